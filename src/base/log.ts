@@ -1,0 +1,28 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+import type { Secret } from './secret.ts';
+
+export type { Logger } from 'pino';
+
+export interface LogSettings {
+  level: string;
+  format: 'pretty' | 'json';
+  /** What must not appear in any line, asked anew for each line because a token can be replaced while we run. */
+  secrets: () => readonly Secret[];
+  /** Defaults to stderr: stdout is for data. */
+  destination?: DestinationStream;
+}
+
+/**
+ * pino's own redaction knows paths, not values: it misses error properties, deep nesting and message text.
+ * So the finished line is masked instead, which no shape of log call can get around.
+ */
+export function createLogger({ level, format, secrets, destination }: LogSettings): Logger {
+  const sink = destination ?? pino.destination({ dest: 2, sync: true });
+  const out =
+    format === 'pretty'
+      ? pretty({ destination: sink, colorize: destination === undefined, ignore: 'pid,hostname', sync: true })
+      : sink;
+  const streamWrite = (line: string): string => secrets().reduce((text, secret) => secret.mask(text), line);
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, out);
+}

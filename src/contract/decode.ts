@@ -1,0 +1,137 @@
+import type { z } from 'zod';
+import * as wire from './entities.ts';
+import { canonicalJson, canonicalObject, UnstorableJson } from './json.ts';
+
+/** What the upstream sent beyond its documented fields, as canonical JSON text; null when there was nothing. */
+export type Extra = string | null;
+
+type Documented<W extends Record<string, unknown>> = { [K in keyof W as string extends K ? never : K]: W[K] };
+type Entity<W extends Record<string, unknown>> = Documented<W> & { extra: Extra };
+
+export type User = Entity<wire.UserWire>;
+export type Board = Entity<wire.BoardWire>;
+export type Status = Entity<wire.StatusWire>;
+export type PostReference = Entity<wire.PostReferenceWire>;
+export type Post = Omit<Entity<wire.PostWire>, 'creator' | 'board' | 'status'> & {
+  creator: User;
+  board: Board;
+  status: Status;
+};
+/** `status` of a comment may be anything: it is kept as canonical JSON text, null staying null. */
+export type Comment = Omit<Entity<wire.CommentWire>, 'creator' | 'post' | 'status'> & {
+  creator: User;
+  post: PostReference;
+  status: string | null;
+};
+
+export type Decoded<T> = { ok: true; row: T } | { ok: false; reason: string };
+
+export const decodePost = decoder(
+  wire.Post,
+  (raw): Post => ({
+    id: raw.id,
+    title: raw.title,
+    content: raw.content,
+    url: raw.url,
+    creator: toUser(raw.creator),
+    board: toBoard(raw.board),
+    status: toStatus(raw.status),
+    votes_count: raw.votes_count,
+    created: raw.created,
+    comments_count: raw.comments_count,
+    extra: extraOf(raw, postFields),
+  }),
+);
+
+export const decodeComment = decoder(
+  wire.Comment,
+  (raw): Comment => ({
+    id: raw.id,
+    kind: raw.kind,
+    status: raw.status === null || raw.status === undefined ? null : canonicalJson(raw.status),
+    likes_count: raw.likes_count,
+    created: raw.created,
+    highlighted: raw.highlighted,
+    internal: raw.internal,
+    content: raw.content,
+    post: toReference(raw.post),
+    creator: toUser(raw.creator),
+    extra: extraOf(raw, commentFields),
+  }),
+);
+
+const postFields = fieldsOf(wire.Post);
+const commentFields = fieldsOf(wire.Comment);
+const userFields = fieldsOf(wire.User);
+const boardFields = fieldsOf(wire.Board);
+const statusFields = fieldsOf(wire.Status);
+const referenceFields = fieldsOf(wire.PostReference);
+
+function toUser(raw: wire.UserWire): User {
+  const { id, email, name, alias, registered, is_admin, is_team } = raw;
+  return { id, email, name, alias, registered, is_admin, is_team, extra: extraOf(raw, userFields) };
+}
+
+function toBoard(raw: wire.BoardWire): Board {
+  return { id: raw.id, name: raw.name, url: raw.url, extra: extraOf(raw, boardFields) };
+}
+
+function toStatus(raw: wire.StatusWire): Status {
+  return { id: raw.id, name: raw.name, color: raw.color, extra: extraOf(raw, statusFields) };
+}
+
+function toReference(raw: wire.PostReferenceWire): PostReference {
+  return { id: raw.id, title: raw.title, url: raw.url, extra: extraOf(raw, referenceFields) };
+}
+
+function fieldsOf(schema: z.ZodObject): ReadonlySet<string> {
+  return new Set(Object.keys(schema.shape));
+}
+
+function extraOf(raw: object, documented: ReadonlySet<string>): Extra {
+  let unknown: [string, unknown][] | undefined;
+  for (const key in raw) {
+    if (documented.has(key)) continue;
+    unknown ??= [];
+    unknown.push([key, (raw as Record<string, unknown>)[key]]);
+  }
+  return unknown ? canonicalObject(unknown) : null;
+}
+
+/**
+ * The schemas check and change nothing, so the row is shaped from what was received and not from zod's copy of it,
+ * which would lose a field named `__proto__`.
+ */
+function decoder<S extends z.ZodType, T>(
+  schema: S,
+  shape: (raw: z.output<S>) => T,
+): (raw: unknown) => Decoded<T> {
+  return (raw) => {
+    const checked = schema.safeParse(raw);
+    if (!checked.success) return { ok: false, reason: explain(checked.error) };
+    try {
+      return { ok: true, row: shape(raw as z.output<S>) };
+    } catch (error) {
+      if (error instanceof UnstorableJson)
+        return { ok: false, reason: `an undocumented field ${error.message}` };
+      throw error;
+    }
+  };
+}
+
+/** `creator.email is not a string; votes_count is missing`, without a word of the row's own content. */
+export function explain(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => `${issue.path.map(String).join('.') || 'the value'} ${problem(issue)}`)
+    .slice(0, 5)
+    .join('; ');
+}
+
+function problem(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type') return issue.message;
+  return issue.message.endsWith('received undefined')
+    ? 'is missing'
+    : issue.message.startsWith('is ')
+      ? issue.message
+      : `is not of type ${issue.expected}`;
+}

@@ -1,0 +1,37 @@
+/** Deepest nesting kept from an upstream: beyond it `JSON.stringify` and every recursive reader are at risk. */
+const MAX_DEPTH = 64;
+
+export class UnstorableJson extends Error {
+  override readonly name = 'UnstorableJson';
+}
+
+/**
+ * JSON text with sorted keys, so that equal values have equal texts.
+ * Throws where the text could not say exactly what was received: a number already rounded by parsing,
+ * a lone surrogate, nesting past the limit.
+ */
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > MAX_DEPTH) throw new UnstorableJson(`is nested deeper than ${MAX_DEPTH} levels`);
+  if (typeof value === 'string') return wellFormed(value);
+  if (typeof value === 'number') return exactNumber(value);
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
+  if (typeof value === 'object' && value !== null) return canonicalObject(Object.entries(value), depth);
+  return JSON.stringify(value);
+}
+
+export function canonicalObject(members: [string, unknown][], depth = 0): string {
+  const sorted = members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return `{${sorted.map(([key, item]) => `${wellFormed(key)}:${canonicalJson(item, depth + 1)}`).join(',')}}`;
+}
+
+function wellFormed(text: string): string {
+  if (!text.isWellFormed()) throw new UnstorableJson('has a lone surrogate');
+  return JSON.stringify(text);
+}
+
+function exactNumber(value: number): string {
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
+    throw new UnstorableJson('has a number too large to keep exactly');
+  }
+  return JSON.stringify(value);
+}
