@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { AppError, messageOf } from '../src/base/errors.ts';
+import type { Secret } from '../src/base/secret.ts';
+import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
+
+export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
+
+export interface Settings extends RawSettings {
+  readonly dataDir: string;
+  readonly logFormat: 'pretty' | 'json';
+  /** Where each value came from, for `feedback-mirror config`. */
+  readonly sources: Readonly<Record<SettingKey, Source>>;
+}
+
+export interface LoadInput {
+  flags: Readonly<Record<string, string | undefined>>;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  isTerminal: boolean;
+}
+
+/** Flags over environment over `.env` over defaults, checked whole: every problem is reported at once. */
+export function loadSettings(input: LoadInput): Settings {
+  const dotenv = readDotenv(join(input.cwd, '.env'));
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, Source> = {};
+  for (const [key, definition] of Object.entries(SETTINGS) as [SettingKey, Setting<unknown>][]) {
+    try {
+      const found = find(definition, input, dotenv);
+      values[key] = found ? parse(definition, found.text) : definition.fallback;
+      sources[key] = found?.source ?? 'default';
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  problems.push(...misspelt({ ...dotenv, ...input.env }), ...dangerous(input.env));
+  const raw = values as unknown as RawSettings;
+  if (raw.auth === 'query' && !raw.authParameter) {
+    problems.push(
+      'FEEDBACK_AUTH_PARAM is required with FEEDBACK_AUTH=query: set it to the name of the query parameter',
+    );
+  }
+  if (problems.length > 0)
+    throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
+  return Object.freeze({
+    ...raw,
+    dataDir: raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox')),
+    logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
+    sources: sources as Record<SettingKey, Source>,
+  });
+}
+
+/** How long a token read from a file is trusted before the file is looked at again. */
+const TOKEN_FRESH_MS = 1000;
+
+/**
+ * The token as it is now: where it stands in a file (`FEEDBACK_API_TOKEN_FILE` or `.env`), a new one written there takes effect
+ * within a second. A file that is unreadable for a moment leaves the last good token in place.
+ */
+export function liveToken(input: LoadInput, first: Secret, now: () => number = Date.now): () => Secret {
+  let token = first;
+  let readAt = now();
+  return () => {
+    if (now() - readAt < TOKEN_FRESH_MS) return token;
+    readAt = now();
+    token = readToken(input, token);
+    return token;
+  };
+}
+
+function readToken(input: LoadInput, last: Secret): Secret {
+  try {
+    const found = find(SETTINGS.token, input, readDotenv(join(input.cwd, '.env')));
+    if (!found || found.text === last.reveal()) return last;
+    return SETTINGS.token.parse(found.text) ?? last;
+  } catch {
+    return last;
+  }
+}
+
+function readDotenv(path: string): Record<string, string | undefined> {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new AppError('usage', `the file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+interface Found {
+  text: string;
+  source: Source;
+}
+
+/** An empty value counts as not set, as in `NAME= command` and in compose files. */
+function find(definition: Setting<unknown>, input: LoadInput, dotenv: LoadInput['env']): Found | null {
+  const { env: name, secret } = definition;
+  const candidates: [string | undefined, Source][] = [
+    [secret ? undefined : input.flags[name], 'flag'],
+    [input.env[name], 'environment'],
+    [secret ? fromFile(`${name}_FILE`, input.env) : undefined, 'file'],
+    [dotenv[name], '.env'],
+    [secret ? fromFile(`${name}_FILE`, dotenv) : undefined, 'file'],
+  ];
+  for (const [text, source] of candidates) if (text !== undefined && text !== '') return { text, source };
+  return null;
+}
+
+function fromFile(name: string, env: LoadInput['env']): string | undefined {
+  const path = env[name];
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Error(
+      `${name}=${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'}): give the path of a readable file`,
+    );
+  }
+}
+
+function parse(definition: Setting<unknown>, text: string): unknown {
+  try {
+    return definition.parse(text);
+  } catch (error) {
+    const shown = definition.secret ? '' : `=${JSON.stringify(text)}`;
+    throw new Error(`${definition.env}${shown} ${messageOf(error)}`);
+  }
+}
+
+const KNOWN = new Set(
+  Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env])),
+);
+
+/** A misspelt name would be a setting that silently does nothing. Only our own prefix can be judged. */
+function misspelt(env: LoadInput['env']): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('FEEDBACK_') && !KNOWN.has(name) && !name.startsWith('FEEDBACK_TEST_'))
+    .map(
+      (name) =>
+        `${name} is not a setting; those with this beginning are ${[...KNOWN].filter((k) => k.startsWith('FEEDBACK_')).join(', ')}`,
+    );
+}
+
+function dangerous(env: LoadInput['env']): string[] {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return [];
+  return [
+    'NODE_TLS_REJECT_UNAUTHORIZED="0" would send the token to anyone who answers: unset it, or add the certificate with NODE_EXTRA_CA_CERTS',
+  ];
+}

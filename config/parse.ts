@@ -1,0 +1,80 @@
+/** Reading one setting from text. Each parser returns the value or throws an Error whose message says what is allowed. */
+export type Parse<T> = (text: string) => T;
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `500ms 10s 5m 2h 7d`, as milliseconds. */
+export const duration: Parse<number> = (text) => {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
+  if (!match) throw new Error('must be a duration such as 500ms, 10s, 5m, 2h or 7d');
+  return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+};
+
+export function durationText(ms: number): string {
+  for (const unit of ['d', 'h', 'm', 's'] as const)
+    if (ms > 0 && ms % UNITS[unit] === 0) return `${ms / UNITS[unit]}${unit}`;
+  return `${ms}ms`;
+}
+
+/** A duration, or one of the given words for "not at all". */
+export function durationOr<const W extends string>(word: W): Parse<number | W> {
+  return (text) => {
+    if (text.trim() === word) return word;
+    try {
+      return duration(text);
+    } catch {
+      throw new Error(`must be ${word}, or a duration such as 500ms, 10s, 5m, 2h or 7d`);
+    }
+  };
+}
+
+export function integer(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text.trim()) || value < min || value > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    return value;
+  };
+}
+
+export function oneOf<const W extends string>(...words: W[]): Parse<W> {
+  return (text) => {
+    const found = words.find((word) => word === text.trim());
+    if (found === undefined) throw new Error(`must be one of ${words.join(', ')}`);
+    return found;
+  };
+}
+
+export const text: Parse<string> = (value) => {
+  if (value.trim() === '') throw new Error('must not be empty');
+  return value;
+};
+
+/** A name that can stand in a query string without being escaped. */
+export const parameterName: Parse<string> = (value) => {
+  if (!/^[A-Za-z0-9_.~-]{1,64}$/.test(value))
+    throw new Error('must be a parameter name of letters, digits and _ . ~ -');
+  return value;
+};
+
+/** Where requests with the token go: https, or http to this machine itself; no credentials, query or fragment. */
+export const upstreamUrl: Parse<URL> = (value) => {
+  const url = URL.parse(value.trim());
+  if (!url) throw new Error('must be a URL such as https://feedback.example.com');
+  if (url.username || url.password)
+    throw new Error('must not hold a user name or password; the token has a setting of its own');
+  if (url.search || url.hash) throw new Error('must not have a query or a fragment');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+    throw new Error('must be https, or http on loopback only (127.0.0.1, ::1, localhost)');
+  }
+  return url;
+};
+
+export function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' ||
+    host === '[::1]' ||
+    host === '::1' ||
+    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
+  );
+}

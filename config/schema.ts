@@ -1,0 +1,89 @@
+import { Secret } from '../src/base/secret.ts';
+import { oneOf, type Parse, parameterName, text, upstreamUrl } from './parse.ts';
+
+/** One setting: everything the program, the help and `feedback-mirror config` need to know about it. */
+export interface Setting<T> {
+  /** Name in the environment and in `.env`; the flag is the same name in lower case with dashes. */
+  env: string;
+  parse: Parse<T>;
+  /** The value when nothing is set. */
+  fallback: T;
+  /** The fallback in words, where the value alone would not say it. */
+  fallbackText?: string;
+  /** Secrets have no flag (arguments are visible to everyone on the machine), can come from a file, and are masked. */
+  secret?: true;
+  meaning: string;
+}
+
+function setting<T>(definition: Setting<T>): Setting<T> {
+  return definition;
+}
+
+/** Every setting, once. */
+export const SETTINGS = {
+  baseUrl: setting<URL | null>({
+    env: 'FEEDBACK_BASE_URL',
+    parse: upstreamUrl,
+    fallback: null,
+    fallbackText: 'the built-in sandbox',
+    meaning: 'base URL of the feedback service; https, or http on loopback',
+  }),
+  token: setting<Secret | null>({
+    env: 'FEEDBACK_API_TOKEN',
+    parse: (value) => new Secret(text(value).trim()),
+    fallback: null,
+    secret: true,
+    meaning: 'API token',
+  }),
+  auth: setting<'header' | 'query'>({
+    env: 'FEEDBACK_AUTH',
+    parse: oneOf('header', 'query'),
+    fallback: 'header',
+    meaning: 'how the token is sent: as a Bearer header, or as a query parameter',
+  }),
+  authParameter: setting<string | null>({
+    env: 'FEEDBACK_AUTH_PARAM',
+    parse: parameterName,
+    fallback: null,
+    meaning: 'name of the query parameter that carries the token; required with FEEDBACK_AUTH=query',
+  }),
+  pageParameter: setting<string>({
+    env: 'FEEDBACK_PAGE_PARAM',
+    parse: parameterName,
+    fallback: 'page',
+    meaning: 'query parameter for a `next` that is a bare page number',
+  }),
+  cursorParameter: setting<string>({
+    env: 'FEEDBACK_CURSOR_PARAM',
+    parse: parameterName,
+    fallback: 'cursor',
+    meaning: 'query parameter for a `next` that is an opaque cursor',
+  }),
+  dataDir: setting<string | null>({
+    env: 'DATA_DIR',
+    parse: text,
+    fallback: null,
+    fallbackText: 'data, or data/sandbox on the sandbox',
+    meaning: 'folder for everything the program writes',
+  }),
+  logLevel: setting<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'>({
+    env: 'LOG_LEVEL',
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
+    fallback: 'info',
+    meaning: 'least serious log line to print',
+  }),
+  logFormat: setting<'pretty' | 'json' | null>({
+    env: 'LOG_FORMAT',
+    parse: oneOf('pretty', 'json'),
+    fallback: null,
+    fallbackText: 'pretty on a terminal, else json',
+    meaning: 'form of log lines',
+  }),
+};
+
+export type SettingKey = keyof typeof SETTINGS;
+export type RawSettings = { readonly [K in SettingKey]: (typeof SETTINGS)[K]['fallback'] };
+
+export function flagOf(env: string): string {
+  return `--${env.toLowerCase().replaceAll('_', '-')}`;
+}

@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+import { register as config } from './config.ts';
+import { register as sandbox } from './sandbox.ts';
+
+/** Adds one command. `stop` is aborted when the person or the system asks the program to end. */
+export type Register = (program: Command, stop: AbortSignal) => void;
+
+/** In the order of the help. Each file is light: what a command needs is imported when it runs. */
+export const COMMANDS: readonly Register[] = [sandbox, config];

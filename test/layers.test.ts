@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** The house, top to bottom. An import may point to a lower floor or stay in its own room. */
+const FLOORS: [level: number, rooms: string[]][] = [
+  [6, ['src/main.ts', 'src/feedback-mirror.js', 'src/cli', 'src/http', 'src/worker.ts']],
+  [5, ['jobs']],
+  [4, ['src/app.ts']],
+  [3, ['src/sync', 'src/outbox', 'src/export', 'src/reports']],
+  [2, ['src/api', 'src/store', 'src/queue', 'src/sandbox']],
+  [1, ['config', 'src/contract', 'src/require-node.js']],
+  [0, ['src/base']],
+];
+
+/** Doors that stay shut although they would point down: settings are handed out in slices, not reached for. */
+const CONFIG_READERS = ['src/app.ts', 'src/cli', 'config'];
+
+const files = globSync(['src/**/*.{ts,js}', 'jobs/**/*.ts', 'config/**/*.ts'], { cwd: root }).sort();
+
+function roomOf(file: string): { level: number; room: string } {
+  for (const [level, rooms] of FLOORS) {
+    const room = rooms.find((name) => file === name || file.startsWith(`${name}/`));
+    if (room) return { level, room };
+  }
+  throw new Error(`${file} stands in no room of the house: add its folder to FLOORS`);
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const specifiers = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
+  return [...specifiers].map(([, path = '']) => relative(root, resolve(root, dirname(file), path)));
+}
+
+const graph = new Map(files.map((file) => [file, importsOf(file)]));
+
+describe('the house', () => {
+  it('has every source file in a room', () => {
+    assert.ok(files.length > 10);
+    for (const file of files) roomOf(file);
+  });
+
+  it('lets imports point down the layers, never up or sideways', () => {
+    const wrong: string[] = [];
+    for (const [file, imports] of graph) {
+      const from = roomOf(file);
+      for (const target of imports) {
+        const to = roomOf(target);
+        if (to.room !== from.room && to.level >= from.level && from.level !== 6)
+          wrong.push(`${file} -> ${target}`);
+        if (from.level === 6 && to.level === 6 && to.room !== from.room && !isEntry(file))
+          wrong.push(`${file} -> ${target}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('shows settings to the composition root and the command line only', () => {
+    const wrong = [...graph].flatMap(([file, imports]) =>
+      CONFIG_READERS.includes(roomOf(file).room)
+        ? []
+        : imports.filter((t) => roomOf(t).room === 'config').map((t) => `${file} -> ${t}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('has no import cycles', () => {
+    assert.deepEqual(findCycle(), null);
+  });
+});
+
+/** The entry files exist to hand over to another shell. */
+function isEntry(file: string): boolean {
+  return file === 'src/main.ts' || file === 'src/feedback-mirror.js';
+}
+
+function findCycle(): string[] | null {
+  const done = new Set<string>();
+  const visit = (file: string, path: string[]): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    done.add(file);
+    for (const target of graph.get(file) ?? []) {
+      const cycle = visit(target, [...path, file]);
+      if (cycle) return cycle;
+    }
+    return null;
+  };
+  for (const file of files) {
+    const cycle = visit(file, []);
+    if (cycle) return cycle;
+  }
+  return null;
+}
