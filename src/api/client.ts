@@ -1,0 +1,101 @@
+import type { Pool } from 'undici';
+import { AppError } from '../base/errors.ts';
+import type { Comment, Post } from '../contract/decode.ts';
+import type { Resource } from '../contract/endpoints.ts';
+import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
+import { readConnections } from './connection.ts';
+import { type CreateOutcome, type CreateRequest, create } from './create.ts';
+import { type ClientOptions, type Context, settle } from './options.ts';
+import { LISTS, type List, type Page, type Reject, type RowOf } from './page.ts';
+import { type WalkOptions, walk } from './paginate.ts';
+import { toAppError } from './read.ts';
+import { describe, readPage, readSearch } from './reader.ts';
+import { follow } from './watch.ts';
+
+export type { CreateOutcome } from './create.ts';
+export type { Auth, ClientOptions, Limits, RequestInfo } from './options.ts';
+export type { Page, Reject, RowOf } from './page.ts';
+export type { WalkOptions } from './paginate.ts';
+export type { RetryPolicy } from './retry.ts';
+
+/** The upstream API, one method an operation. Reads are tried again where that is safe; creates are sent once. */
+export interface Client {
+  posts(walk?: WalkOptions): AsyncGenerator<Page<Post>, void, undefined>;
+  comments(walk?: WalkOptions): AsyncGenerator<Page<Comment>, void, undefined>;
+  /** One page by its cursor, the empty text being the first. */
+  page<R extends Resource>(resource: R, cursor: string, signal?: AbortSignal): Promise<Page<RowOf<R>>>;
+  /** The most relevant posts by the upstream's own search, 50 at most. */
+  search(text: string, signal?: AbortSignal): Promise<{ rows: Post[]; rejects: Reject[] }>;
+  create(post: NewPost, signal?: AbortSignal): Promise<CreateOutcome>;
+  createAsUser(post: NewPostAsUser, signal?: AbortSignal): Promise<CreateOutcome>;
+  /** Ends running reads at once and waits for running creates, which would otherwise become uncertain. */
+  close(): Promise<void>;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const context = settle(options);
+  const pool = readConnections(context);
+  const closing = new AbortController();
+  const senders = sendCreates(context, closing.signal);
+  const reading = untilClosed(closing.signal);
+
+  const page = <T>(list: List<T>, cursor: string, number: number, signal?: AbortSignal): Promise<Page<T>> =>
+    reading(signal, (linked) => readPage(context, pool, list, { cursor, number, signal: linked }));
+  const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
+    walk<T>(
+      (cursor, number, signal) => page(list, cursor, number, signal),
+      options,
+      (failure, { cursor, number }) =>
+        toAppError(failure, { what: describe(list, cursor, number), host: context.base.host, attempts: 1 }),
+    );
+
+  return {
+    posts: (options) => pages(LISTS.posts, options),
+    comments: (options) => pages(LISTS.comments, options),
+    page: <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
+      page<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal),
+    search: (text, signal) => reading(signal, (linked) => readSearch(context, pool, text, linked)),
+    create: (post, signal) => senders.send({ operation: 'createPost', post }, signal),
+    createAsUser: (post, signal) => senders.send({ operation: 'createPostAsUser', post }, signal),
+    close: () => close(closing, pool, senders.idle),
+  };
+}
+
+/** Runs a read that ends when its caller's signal or the client's own end says so, whichever comes first. */
+function untilClosed(closed: AbortSignal) {
+  return async <T>(
+    signal: AbortSignal | undefined,
+    work: (linked: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const controller = new AbortController();
+    const unlink = [follow(closed, controller), follow(signal, controller)];
+    try {
+      controller.signal.throwIfAborted();
+      return await work(controller.signal);
+    } finally {
+      for (const letGo of unlink) letGo();
+    }
+  };
+}
+
+function sendCreates(context: Context, closed: AbortSignal) {
+  const running = new Set<Promise<CreateOutcome>>();
+  return {
+    async send(request: CreateRequest, signal: AbortSignal | undefined): Promise<CreateOutcome> {
+      if (closed.aborted) return { outcome: 'not-sent', reason: 'the client is closed' };
+      const sending = create(context, request, signal).finally(() => running.delete(sending));
+      running.add(sending);
+      return await sending;
+    },
+    async idle(): Promise<void> {
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+async function close(closing: AbortController, pool: Pool, idle: () => Promise<void>): Promise<void> {
+  if (closing.signal.aborted) return;
+  closing.abort(new AppError('interrupted', 'The client of the upstream was closed.'));
+  await idle();
+  await pool.destroy();
+}

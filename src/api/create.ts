@@ -1,0 +1,123 @@
+import { messageOf } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { Created, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
+import { explainAnswer, quote, waitAsked } from './answer.ts';
+import { freshConnection } from './connection.ts';
+import { Failure, oneLine, safeCause } from './failure.ts';
+import type { Context } from './options.ts';
+import { type Answer, exchange } from './request.ts';
+
+/** What is known about a create after one attempt. Only `not-sent` and `throttled` are safe to send again. */
+export type CreateOutcome =
+  | {
+      outcome: 'confirmed';
+      postId: number;
+      url: string | null;
+      httpStatus: number;
+      serverTime: number | null;
+    }
+  | { outcome: 'rejected'; httpStatus: number; reason: string; serverTime: number | null }
+  | { outcome: 'throttled'; httpStatus: number | null; retryAt: number; reason: string }
+  | { outcome: 'unauthorised'; httpStatus: number; reason: string }
+  | { outcome: 'not-sent'; reason: string }
+  | { outcome: 'unknown'; reason: string; httpStatus: number | null; serverTime: number | null };
+
+export type CreateRequest =
+  | { operation: 'createPost'; post: NewPost }
+  | { operation: 'createPostAsUser'; post: NewPostAsUser };
+
+/** Answers that say the upstream understood and did nothing. */
+const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422]);
+
+/** Sends a post once, on a connection of its own, and says what is known afterwards. Never throws. */
+export async function create(
+  context: Context,
+  request: CreateRequest,
+  signal: AbortSignal | undefined,
+): Promise<CreateOutcome> {
+  const early = beforeConnecting(context, signal);
+  if (early !== null) return early;
+  let secret: Secret;
+  try {
+    secret = context.token();
+  } catch (error) {
+    return { outcome: 'not-sent', reason: oneLine(messageOf(error), 300) };
+  }
+  return await sendOnce(context, request, secret, signal);
+}
+
+function beforeConnecting({ gate, clock }: Context, signal: AbortSignal | undefined): CreateOutcome | null {
+  if (signal?.aborted) return { outcome: 'not-sent', reason: 'it was called off before it was sent' };
+  const retryAt = gate.closedUntil(clock.now());
+  if (retryAt === null) return null;
+  const reason = `the upstream asked us not to call before ${new Date(retryAt).toISOString()}`;
+  return { outcome: 'throttled', httpStatus: null, retryAt, reason };
+}
+
+async function sendOnce(
+  context: Context,
+  { operation, post }: CreateRequest,
+  secret: Secret,
+  signal: AbortSignal | undefined,
+): Promise<CreateOutcome> {
+  const connection = freshConnection(context);
+  const limits = { totalMs: context.limits.createMs, idleMs: null };
+  const request = { operation, query: '', body: JSON.stringify(post), limits, retry: false, signal };
+  try {
+    return judge(context, await exchange(context, connection.dispatcher, secret, request), secret);
+  } catch (error) {
+    const reason = signal?.aborted ? 'it was called off' : safeReason(error, secret);
+    if (!connection.stood()) return { outcome: 'not-sent', reason };
+    return { outcome: 'unknown', reason, httpStatus: null, serverTime: null };
+  } finally {
+    await connection.close();
+  }
+}
+
+function safeReason(error: unknown, secret: Secret): string {
+  return error instanceof Failure
+    ? error.message
+    : oneLine(safeCause(error, (t) => secret.mask(t)).message, 300);
+}
+
+function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome {
+  const { status: httpStatus, serverTime, body } = answer;
+  const reason = explainAnswer(answer, secret);
+  if (httpStatus === 401 || httpStatus === 403) return { outcome: 'unauthorised', httpStatus, reason };
+  if (httpStatus === 429) return throttle(context, answer, reason);
+  if (!body.ok) {
+    const unclear = `the upstream answered ${httpStatus}, but ${body.failure.message}`;
+    return { outcome: 'unknown', reason: unclear, httpStatus, serverTime };
+  }
+  if (REJECTIONS.has(httpStatus)) return { outcome: 'rejected', httpStatus, reason, serverTime };
+  if (httpStatus < 200 || httpStatus > 299) return { outcome: 'unknown', reason, httpStatus, serverTime };
+  return confirm(answer, body.text, secret);
+}
+
+function throttle(context: Context, answer: Answer, reason: string): CreateOutcome {
+  const now = context.clock.now();
+  const retryAt = now + (waitAsked(answer, now) ?? context.retry.maxDelayMs);
+  context.gate.closeUntil(retryAt);
+  return { outcome: 'throttled', httpStatus: answer.status, retryAt, reason };
+}
+
+/** Only the id counts: a post whose id we know exists, whatever else the answer lacks. */
+function confirm({ status: httpStatus, serverTime }: Answer, text: string, secret: Secret): CreateOutcome {
+  const json = parse(text);
+  const id = Created.shape.post_id.safeParse(Reflect.get(Object(json), 'post_id'));
+  if (!id.success) {
+    const reason = `the upstream answered ${httpStatus} without an integer post_id: ${quote(text, secret, 200)}`;
+    return { outcome: 'unknown', reason, httpStatus, serverTime };
+  }
+  const url: unknown = Reflect.get(Object(json), 'url');
+  const shownUrl = typeof url === 'string' ? oneLine(secret.mask(url), 2_000) : null;
+  return { outcome: 'confirmed', postId: id.data, url: shownUrl, httpStatus, serverTime };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

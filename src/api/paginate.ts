@@ -1,0 +1,75 @@
+import { fetchAhead, type ReadPage } from './ahead.ts';
+import { Failure } from './failure.ts';
+import type { Page } from './page.ts';
+
+export interface WalkOptions {
+  signal?: AbortSignal | undefined;
+  /** Where to resume: the `cursor` of an earlier page. */
+  from?: string | undefined;
+  /** Pages under way while one is worked on; more than 1 only where `next` is a plain number. */
+  ahead?: number | undefined;
+  /** Whether an id is new to this walk, where the caller already keeps track of them. */
+  isNewId?: ((id: number) => boolean) | undefined;
+}
+
+/** So many pages in a row without a new id mean that the upstream goes in circles. */
+const STALE_PAGES = 3;
+
+/** The pages of a list in order, each following one under way while the current one is worked on. */
+export async function* walk<T extends { id: number }>(
+  read: ReadPage<T>,
+  { signal, from = '', ahead = 1, isNewId }: WalkOptions,
+  explain: (failure: Failure, page: Page<T>) => Error,
+): AsyncGenerator<Page<T>, void, undefined> {
+  signal?.throwIfAborted();
+  const pages = fetchAhead(read, ahead, signal);
+  const problemOf = circleCheck<T>(from, isNewId);
+  try {
+    let cursor: string | null = from;
+    for (let number = 1; cursor !== null; number++) {
+      const page: Page<T> = await pages.take(cursor, number);
+      const problem = problemOf(page);
+      if (problem !== null) throw explain(problem, page);
+      pages.prepare(page);
+      yield page;
+      cursor = page.next;
+    }
+  } finally {
+    pages.stop();
+  }
+}
+
+function circleCheck<T extends { id: number }>(from: string, isNewId: WalkOptions['isNewId']) {
+  const cursors = new Set(['', from]);
+  const isNew = noveltyCheck(isNewId);
+  let stale = 0;
+  return (page: Page<T>): Failure | null => {
+    stale = isNew(page) ? 0 : stale + 1;
+    if (stale >= STALE_PAGES) {
+      return new Failure(
+        'protocol',
+        `the last ${STALE_PAGES} pages brought no new id: the list goes in circles`,
+      );
+    }
+    if (page.next === null) return null;
+    if (cursors.has(page.next)) {
+      return new Failure('protocol', '`next` leads back to a page of this walk: the list goes in circles');
+    }
+    cursors.add(page.next);
+    return null;
+  };
+}
+
+/** Rows that did not decode are never known to the caller, so their ids are remembered here in any case. */
+function noveltyCheck<T extends { id: number }>(isNewId: WalkOptions['isNewId']): (page: Page<T>) => boolean {
+  const ids = new Set<number>();
+  const isFirst = (id: number): boolean => ids.size < ids.add(id).size;
+  return ({ rows, rejects }) => {
+    let found = false;
+    // Every id is visited, not only up to the first new one: the next page is judged by all of them.
+    for (const { id } of rejects) if (id !== null && isFirst(id)) found = true;
+    if (isNewId) return rows.some(({ id }) => isNewId(id)) || found;
+    for (const { id } of rows) if (isFirst(id)) found = true;
+    return found;
+  };
+}
