@@ -1,0 +1,7 @@
+/** Scripted trouble. */
+export class Faults {
+  set(_spec: string): void {}
+  fired(): Record<string, number> {
+    return {};
+  }
+}

@@ -1,0 +1,138 @@
+import type { Db } from './database.ts';
+import { createRandom, type Random } from './random.ts';
+import { stamp } from './time.ts';
+import * as v from './vocabulary.ts';
+import { person, topic, writeContent, writeReply, writeStatusNote, writeTitle } from './writing.ts';
+
+export interface SeedOptions {
+  seed: number;
+  posts: number;
+  referenceTime: number;
+}
+
+const DAY = 86_400_000;
+const SPAN = 730 * DAY;
+const TEAM = 5;
+/** Comments for each post on average: most posts have one or two, a few have six or more, some have none. */
+const COMMENTS_PER_POST = 1.8;
+
+interface Plan {
+  random: Random;
+  customers: number;
+  /** The moment at which `share` of the world existed: more happens lately than long ago. */
+  moment(share: number): number;
+}
+
+/** Fills an empty database with the sample world of a seed. */
+export function seedWorld(db: Db, { seed, posts, referenceTime }: SeedOptions): void {
+  const start = referenceTime - SPAN;
+  const plan: Plan = {
+    random: createRandom(seed),
+    customers: Math.min(50_000, 12 + Math.ceil(posts / 5)),
+    moment: (share) => start + Math.floor(SPAN * share ** 0.8),
+  };
+  const meta = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
+  for (const [name, value] of Object.entries({ seed, posts, referenceTime })) meta.run(name, value);
+  seedWords(db);
+  seedUsers(db, plan);
+  seedPosts(db, plan, posts);
+  seedComments(db, plan, posts);
+}
+
+function seedWords(db: Db): void {
+  const board = db.prepare('INSERT INTO boards (slug, name) VALUES (?, ?)');
+  for (const { slug, name } of v.BOARDS) board.run(slug, name);
+  const status = db.prepare('INSERT INTO statuses (name, color) VALUES (?, ?)');
+  for (const { name, color } of v.STATUSES) status.run(name, color);
+}
+
+/** The team comes first (ids 1 to 5), then customers in the order in which they signed up. */
+function seedUsers(db: Db, { random, customers, moment }: Plan): void {
+  const insert = db.prepare(
+    `INSERT INTO users (email, email_key, name, alias, registered, is_admin, is_team)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (let n = 1; n <= TEAM + customers; n++) {
+    const { name, email, alias } = person(random, n);
+    const team = n <= TEAM;
+    const joined = team ? moment(0) - (60 + n) * DAY : moment((n - TEAM - 1) / customers) - 30 * DAY;
+    const registered = stamp(joined - random.int(DAY), random.int(1000));
+    insert.run(email, email.toLowerCase(), name, alias, registered, n <= 2 ? 1 : 0, team ? 1 : 0);
+  }
+}
+
+function seedPosts(db: Db, plan: Plan, count: number): void {
+  const { random, moment } = plan;
+  const insert = db.prepare(
+    `INSERT INTO posts (board_id, status_id, creator_id, votes_count, created, title, content)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (let n = 0; n < count; n++) {
+    const share = (n + random.next()) / count;
+    const about = topic(random);
+    const title = writeTitle(random, about);
+    insert.run(
+      skewed(random, v.BOARDS.length),
+      skewed(random, v.STATUSES.length),
+      random.chance(0.04) ? 1 + random.int(TEAM) : customer(plan, share),
+      votes(random),
+      stamp(moment(share), random.int(1000)),
+      title,
+      writeContent(random, about),
+    );
+  }
+}
+
+/**
+ * Comments are written in the order of time over all posts, as their ids say. A comment at `share` picks among the
+ * posts that were there, lately made ones more often.
+ */
+function seedComments(db: Db, plan: Plan, posts: number): void {
+  const { random, moment } = plan;
+  const insert = db.prepare(
+    `INSERT INTO comments (post_id, creator_id, kind, status, likes_count, created, highlighted, internal, content)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const count = Math.floor(posts * COMMENTS_PER_POST);
+  for (let n = 0; n < count; n++) {
+    const share = 1 / posts + (1 - 1 / posts) * ((n + random.next()) / count);
+    const there = Math.floor(share * posts);
+    const post = Math.max(1, there - Math.floor(there * random.next() ** 1.3));
+    const fromTeam = random.chance(0.25);
+    const status = fromTeam && random.chance(0.3) ? 1 + random.int(v.STATUSES.length) : null;
+    insert.run(
+      post,
+      fromTeam ? 1 + random.int(TEAM) : customer(plan, share),
+      status === null ? 'reply' : 'status_change',
+      status === null ? null : statusJson(status),
+      Math.floor(votes(random) / 6),
+      stamp(moment(share), random.int(1000)),
+      random.chance(0.05) ? 1 : 0,
+      fromTeam && random.chance(0.2) ? 1 : 0,
+      status === null ? writeReply(random, fromTeam) : writeStatusNote(random, statusName(status)),
+    );
+  }
+}
+
+/** A customer who had signed up by then; early customers write more. */
+function customer({ random, customers }: Plan, share: number): number {
+  return TEAM + 1 + Math.floor(Math.floor(share * customers) * random.next() ** 1.4);
+}
+
+/** An id from 1 to `count`, low ones more often. */
+function skewed(random: Random, count: number): number {
+  return 1 + Math.floor(count * random.next() ** 1.6);
+}
+
+/** Long-tailed: half of the posts have one or two votes, one in a thousand has hundreds. */
+function votes(random: Random): number {
+  return Math.min(9_999, Math.floor((1 - random.next()) ** -0.9));
+}
+
+function statusName(id: number): string {
+  return v.STATUSES[id - 1]?.name ?? '';
+}
+
+function statusJson(id: number): string {
+  return JSON.stringify({ id, ...v.STATUSES[id - 1] });
+}
