@@ -17,7 +17,11 @@ export function toInstant(text: string): string | null {
   const [, year, month, day, hour, minute, second = '00', fraction = '', zone = 'Z'] = match;
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
   const offset = offsetMinutes(zone);
-  return offset === 0 ? local : new Date(Date.parse(local) - offset * 60_000).toISOString();
+  return offset === 0 ? local : utc(local, offset);
+}
+
+function utc(local: string, offset: number): string {
+  return new Date(Date.parse(local) - offset * 60_000).toISOString();
 }
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -28,7 +32,18 @@ function exists([, year, month, day, hour, minute, second, , zone]: RegExpExecAr
   if (days === undefined || Number(day) === 0) return false;
   if (Number(day) > days && !(month === '02' && day === '29' && isLeap(Number(year)))) return false;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return false;
-  return zone === undefined || Math.abs(offsetMinutes(zone)) < 24 * 60;
+  return (
+    zone === undefined ||
+    zone === 'Z' ||
+    zone === 'z' ||
+    isOffset(zone, `${year}-${month}-${day}T${hour}:${minute}Z`)
+  );
+}
+
+/** Hours to 23, minutes to 59, and the moment still has a year of four digits once the offset is taken off. */
+function isOffset(zone: string, local: string): boolean {
+  if (Number(zone.slice(1, 3)) > 23 || Number(zone.slice(-2)) > 59) return false;
+  return (local[0] !== '0' && local[0] !== '9') || utc(local, offsetMinutes(zone)).length === 24;
 }
 
 function isLeap(year: number): boolean {

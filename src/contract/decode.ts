@@ -48,7 +48,10 @@ export const decodeComment = decoder(
   (raw): Comment => ({
     id: raw.id,
     kind: raw.kind,
-    status: raw.status === null || raw.status === undefined ? null : canonicalJson(raw.status),
+    status:
+      raw.status === null || raw.status === undefined
+        ? null
+        : named('status', () => canonicalJson(raw.status)),
     likes_count: raw.likes_count,
     created: raw.created,
     highlighted: raw.highlighted,
@@ -60,12 +63,12 @@ export const decodeComment = decoder(
   }),
 );
 
-const postFields = fieldsOf(wire.Post);
-const commentFields = fieldsOf(wire.Comment);
-const userFields = fieldsOf(wire.User);
-const boardFields = fieldsOf(wire.Board);
-const statusFields = fieldsOf(wire.Status);
-const referenceFields = fieldsOf(wire.PostReference);
+const postFields = documented(wire.Post);
+const commentFields = documented(wire.Comment);
+const userFields = documented(wire.User, ' of creator');
+const boardFields = documented(wire.Board, ' of board');
+const statusFields = documented(wire.Status, ' of status');
+const referenceFields = documented(wire.PostReference, ' of post');
 
 function toUser(raw: wire.UserWire): User {
   const { id, email, name, alias, registered, is_admin, is_team } = raw;
@@ -84,18 +87,35 @@ function toReference(raw: wire.PostReferenceWire): PostReference {
   return { id: raw.id, title: raw.title, url: raw.url, extra: extraOf(raw, referenceFields) };
 }
 
-function fieldsOf(schema: z.ZodObject): ReadonlySet<string> {
-  return new Set(Object.keys(schema.shape));
+interface Documentation {
+  names: ReadonlySet<string>;
+  /** Which part of the row this is, for reasons; empty for the row itself. */
+  part: string;
 }
 
-function extraOf(raw: object, documented: ReadonlySet<string>): Extra {
+function documented(schema: z.ZodObject, part = ''): Documentation {
+  return { names: new Set(Object.keys(schema.shape)), part };
+}
+
+function extraOf(raw: object, { names, part }: Documentation): Extra {
   let unknown: [string, unknown][] | undefined;
   for (const key in raw) {
-    if (documented.has(key)) continue;
+    if (names.has(key)) continue;
     unknown ??= [];
     unknown.push([key, (raw as Record<string, unknown>)[key]]);
   }
-  return unknown ? canonicalObject(unknown) : null;
+  if (!unknown) return null;
+  const members = unknown;
+  return named(`an undocumented field${part}`, () => canonicalObject(members));
+}
+
+/** Says what could not be kept. The name of an undocumented field is the upstream's own text, so it stays out of the reason. */
+function named(what: string, write: () => string): string {
+  try {
+    return write();
+  } catch (error) {
+    throw error instanceof UnstorableJson ? new UnstorableJson(`${what} ${error.message}`) : error;
+  }
 }
 
 /**
@@ -112,8 +132,7 @@ function decoder<S extends z.ZodType, T>(
     try {
       return { ok: true, row: shape(raw as z.output<S>) };
     } catch (error) {
-      if (error instanceof UnstorableJson)
-        return { ok: false, reason: `an undocumented field ${error.message}` };
+      if (error instanceof UnstorableJson) return { ok: false, reason: error.message };
       throw error;
     }
   };

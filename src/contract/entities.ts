@@ -10,8 +10,12 @@ import { isDateTime } from './datetime.ts';
 const text = z.string().refine((s) => s.isWellFormed(), { error: 'has a lone surrogate' });
 /** Beyond 2^53 - 1 a JSON number has already been rounded when we see it: an error, never a changed id. */
 const integer = z.int({
-  error: (issue) =>
-    typeof issue.input === 'number' ? 'is not an integer within 2^53 - 1' : 'is not an integer',
+  error: ({ input }) =>
+    input === undefined
+      ? 'is missing'
+      : typeof input === 'number' && !Number.isSafeInteger(Math.trunc(input))
+        ? 'is beyond 2^53 - 1'
+        : 'is not an integer',
 });
 const id = integer.min(0, { error: 'is negative' });
 const datetime = z.string().refine(isDateTime, { error: 'is not an ISO 8601 date and time' });
@@ -70,7 +74,7 @@ export const Envelope = z.looseObject({
 
 export const NewPost = z.object({ board: text, title: text, content: text });
 export const NewPostAsUser = NewPost.extend({ email: text, full_name: text });
-export const Created = z.looseObject({ status: z.string().optional(), post_id: id, url: text.optional() });
+export const Created = z.looseObject({ status: text.optional(), post_id: id, url: text.optional() });
 
 export type UserWire = z.infer<typeof User>;
 export type BoardWire = z.infer<typeof Board>;

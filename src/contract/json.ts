@@ -11,17 +11,27 @@ export class UnstorableJson extends Error {
  * a lone surrogate, nesting past the limit.
  */
 export function canonicalJson(value: unknown, depth = 0): string {
-  if (depth > MAX_DEPTH) throw new UnstorableJson(`is nested deeper than ${MAX_DEPTH} levels`);
   if (typeof value === 'string') return wellFormed(value);
   if (typeof value === 'number') return exactNumber(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
+  if (Array.isArray(value)) return canonicalArray(value, depth);
   if (typeof value === 'object' && value !== null) return canonicalObject(Object.entries(value), depth);
   return JSON.stringify(value);
 }
 
+function canonicalArray(items: unknown[], depth: number): string {
+  refuseDepth(depth);
+  return `[${items.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
+}
+
 export function canonicalObject(members: [string, unknown][], depth = 0): string {
+  refuseDepth(depth);
   const sorted = members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return `{${sorted.map(([key, item]) => `${wellFormed(key)}:${canonicalJson(item, depth + 1)}`).join(',')}}`;
+}
+
+/** `depth` counts the arrays and objects around this one. */
+function refuseDepth(depth: number): void {
+  if (depth >= MAX_DEPTH) throw new UnstorableJson(`is nested deeper than ${MAX_DEPTH} levels`);
 }
 
 function wellFormed(text: string): string {
