@@ -8,11 +8,18 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Node turns a longer delay into one of a millisecond. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {
     try {
-      await delay(ms, undefined, signal ? { signal } : {});
+      let left = Math.max(ms, 0);
+      do {
+        await delay(Math.min(left, LONGEST_DELAY_MS), undefined, signal ? { signal } : {});
+        left -= LONGEST_DELAY_MS;
+      } while (left > 0);
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     }

@@ -35,10 +35,11 @@ export class AppError extends Error {
   }
 }
 
-/** The code of anything thrown: ours, an abort, or a defect. */
+/** The code of anything thrown: ours, an abort (which says why in its cause), or a defect. */
 export function codeOf(error: unknown): ErrorCode {
   if (error instanceof AppError) return error.code;
-  if (error instanceof Error && error.name === 'AbortError') return 'interrupted';
+  if (error instanceof Error && error.name === 'AbortError')
+    return error.cause instanceof AppError ? error.cause.code : 'interrupted';
   return 'internal';
 }
 

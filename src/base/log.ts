@@ -1,5 +1,5 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import type { Secret } from './secret.ts';
 
 export type { Logger } from 'pino';
@@ -19,10 +19,22 @@ export interface LogSettings {
  */
 export function createLogger({ level, format, secrets, destination }: LogSettings): Logger {
   const sink = destination ?? pino.destination({ dest: 2, sync: true });
-  const out =
-    format === 'pretty'
-      ? pretty({ destination: sink, colorize: destination === undefined, ignore: 'pid,hostname', sync: true })
-      : sink;
+  const out = format === 'pretty' ? prettied(sink, !destination && hasColours()) : sink;
   const streamWrite = (line: string): string => secrets().reduce((text, secret) => secret.mask(text), line);
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, out);
+}
+
+/** Line by line and at once: pino-pretty's own stream could still hold the last lines when the process ends. */
+function prettied(sink: DestinationStream, colorize: boolean): DestinationStream {
+  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname' });
+  return {
+    write(line) {
+      sink.write(prettify(line));
+    },
+  };
+}
+
+/** Escape codes are for terminals, not for files and pipes; NO_COLOR is respected. */
+function hasColours(): boolean {
+  return process.stderr.isTTY && process.stderr.hasColors();
 }

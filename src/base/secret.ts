@@ -39,28 +39,41 @@ export class Secret {
   }
 }
 
+/** Shorter than this a text is no secret, and masking it would eat half of every line. */
+const SHORTEST = 4;
+
 /** Longest first, so that a spelling that contains another is replaced whole. */
 function printedForms(value: string): string[] {
-  if (value === '') return [];
-  const forms = new Set([
-    value,
-    encodeURIComponent(value),
+  if (value.length < SHORTEST) return [];
+  const encoded = [
+    encodeURIComponent(value.toWellFormed()),
     new URLSearchParams({ v: value }).toString().slice(2),
-    JSON.stringify(value).slice(1, -1),
-    ...base64Forms(value),
-  ]);
+  ];
+  const plain = [value, ...encoded, ...encoded.map(lowerHex), ...base64Forms(value)];
+  const forms = new Set(plain.flatMap((form) => [form, inJson(form), inJson(inJson(form)), slashed(form)]));
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** Base64 of the value at each of the three alignments it can have inside a longer text, without the unstable edges. */
+/** An upstream may spell `%2F` as `%2f`. */
+function lowerHex(encoded: string): string {
+  return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+function inJson(form: string): string {
+  return JSON.stringify(form).slice(1, -1);
+}
+
+/** PHP's way to write a slash in JSON. */
+function slashed(form: string): string {
+  return inJson(form).replaceAll('/', '\\/');
+}
+
+/** Base64 and base64url of the value at each of the three alignments it can have inside a longer text. */
 function base64Forms(value: string): string[] {
-  if (value.length < 6) return [];
-  const forms = [0, 1, 2].map((shift) => {
-    const encoded = Buffer.from('\0'.repeat(shift) + value).toString('base64');
-    const start = shift === 0 ? 0 : 4;
-    return encoded.replace(/=+$/, '').slice(start, -1);
+  return [0, 1, 2].flatMap((shift) => {
+    const bytes = Buffer.from('\0'.repeat(shift) + value);
+    const [start, end] = [Math.ceil((shift * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+    // The characters at both ends also hold bits of the neighbours, so they differ from text to text.
+    return [bytes.toString('base64').slice(start, end), bytes.toString('base64url').slice(start, end)];
   });
-  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))].filter(
-    (f) => f.length >= 6,
-  );
 }

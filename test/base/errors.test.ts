@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError, codeOf, ERROR_CODES, messageOf } from '../../src/base/errors.ts';
+
+describe('AppError', () => {
+  it('carries its code, its hint and its cause', () => {
+    const cause = new Error('underneath');
+    const error = new AppError('busy', 'the folder is in use', { cause, hint: 'Stop the other one.' });
+    assert.deepEqual(
+      [error.name, error.code, error.message, error.hint, error.cause],
+      ['AppError', 'busy', 'the folder is in use', 'Stop the other one.', cause],
+    );
+  });
+
+  it('has no cause property when there is no cause', () => {
+    assert.equal('cause' in new AppError('usage', 'x'), false);
+  });
+});
+
+describe('codeOf', () => {
+  it('is the code of our own errors', () => {
+    for (const code of ERROR_CODES) assert.equal(codeOf(new AppError(code, 'x')), code);
+  });
+
+  it('is interrupted for an abort without a reason', () => {
+    assert.equal(codeOf(AbortSignal.abort().reason), 'interrupted');
+  });
+
+  it('is the code of the reason for an abort that carries one as its cause, as those of Node do', async () => {
+    const stopped = AbortSignal.abort(new AppError('unreachable', 'took too long'));
+    const error = await delay(1000, undefined, { signal: stopped }).catch((reason: unknown) => reason);
+    assert.equal(error instanceof AppError, false);
+    assert.equal(codeOf(error), 'unreachable');
+  });
+
+  it('is interrupted for an abort of Node with any other reason', async () => {
+    const stopped = AbortSignal.abort('enough');
+    assert.equal(
+      codeOf(await delay(1000, undefined, { signal: stopped }).catch((e: unknown) => e)),
+      'interrupted',
+    );
+  });
+
+  it('is internal for everything else', () => {
+    for (const thrown of [new Error('x'), new TypeError('x'), 'text', null, undefined, { code: 'usage' }])
+      assert.equal(codeOf(thrown), 'internal');
+  });
+});
+
+describe('messageOf', () => {
+  it('finds words for anything thrown', () => {
+    assert.equal(messageOf(new Error('broken')), 'broken');
+    assert.equal(messageOf('broken'), 'broken');
+    assert.equal(messageOf(undefined), 'undefined');
+  });
+});
