@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
 import type { Secret } from '../src/base/secret.ts';
@@ -23,18 +23,16 @@ export interface LoadInput {
 
 /** Flags over environment over `.env` over defaults, checked whole: every problem is reported at once. */
 export function loadSettings(input: LoadInput): Settings {
-  const dotenv = readDotenv(join(input.cwd, '.env'));
   const problems: string[] = [];
+  const dotenv = attempt(() => readDotenv(input.cwd), problems) ?? {};
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
   for (const [key, definition] of Object.entries(SETTINGS) as [SettingKey, Setting<unknown>][]) {
-    try {
+    attempt(() => {
       const found = find(definition, input, dotenv);
       values[key] = found ? parse(definition, found.text) : definition.fallback;
       sources[key] = found?.source ?? 'default';
-    } catch (error) {
-      problems.push(messageOf(error));
-    }
+    }, problems);
   }
   problems.push(...misspelt({ ...dotenv, ...input.env }), ...dangerous(input.env));
   const raw = values as unknown as RawSettings;
@@ -49,8 +47,17 @@ export function loadSettings(input: LoadInput): Settings {
     ...raw,
     dataDir: raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox')),
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
-    sources: sources as Record<SettingKey, Source>,
+    sources: Object.freeze(sources as Record<SettingKey, Source>),
   });
+}
+
+function attempt<T>(step: () => T, problems: string[]): T | undefined {
+  try {
+    return step();
+  } catch (error) {
+    problems.push(messageOf(error));
+    return undefined;
+  }
 }
 
 /** How long a token read from a file is trusted before the file is looked at again. */
@@ -64,7 +71,8 @@ export function liveToken(input: LoadInput, first: Secret, now: () => number = D
   let token = first;
   let readAt = now();
   return () => {
-    if (now() - readAt < TOKEN_FRESH_MS) return token;
+    const age = now() - readAt;
+    if (age >= 0 && age < TOKEN_FRESH_MS) return token;
     readAt = now();
     token = readToken(input, token);
     return token;
@@ -73,7 +81,7 @@ export function liveToken(input: LoadInput, first: Secret, now: () => number = D
 
 function readToken(input: LoadInput, last: Secret): Secret {
   try {
-    const found = find(SETTINGS.token, input, readDotenv(join(input.cwd, '.env')));
+    const found = find(SETTINGS.token, input, readDotenv(input.cwd));
     if (!found || found.text === last.reveal()) return last;
     return SETTINGS.token.parse(found.text) ?? last;
   } catch {
@@ -81,13 +89,18 @@ function readToken(input: LoadInput, last: Secret): Secret {
   }
 }
 
-function readDotenv(path: string): Record<string, string | undefined> {
+function readDotenv(folder: string): LoadInput['env'] {
+  const path = join(folder, '.env');
   try {
-    return parseEnv(readFileSync(path, 'utf8'));
+    return parseEnv(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new AppError('usage', `the file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    if (errno(error) === 'ENOENT') return {};
+    throw new Error(`the file ${path} cannot be read (${errno(error)}): mend or remove it`);
   }
+}
+
+function errno(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'error';
 }
 
 interface Found {
@@ -98,36 +111,48 @@ interface Found {
 /** An empty value counts as not set, as in `NAME= command` and in compose files. */
 function find(definition: Setting<unknown>, input: LoadInput, dotenv: LoadInput['env']): Found | null {
   const { env: name, secret } = definition;
-  const candidates: [string | undefined, Source][] = [
-    [secret ? undefined : input.flags[name], 'flag'],
-    [input.env[name], 'environment'],
-    [secret ? fromFile(`${name}_FILE`, input.env) : undefined, 'file'],
-    [dotenv[name], '.env'],
-    [secret ? fromFile(`${name}_FILE`, dotenv) : undefined, 'file'],
-  ];
-  for (const [text, source] of candidates) if (text !== undefined && text !== '') return { text, source };
+  const flag = secret ? undefined : input.flags[name];
+  if (flag) return { text: flag, source: 'flag' };
+  for (const [env, source] of [
+    [input.env, 'environment'],
+    [dotenv, '.env'],
+  ] as const) {
+    const text = env[name];
+    if (text) return { text, source };
+    const path = secret && env[`${name}_FILE`];
+    if (path) return { text: readSecret(`${name}_FILE`, path, input.cwd), source: 'file' };
+  }
   return null;
 }
 
-function fromFile(name: string, env: LoadInput['env']): string | undefined {
-  const path = env[name];
-  if (!path) return undefined;
+function readSecret(name: string, path: string, cwd: string): string {
+  let text: string;
   try {
-    return readFileSync(path, 'utf8').trim();
+    text = readFileSync(resolve(cwd, path), 'utf8').trim();
   } catch (error) {
     throw new Error(
-      `${name}=${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'}): give the path of a readable file`,
+      `${name}=${JSON.stringify(path)} cannot be read (${errno(error)}): give the path of a readable file`,
     );
   }
+  if (text === '')
+    throw new Error(`${name}=${JSON.stringify(path)} is an empty file: write the secret into it`);
+  return text;
 }
 
 function parse(definition: Setting<unknown>, text: string): unknown {
   try {
     return definition.parse(text);
   } catch (error) {
-    const shown = definition.secret ? '' : `=${JSON.stringify(text)}`;
+    const shown = definition.secret ? '' : `=${JSON.stringify(withoutCredentials(text))}`;
     throw new Error(`${definition.env}${shown} ${messageOf(error)}`);
   }
+}
+
+/** A password or token pasted into a URL is still a secret when the URL is refused. */
+function withoutCredentials(text: string): string {
+  return text
+    .replace(/^(\s*[a-z][a-z0-9+.-]*:).*@/is, '$1//[secret]@')
+    .replace(/(:\/\/.*?)[?#].*$/s, '$1?[secret]');
 }
 
 const KNOWN = new Set(

@@ -1,3 +1,5 @@
+import { Secret } from '../src/base/secret.ts';
+
 /** Reading one setting from text. Each parser returns the value or throws an Error whose message says what is allowed. */
 export type Parse<T> = (text: string) => T;
 
@@ -7,7 +9,9 @@ const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as cons
 export const duration: Parse<number> = (text) => {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
   if (!match) throw new Error('must be a duration such as 500ms, 10s, 5m, 2h or 7d');
-  return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+  const ms = Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+  if (!Number.isSafeInteger(ms)) throw new Error('must be a duration of less than 285,000 years');
+  return ms;
 };
 
 export function durationText(ms: number): string {
@@ -50,6 +54,13 @@ export const text: Parse<string> = (value) => {
   return value;
 };
 
+/** What fits in a header and in a query string: a space or a line break inside is a slip of the paste. */
+export const token: Parse<Secret> = (value) => {
+  if (!/^[\x21-\x7e]+$/.test(value.trim()))
+    throw new Error('must be printable ASCII without spaces or line breaks inside');
+  return new Secret(value.trim());
+};
+
 /** A name that can stand in a query string without being escaped. */
 export const parameterName: Parse<string> = (value) => {
   if (!/^[A-Za-z0-9_.~-]{1,64}$/.test(value))
@@ -63,13 +74,14 @@ export const upstreamUrl: Parse<URL> = (value) => {
   if (!url) throw new Error('must be a URL such as https://feedback.example.com');
   if (url.username || url.password)
     throw new Error('must not hold a user name or password; the token has a setting of its own');
-  if (url.search || url.hash) throw new Error('must not have a query or a fragment');
+  if (/[?#]/.test(url.href)) throw new Error('must not have a query or a fragment');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
     throw new Error('must be https, or http on loopback only (127.0.0.1, ::1, localhost)');
   }
   return url;
 };
 
+/** A host as a URL spells it, so every notation of an IPv4 address has become the usual one. */
 export function isLoopback(host: string): boolean {
   return (
     host === 'localhost' ||

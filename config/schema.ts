@@ -1,11 +1,13 @@
-import { Secret } from '../src/base/secret.ts';
-import { oneOf, type Parse, parameterName, text, upstreamUrl } from './parse.ts';
+import type { Secret } from '../src/base/secret.ts';
+import { oneOf, type Parse, parameterName, text, token, upstreamUrl } from './parse.ts';
 
 /** One setting: everything the program, the help and `feedback-mirror config` need to know about it. */
 export interface Setting<T> {
   /** Name in the environment and in `.env`; the flag is the same name in lower case with dashes. */
   env: string;
   parse: Parse<T>;
+  /** The text that `parse` reads back as the same value, where `String` does not give it: a duration, say. */
+  print?(value: T): string;
   /** The value when nothing is set. */
   fallback: T;
   /** The fallback in words, where the value alone would not say it. */
@@ -30,7 +32,7 @@ export const SETTINGS = {
   }),
   token: setting<Secret | null>({
     env: 'FEEDBACK_API_TOKEN',
-    parse: (value) => new Secret(text(value).trim()),
+    parse: token,
     fallback: null,
     secret: true,
     meaning: 'API token',
@@ -83,6 +85,10 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 export type RawSettings = { readonly [K in SettingKey]: (typeof SETTINGS)[K]['fallback'] };
+
+export function printed<T>(definition: Setting<T>, value: T): string {
+  return definition.print ? definition.print(value) : String(value);
+}
 
 export function flagOf(env: string): string {
   return `--${env.toLowerCase().replaceAll('_', '-')}`;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SETTINGS, type SettingKey } from '../../config/schema.ts';
+import { printed, SETTINGS, type Setting, type SettingKey } from '../../config/schema.ts';
 import { type Context, openContext } from './context.ts';
 import { table } from './table.ts';
 
@@ -35,15 +35,12 @@ function showConfig(context: Context): void {
 }
 
 function line({ settings }: Context, key: SettingKey): Line {
-  const { env, meaning, fallbackText } = SETTINGS[key];
+  const definition: Setting<unknown> = SETTINGS[key];
+  const value = settings[key];
   return {
-    name: env,
-    value: fallbackTextOr(settings[key], fallbackText),
+    name: definition.env,
+    value: value === null ? (definition.fallbackText ?? null) : printed(definition, value),
     from: settings.sources[key],
-    meaning,
+    meaning: definition.meaning,
   };
-}
-
-function fallbackTextOr(value: unknown, text: string | undefined): string | null {
-  return value === null ? (text ?? null) : String(value);
 }

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { folder, load, problemsOf } from './inputs.ts';
+
+describe('where a setting comes from', () => {
+  it('is a flag before the environment before .env before the default', () => {
+    const cwd = folder({ '.env': 'LOG_LEVEL=error\n' });
+    const flags = { LOG_LEVEL: 'trace' };
+    const env = { LOG_LEVEL: 'debug' };
+    const found = [{ flags, env, cwd }, { env, cwd }, { cwd }, {}].map((part) => {
+      const { logLevel, sources } = load(part);
+      return [logLevel, sources.logLevel];
+    });
+    assert.deepEqual(found, [
+      ['trace', 'flag'],
+      ['debug', 'environment'],
+      ['error', '.env'],
+      ['info', 'default'],
+    ]);
+  });
+
+  it('skips empty values, which count as not set', () => {
+    const cwd = folder({ '.env': 'LOG_LEVEL=error\nDATA_DIR=\n' });
+    const settings = load({ flags: { LOG_LEVEL: '' }, env: { LOG_LEVEL: '', DATA_DIR: '' }, cwd });
+    assert.equal(settings.logLevel, 'error');
+    assert.equal(settings.dataDir, join('data', 'sandbox'));
+  });
+
+  it('may be a .env with quotes, comments, CRLF and a byte order mark', () => {
+    const cwd = folder({ '.env': '\ufeffLOG_LEVEL="warn" # loud\r\n# DATA_DIR=no\r\nDATA_DIR=yes\r\n' });
+    const { logLevel, dataDir } = load({ cwd });
+    assert.deepEqual([logLevel, dataDir], ['warn', 'yes']);
+  });
+
+  it('is the working folder it was told, whose .env must be readable if it is there', () => {
+    const cwd = folder();
+    mkdirSync(join(cwd, '.env'));
+    const problems = problemsOf({ cwd, env: { LOG_LEVEL: 'loud' } });
+    assert.equal(problems.length, 2);
+    assert.match(problems[0] ?? '', /\.env cannot be read \(EISDIR\)/);
+  });
+});
+
+describe('a secret', () => {
+  const files = { 'token.txt': '  from-file\n', 'empty.txt': '\n' };
+
+  it('comes from the environment, its file, .env, or the file that .env names', () => {
+    const cwd = folder({ ...files, '.env': 'FEEDBACK_API_TOKEN=from-dotenv\n' });
+    const byFile = folder({ ...files, '.env': 'FEEDBACK_API_TOKEN_FILE=token.txt\n' });
+    const env = { FEEDBACK_API_TOKEN_FILE: join(cwd, 'token.txt') };
+    const found = [
+      { cwd, env: { ...env, FEEDBACK_API_TOKEN: 'from-env' } },
+      { cwd, env },
+      { cwd },
+      { cwd: byFile },
+    ].map((part) => {
+      const { token, sources } = load(part);
+      return [token?.reveal(), sources.token];
+    });
+    assert.deepEqual(found, [
+      ['from-env', 'environment'],
+      ['from-file', 'file'],
+      ['from-dotenv', '.env'],
+      ['from-file', 'file'],
+    ]);
+  });
+
+  it('is never taken from a flag', () => {
+    assert.equal(load({ flags: { FEEDBACK_API_TOKEN: 'from-flag' } }).token, null);
+  });
+
+  it('is refused when its file is missing or empty', () => {
+    const cwd = folder(files);
+    assert.match(
+      problemsOf({ cwd, env: { FEEDBACK_API_TOKEN_FILE: 'gone.txt' } }).join(),
+      /^FEEDBACK_API_TOKEN_FILE="gone.txt" cannot be read \(ENOENT\)/,
+    );
+    assert.match(
+      problemsOf({ cwd, env: { FEEDBACK_API_TOKEN_FILE: 'empty.txt' } }).join(),
+      /^FEEDBACK_API_TOKEN_FILE="empty.txt" is an empty file/,
+    );
+  });
+
+  it('does not need its file when it stands in a place that goes before', () => {
+    const cwd = folder({ '.env': 'FEEDBACK_API_TOKEN_FILE=/nowhere/at/all\n' });
+    assert.equal(load({ cwd, env: { FEEDBACK_API_TOKEN: 'from-env' } }).token?.reveal(), 'from-env');
+  });
+
+  it('is refused without being shown when it cannot be sent', () => {
+    for (const token of ['canary with space', 'canary\nline', 'canäry', ' \t']) {
+      const [problem = '', ...more] = problemsOf({ env: { FEEDBACK_API_TOKEN: token } });
+      assert.equal(
+        problem,
+        'FEEDBACK_API_TOKEN must be printable ASCII without spaces or line breaks inside',
+      );
+      assert.deepEqual(more, []);
+    }
+  });
+});
+
+describe('the settings', () => {
+  it('are frozen', () => {
+    const settings = load();
+    assert.throws(() => Object.assign(settings, { logLevel: 'trace' }), TypeError);
+    assert.throws(() => Object.assign(settings.sources, { logLevel: 'flag' }), TypeError);
+  });
+
+  it('keep the data of the sandbox apart from those of a real service', () => {
+    assert.equal(load().dataDir, join('data', 'sandbox'));
+    assert.equal(load({ env: { FEEDBACK_BASE_URL: 'https://feedback.example.com' } }).dataDir, 'data');
+    assert.equal(load({ env: { DATA_DIR: '/srv/feedback' } }).dataDir, '/srv/feedback');
+  });
+
+  it('make log lines pretty on a terminal only, unless told', () => {
+    assert.equal(load({ isTerminal: true }).logFormat, 'pretty');
+    assert.equal(load({ isTerminal: false }).logFormat, 'json');
+    assert.equal(load({ isTerminal: true, env: { LOG_FORMAT: 'json' } }).logFormat, 'json');
+  });
+});
+
+describe('wrong settings', () => {
+  it('are all listed at once, each with its name, its value and what is allowed', () => {
+    const cwd = folder({ '.env': 'FEEDBACK_API_TOKN=canary\nLOG_FORMAT=xml\n' });
+    const env = { FEEDBACK_AUTH: 'cookie', FEEDBACK_PAGE_PARAM: 'a&b', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const problems = problemsOf({ cwd, env, flags: { LOG_LEVEL: 'loud' } });
+    const expected = [
+      /^FEEDBACK_AUTH="cookie" must be one of header, query$/,
+      /^FEEDBACK_PAGE_PARAM="a&b" must be a parameter name/,
+      /^LOG_LEVEL="loud" must be one of trace, debug, info, warn, error, silent$/,
+      /^LOG_FORMAT="xml" must be one of pretty, json$/,
+      /^FEEDBACK_API_TOKN is not a setting; .*FEEDBACK_API_TOKEN, FEEDBACK_API_TOKEN_FILE/,
+      /^NODE_TLS_REJECT_UNAUTHORIZED="0" would send the token to anyone/,
+    ];
+    assert.equal(problems.length, expected.length, problems.join('\n'));
+    for (const pattern of expected)
+      assert.ok(
+        problems.some((p) => pattern.test(p)),
+        String(pattern),
+      );
+    assert.doesNotMatch(problems.join('\n'), /canary/);
+  });
+
+  it('include a misspelt name, and a _FILE for what is no secret', () => {
+    assert.equal(problemsOf({ env: { FEEDBACK_BASEURL: 'https://x' } }).length, 1);
+    assert.equal(problemsOf({ env: { FEEDBACK_AUTH_FILE: '/x' } }).length, 1);
+    assert.deepEqual(problemsOf({ env: { FEEDBACK_TEST_ANYTHING: '1', SOMETHING_ELSE: '1' } }), []);
+  });
+
+  it('include the query form of the token without the name of its parameter', () => {
+    assert.match(problemsOf({ env: { FEEDBACK_AUTH: 'query' } }).join(), /^FEEDBACK_AUTH_PARAM is required/);
+    assert.deepEqual(problemsOf({ env: { FEEDBACK_AUTH: 'query', FEEDBACK_AUTH_PARAM: 'key' } }), []);
+  });
+
+  it('do not include certificate checks that stay on', () => {
+    assert.deepEqual(problemsOf({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '1' } }), []);
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  duration,
+  durationOr,
+  durationText,
+  integer,
+  oneOf,
+  parameterName,
+  text,
+} from '../../config/parse.ts';
+
+describe('a duration', () => {
+  it('is a number with its unit', () => {
+    const values = {
+      '500ms': 500,
+      '10s': 10_000,
+      '5m': 300_000,
+      '2h': 7_200_000,
+      '7d': 604_800_000,
+      '0s': 0,
+    };
+    for (const [written, ms] of Object.entries(values)) assert.equal(duration(written), ms);
+    assert.equal(duration(' 10s '), 10_000);
+  });
+
+  it('is nothing else', () => {
+    for (const written of ['10', 's', '-5s', '1.5h', '5 m', '1h30m', '10S', '1w', '٥s', '0x5s', '1e3s'])
+      assert.throws(() => duration(written), /must be a duration such as 500ms, 10s, 5m, 2h or 7d/, written);
+    assert.throws(() => duration('999999999999999d'), /must be a duration of less than/);
+  });
+
+  it('is written so that it reads back as itself', () => {
+    fc.assert(fc.property(fc.nat({ max: 4e12 }), (ms) => duration(durationText(ms)) === ms));
+    assert.deepEqual([0, 90_000, 3_600_000, 172_800_000].map(durationText), ['0ms', '90s', '1h', '2d']);
+  });
+
+  it('may have a word for none', () => {
+    const parse = durationOr('off');
+    assert.equal(parse('off'), 'off');
+    assert.equal(parse('5m'), 300_000);
+    assert.throws(() => parse('never'), /must be off, or a duration/);
+  });
+});
+
+describe('an integer', () => {
+  it('lies between its bounds', () => {
+    const port = integer(0, 65_535);
+    assert.deepEqual(['0', '65535', ' 80 '].map(port), [0, 65_535, 80]);
+    for (const written of ['65536', '-1', '1.0', '1e2', '0x10', 'many', ' '])
+      assert.throws(() => port(written), /must be a whole number from 0 to 65535/, written);
+  });
+});
+
+describe('a word', () => {
+  it('is one of those allowed, to the letter', () => {
+    const parse = oneOf('header', 'query');
+    assert.equal(parse(' query '), 'query');
+    for (const written of ['Query', 'cookie', ''])
+      assert.throws(() => parse(written), /must be one of header, query/);
+  });
+});
+
+describe('a text', () => {
+  it('is anything but blank', () => {
+    assert.equal(text('a b'), 'a b');
+    assert.throws(() => text(' \t'), /must not be empty/);
+  });
+});
+
+describe('a parameter name', () => {
+  it('needs no escaping in a query string', () => {
+    for (const name of ['token', 'api_key', 'a.b-c~d', '0']) assert.equal(parameterName(name), name);
+    for (const name of ['', 'a b', 'a&b', 'a=b', 'é', 'a\n', 'a'.repeat(65)])
+      assert.throws(() => parameterName(name), /must be a parameter name/, name);
+  });
+});
