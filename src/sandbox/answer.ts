@@ -6,6 +6,8 @@ export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
+  /** Sent as it is even to a client that takes gzip. */
+  uncompressed?: true;
 }
 
 /** Below this, compressing costs more than it saves. */
@@ -13,7 +15,11 @@ const GZIP_FROM = 1024;
 const compress = promisify(gzip);
 
 export function jsonAnswer(status: number, value: unknown, headers: Record<string, string> = {}): Answer {
-  return textAnswer(status, JSON.stringify(value), 'application/json; charset=utf-8', headers);
+  return jsonTextAnswer(status, JSON.stringify(value), headers);
+}
+
+export function jsonTextAnswer(status: number, json: string, headers: Record<string, string> = {}): Answer {
+  return textAnswer(status, json, 'application/json; charset=utf-8', headers);
 }
 
 export function textAnswer(
@@ -40,7 +46,8 @@ export function problem(
 /** The same answer, compressed when the client takes gzip and it is worth it. */
 export async function encoded(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
   const wanted = /(^|,)\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*(,|$))|,|$)/i.test(acceptEncoding ?? '');
-  if (!wanted || answer.body.length <= GZIP_FROM || answer.headers['content-encoding']) return answer;
+  const settled = answer.uncompressed || 'content-encoding' in answer.headers;
+  if (!wanted || settled || answer.body.length <= GZIP_FROM) return answer;
   return {
     ...answer,
     headers: { ...answer.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },

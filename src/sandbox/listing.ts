@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import type { Resource } from '../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../contract/entities.ts';
 import type { Db } from './database.ts';
@@ -123,10 +124,12 @@ export function scopeParameters(scope: Scope): Record<string, unknown> {
   return { now: scope.now, ...(scope.boards ? { boards: JSON.stringify(scope.boards) } : {}) };
 }
 
-const statements = new WeakMap<Db, Map<string, ReturnType<Db['prepare']>>>();
+type Statement = Database.Statement<unknown[]>;
+
+const statements = new WeakMap<Db, Map<string, Statement>>();
 
 /** The statement for this text, prepared once for each database. */
-export function prepare(db: Db, sql: string): ReturnType<Db['prepare']> {
+export function prepare(db: Db, sql: string): Statement {
   let known = statements.get(db);
   if (!known) {
     known = new Map();
@@ -134,7 +137,7 @@ export function prepare(db: Db, sql: string): ReturnType<Db['prepare']> {
   }
   let statement = known.get(sql);
   if (!statement) {
-    statement = db.prepare(sql);
+    statement = db.prepare<unknown[]>(sql);
     known.set(sql, statement);
   }
   return statement;

@@ -1,9 +1,9 @@
-import { type Resource, SEARCH_PARAMETER } from '../contract/endpoints.ts';
+import { type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
 import type { Caller } from './access.ts';
 import { type Answer, problem } from './answer.ts';
 import { keyColumns, type Order, slice } from './listing.ts';
 import {
-  type LinkBase,
+  isCursor,
   nextPosition,
   type PagingStyle,
   type Position,
@@ -55,27 +55,32 @@ export function listPage(world: World, settings: ListSettings, request: ListRequ
     return { ok: false, answer: problem(400, 'There is no such page.', errors) };
   }
   const { position } = asked;
-  const scope = world.scope(request.caller.boards);
-  const found = slice(world.db, list, scope, position.start, position.limit);
-  const base = linkBase(settings, request);
-  const link = (to: Position): string | number => writeLink(paging, to, base);
+  const found = slice(world.db, list, world.scope(request.caller.boards), position.start, position.limit);
+  const link = linker(settings, request);
   const next = nextPosition(position, found);
   const previous = previousPosition(position, found);
   const envelope = { next: next && link(next), previous: previous && link(previous), results: found.rows };
   return { ok: true, page: { envelope, position, link } };
 }
 
-/** One flat list, whatever its length. */
-export function searchResult(world: World, settings: ListSettings, request: ListRequest): unknown {
+/** One flat list, whatever its length: there is no other page. */
+export function searchPage(world: World, settings: ListSettings, request: ListRequest): Page {
   const text = request.query.get(SEARCH_PARAMETER) ?? '';
   const results = searchPosts(world.db, text, world.scope(request.caller.boards));
-  return settings.searchShape === 'array' ? results : { next: null, previous: null, results };
+  return {
+    envelope: { next: null, previous: null, results },
+    position: {
+      start: isCursor(settings.paging) ? { key: null, back: false } : { offset: 0 },
+      limit: SEARCH_LIMIT,
+    },
+    link: linker(settings, request),
+  };
 }
 
-/** Links keep what else the client asked for, but a token only where a test wants a service that careless. */
-function linkBase({ authParam, echoToken }: ListSettings, { origin, path, query }: ListRequest): LinkBase {
+/** Links keep what else the client asked for, but the token only where a test wants a service that careless. */
+function linker({ paging, authParam, echoToken }: ListSettings, { origin, path, query }: ListRequest) {
   const keep = new URLSearchParams(query);
   for (const name of ['page', 'limit', 'offset', 'cursor']) keep.delete(name);
   if (!echoToken) keep.delete(authParam);
-  return { origin, path, keep };
+  return (to: Position): string | number => writeLink(paging, to, { origin, path, keep });
 }

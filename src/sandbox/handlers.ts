@@ -1,0 +1,170 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS, type Resource } from '../contract/endpoints.ts';
+import type { Caller, Tokens } from './access.ts';
+import { type Answer, jsonAnswer, problem } from './answer.ts';
+import { readDraft } from './creating.ts';
+import { hang, type Manner, mannerOf, reset, send, type Wire } from './delivery.ts';
+import type { RequestLog, RequestNote } from './exchange.ts';
+import type { FaultRule } from './fault-kinds.ts';
+import type { Faults, Trouble } from './faults.ts';
+import { faultAnswer, unauthorised } from './instead.ts';
+import { type Answered, type Creation, commit, markAnswered, postpone } from './ledger.ts';
+import { type ListRequest, type ListSettings, listPage, type PageResult, searchPage } from './service.ts';
+import { pageAnswer, spoilBody, spoilPage } from './spoil.ts';
+import { postUrl } from './wire.ts';
+import type { World } from './world.ts';
+
+/** Everything a request can touch. */
+export interface Service extends Wire {
+  world: World;
+  tokens: Tokens;
+  faults: Faults;
+  settings: ListSettings;
+  createStatus: number;
+  log: RequestLog;
+  beforeRequest: ((request: RequestNote) => void | Promise<void>) | undefined;
+}
+
+export function callerOf({ tokens, settings, log, world }: Service, request: FastifyRequest): Caller | null {
+  const { query } = log.of(request);
+  return tokens.identify(request.headers.authorization, query.get(settings.authParam), world);
+}
+
+export function answer(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  what: Answer,
+  manner: Manner = 'whole',
+): Promise<FastifyReply> {
+  service.log.of(request).note.status = what.status;
+  return send(service, request, reply, what, manner);
+}
+
+/** What a fault does in place of the answer: another answer, silence, or the end of the connection. */
+export function giveInstead(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rule: FaultRule,
+): FastifyReply | Promise<FastifyReply> {
+  const way = rule.answer ?? rule.kind;
+  if (way === 'reset' || way === 'reset-after') return reset(request, reply);
+  if (way === 'hang' || way === 'hang-after') return hang(service, request, reply, closeAfter(rule));
+  return answer(service, request, reply, faultAnswer(rule, request, service.clock.now()));
+}
+
+/** A late commit's time is that of the commit, not of the silence. */
+function closeAfter(rule: FaultRule): number | undefined {
+  return rule.kind === 'late-commit' ? undefined : rule.ms;
+}
+
+export async function list(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+): Promise<FastifyReply> {
+  const { world, settings } = service;
+  const { note, query, trouble } = service.log.of(request);
+  const caller = callerOf(service, request);
+  if (!caller || !trouble) return answer(service, request, reply, unauthorised());
+  const { path } = resource === 'posts' ? ENDPOINTS.listPosts : ENDPOINTS.listComments;
+  const asked: ListRequest = { resource, caller, origin: originOf(request), path, query };
+  const searching = note.operation === 'searchPosts';
+  const result: PageResult = searching
+    ? { ok: true, page: searchPage(world, settings, asked) }
+    : listPage(world, settings, asked);
+  if (!result.ok) return answer(service, request, reply, result.answer);
+  const { page } = result;
+  trouble.each('page', (active) => spoilPage(page, active, trouble.operation));
+  const flat = searching && settings.searchShape === 'array';
+  const spoilt = spoil(pageAnswer(flat ? page.envelope.results : page.envelope), trouble);
+  return answer(service, request, reply, spoilt.answer, spoilt.manner);
+}
+
+/** What the scripted trouble makes of a good answer and of its way out. */
+function spoil(good: Answer, trouble: Trouble): { answer: Answer; manner: Manner; intact: boolean } {
+  let spoilt = good;
+  trouble.each('body', ({ rule }) => {
+    spoilt = spoilBody(spoilt, rule);
+    return true;
+  });
+  const manner = mannerOf(trouble.first('send'));
+  return { answer: spoilt, manner, intact: spoilt === good && manner !== 'cut' };
+}
+
+export async function create(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asUser: boolean,
+): Promise<FastifyReply> {
+  const { world, clock } = service;
+  const { receivedAt, trouble } = service.log.of(request);
+  const caller = callerOf(service, request);
+  if (!caller || !trouble) return answer(service, request, reply, unauthorised());
+  const checked = readDraft(request.body, asUser, caller, world);
+  if (!checked.ok) {
+    return answer(service, request, reply, problem(400, 'The post was not created.', checked.errors));
+  }
+  const { creation, late } = timed({ ...checked.draft, received_at: receivedAt }, trouble);
+  if (late) {
+    const answered = late.answer === undefined || late.answer === 'status' ? 'error' : 'no';
+    postpone(world.db, creation, clock.now() + (late.ms ?? 1000), answered);
+    return giveInstead(service, request, reply, late);
+  }
+  const id = commit(world.db, creation, clock.now(), 'no');
+  return confirm(service, request, reply, { id, board: creation.board, trouble });
+}
+
+/** When the create takes effect and when it shows, as the trouble has it. */
+function timed(creation: Creation, trouble: Trouble): { creation: Creation; late: FaultRule | undefined } {
+  let late: FaultRule | undefined;
+  let visibleAfter = 0;
+  trouble.each('create', ({ rule }) => {
+    if (rule.kind === 'late-visible') visibleAfter = rule.ms ?? 1000;
+    else late ??= rule;
+    return true;
+  });
+  return { creation: { ...creation, visibleAfter }, late };
+}
+
+/** The post is there: says so, unless the trouble has it otherwise. */
+async function confirm(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id, board, trouble }: { id: number; board: string; trouble: Trouble },
+): Promise<FastifyReply> {
+  const after = trouble.first('after');
+  if (after && after.kind !== 'no-id') {
+    if (after.kind === 'status-after') markAnswered(service.world.db, id, 'error');
+    return giveInstead(service, request, reply, after);
+  }
+  const good = after
+    ? jsonAnswer(200, { status: 'Success' })
+    : jsonAnswer(service.createStatus, {
+        status: 'Success',
+        post_id: id,
+        url: `${originOf(request)}${postUrl(board, id)}`,
+      });
+  const { answer: spoilt, manner, intact } = spoil(good, trouble);
+  note(service.world, reply, id, intact && !after ? 'yes' : 'partial');
+  return answer(service, request, reply, spoilt, manner);
+}
+
+/** Noted before it is sent, so that whoever has the answer finds it in the ledger; taken back when it never left. */
+function note(world: World, reply: FastifyReply, id: number, answered: Answered): void {
+  markAnswered(world.db, id, answered);
+  if (answered !== 'yes') return;
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished && world.db.open) markAnswered(world.db, id, 'no');
+  });
+}
+
+/** As the client wrote it, so that links lead back the way it came. */
+function originOf(request: FastifyRequest): string {
+  const { localAddress, localPort } = request.raw.socket;
+  return `http://${request.headers.host ?? `${localAddress}:${localPort}`}`;
+}

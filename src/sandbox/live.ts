@@ -1,0 +1,86 @@
+import { prepare } from './listing.ts';
+import { createRandom, type Random } from './random.ts';
+import * as v from './vocabulary.ts';
+import type { World } from './world.ts';
+import { person, writeReply, writeStatusNote } from './writing.ts';
+
+/** What just happened in the world. */
+export interface LiveEvent {
+  what: 'vote' | 'post' | 'comment' | 'status' | 'delete post' | 'delete comment';
+  /** The post or comment it happened to. */
+  id: number;
+}
+
+/** Lets people use the service: each call of the returned function is one event, the same ones for the same seed. */
+export function createLife(world: World, seed: number): () => LiveEvent {
+  const random = createRandom(seed ^ 0x11fe);
+  return () => {
+    const post = anyPost(world, random);
+    if (post === null) return newPost(world, random);
+    const dice = random.next();
+    if (dice < 0.6) return vote(world, random, post);
+    if (dice < 0.75) return newPost(world, random);
+    if (dice < 0.92) return comment(world, random, post);
+    if (dice < 0.97) return status(world, random, post);
+    return remove(world, random, post);
+  };
+}
+
+/** An event every so often, until the returned function is called. It keeps no process alive. */
+export function startLife(world: World, seed: number, everyMs: number): () => void {
+  const step = createLife(world, seed);
+  const timer = setInterval(step, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Newer posts get more attention. Ids have holes, so it is the next post at or below the drawn one. */
+function anyPost(world: World, random: Random): number | null {
+  const { last } = prepare(world.db, 'SELECT max(id) AS last FROM posts').get() as { last: number | null };
+  if (last === null) return null;
+  const drawn = last - Math.floor(last * random.next() ** 2);
+  const sql = 'SELECT id FROM posts WHERE id <= ? ORDER BY id DESC LIMIT 1';
+  const found = prepare(world.db, sql).get(drawn) as { id: number } | undefined;
+  return found?.id ?? last;
+}
+
+function vote(world: World, random: Random, post: number): LiveEvent {
+  const back = random.chance(0.08) && world.post(post).votes_count > 0;
+  world.vote(post, back ? -1 : 1);
+  return { what: 'vote', id: post };
+}
+
+function newPost(world: World, random: Random): LiveEvent {
+  const board = random.pick(v.BOARDS).slug;
+  return { what: 'post', id: world.addPost({ board, email: someone(random), votes: 1 }).id };
+}
+
+function comment(world: World, random: Random, post: number): LiveEvent {
+  const content = writeReply(random, false);
+  return { what: 'comment', id: world.addComment({ post, content, email: someone(random) }).id };
+}
+
+/** The team moves a post on and says so. */
+function status(world: World, random: Random, post: number): LiveEvent {
+  const next = random.pick(world.statuses());
+  world.setStatus(post, next.id);
+  const content = writeStatusNote(random, next.name);
+  world.addComment({ post, kind: 'status_change', status: next, content });
+  return { what: 'status', id: post };
+}
+
+function remove(world: World, random: Random, post: number): LiveEvent {
+  const sql = 'SELECT id FROM comments WHERE post_id = ? ORDER BY id DESC LIMIT 1';
+  const last = prepare(world.db, sql).get(post) as { id: number } | undefined;
+  if (last && random.chance(0.5)) {
+    world.deleteComment(last.id);
+    return { what: 'delete comment', id: last.id };
+  }
+  world.deletePost(post);
+  return { what: 'delete post', id: post };
+}
+
+/** Mostly people who were there before, now and then somebody new. */
+function someone(random: Random): string {
+  return person(random, random.int(500)).email;
+}
