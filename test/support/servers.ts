@@ -1,0 +1,126 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import { chownSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { end, guardOver, type Launch, onFreePort, remove, run } from './launch.ts';
+import { requireProgram } from './programs.ts';
+
+/** A real server of our own on a free port of this machine, with everything it writes in a temporary folder. */
+export interface Server {
+  readonly port: number;
+  readonly url: string;
+  readonly folder: string;
+  /** Of the running process; after a restart, of the new one. */
+  readonly pid: number;
+  /** Ends it in order and removes its folder. Harmless when it is dead already. */
+  stop(): Promise<void>;
+  /** SIGKILL, as in a crash. The folder stays until `stop`. */
+  kill(): Promise<void>;
+}
+
+export interface RedisServer extends Server {
+  /** Started again on the same port and folder, after `kill` or instead of the running one. */
+  restart(): Promise<void>;
+}
+
+export interface RedisOptions {
+  /** Whether what was written outlives a crash: every write is logged to disk. */
+  durable?: boolean;
+}
+
+export async function startRedis({ durable = false }: RedisOptions = {}): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'fm-redis-'));
+  const persistence = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+  const fixed = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];
+  const server = await start(folder, 'SIGTERM', (port) => ({
+    command: requireProgram('redis-server'),
+    args: ['--port', String(port), ...fixed],
+    ready: /Ready to accept connections/,
+  }));
+  return Object.assign(server, { url: `redis://127.0.0.1:${server.port}` });
+}
+
+export async function startPostgres(): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'fm-postgres-'));
+  const owner = ordinaryUser();
+  const data = join(folder, 'data');
+  await createCluster(folder, data, owner);
+  // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
+  const server = await start(folder, 'SIGINT', (port) => ({
+    command: requireProgram('postgres'),
+    args: ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...FAST],
+    ready: /database system is ready to accept connections/,
+    ...owner,
+  }));
+  return Object.assign(server, { url: `postgres://postgres@127.0.0.1:${server.port}/postgres` });
+}
+
+async function createCluster(folder: string, data: string, owner: Owner | null): Promise<void> {
+  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  try {
+    if (owner) chownSync(folder, owner.uid, owner.gid);
+    await promisify(execFile)(requireProgram('initdb'), args, { cwd: folder, ...owner });
+  } catch (error) {
+    await remove(folder);
+    throw error;
+  }
+}
+
+/** What a test writes need not outlive the machine. */
+const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'].flatMap((option) => [
+  '-c',
+  option,
+]);
+
+async function start(folder: string, gently: NodeJS.Signals, launch: (port: number) => Launch) {
+  const guard = guardOver(folder);
+  let child: ChildProcess;
+  let port: number;
+  try {
+    [child, port] = await onFreePort((candidate) => run(launch(candidate), folder));
+  } catch (error) {
+    guard.release();
+    await remove(folder);
+    throw error;
+  }
+  guard.watch(child.pid);
+  return {
+    port,
+    folder,
+    get pid(): number {
+      return child.pid ?? 0;
+    },
+    async kill(): Promise<void> {
+      await end(child, 'SIGKILL');
+      guard.watch(0);
+    },
+    async restart(): Promise<void> {
+      await end(child, gently);
+      child = await run(launch(port), folder);
+      guard.watch(child.pid);
+    },
+    async stop(): Promise<void> {
+      await end(child, gently);
+      guard.release();
+      await remove(folder);
+    },
+  };
+}
+
+interface Owner {
+  uid: number;
+  gid: number;
+}
+
+/** PostgreSQL refuses to run as root: then it runs as its own user, or as nobody. */
+function ordinaryUser(): Owner | null {
+  if (process.getuid?.() !== 0) return null;
+  const users = new Map(
+    readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+      .map(([name = '', , uid, gid]) => [name, { uid: Number(uid), gid: Number(gid) }]),
+  );
+  return users.get('postgres') ?? users.get('nobody') ?? null;
+}
