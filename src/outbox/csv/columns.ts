@@ -18,6 +18,7 @@ type Rank = (typeof RANKS)[number];
 
 /** Which column feeds which field: what was asked, then the field's own name, then what other tools call it. */
 export function mapColumns(headers: readonly string[], wishes: Wishes): Columns {
+  const names = dataNames(headers);
   const used = new Map<Field, MappedColumn>();
   for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
   const taken = new Set([...used.values()].map(({ index }) => index));
@@ -25,7 +26,8 @@ export function mapColumns(headers: readonly string[], wishes: Wishes): Columns 
     for (const field of ORDER) {
       if (used.has(field) || (field === 'board' && wishes.board !== undefined)) continue;
       if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
-      const index = onlyColumn(field, claimants(headers, field, rank, taken), headers);
+      const free = claimants(names, field, rank).filter((index) => !taken.has(index));
+      const index = onlyColumn(field, free, headers);
       if (index === null) continue;
       taken.add(index);
       const how = rank === 'exact' ? 'exact' : 'alias';
@@ -39,22 +41,20 @@ export function mapColumns(headers: readonly string[], wishes: Wishes): Columns 
 
 /** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
 export function countClaims(headers: readonly string[], map: ReadOptions['map']): number {
-  const names = new Set(headers.map(plainName));
-  const asked = Object.values(map ?? {}).filter((header) => names.has(plainName(header ?? '')));
-  const claimed = FIELDS.filter((field) =>
-    RANKS.some((rank) => claimants(headers, field, rank, new Set()).length > 0),
-  );
+  const names = dataNames(headers);
+  const asked = Object.values(map ?? {}).filter((header) => names.includes(plainName(header ?? '')));
+  const claimed = FIELDS.filter((field) => RANKS.some((rank) => claimants(names, field, rank).length > 0));
   return asked.length + claimed.length;
 }
 
-function claimants(headers: readonly string[], field: Field, rank: Rank, taken: Set<number>): number[] {
-  const names = rank === 'exact' ? [plainName(field)] : ALIASES[field][rank];
-  const found: number[] = [];
-  const columns = dataColumns(headers);
-  for (let i = 0; i < columns; i++) {
-    if (!taken.has(i) && names.includes(plainName(headers[i] ?? ''))) found.push(i);
-  }
-  return found;
+/** The result columns of our own files are no candidates. */
+function dataNames(headers: readonly string[]): string[] {
+  return headers.slice(0, dataColumns(headers)).map(plainName);
+}
+
+function claimants(names: readonly string[], field: Field, rank: Rank): number[] {
+  const claims = rank === 'exact' ? [plainName(field)] : ALIASES[field][rank];
+  return names.flatMap((name, index) => (claims.includes(name) ? [index] : []));
 }
 
 function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): MappedColumn[] {

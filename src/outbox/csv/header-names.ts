@@ -36,7 +36,7 @@ export const ALIASES: Readonly<Record<Field, { likely: readonly string[]; possib
       'creatorname',
       'requestername',
     ],
-    // Only beside an e-mail column, see `claims`: a name alone says nothing about a person.
+    // Only beside an e-mail column, see `mapColumns`: a name alone says nothing about a person.
     possible: ['name', 'requester'],
   },
   board: { likely: ['category', 'forum', 'boardslug'], possible: [] },

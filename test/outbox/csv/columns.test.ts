@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ReadOptions } from '../../../src/outbox/csv/read.ts';
+import { accepted, read, refusal } from './feed.ts';
+
+/** `field=Header (how)` for each mapped column. */
+async function mapped(header: string, options: ReadOptions = {}): Promise<string> {
+  const { mapping } = await read(`${header}\n`, options);
+  return mapping.map(({ field, header: name, how }) => `${field}=${name} (${how})`).join(' ');
+}
+
+describe('columns are recognised by their names', () => {
+  const CASES: [string, string][] = [
+    ['board,title,content,email,full_name,key', 'board=board (exact) title=title (exact) content=content (exact) email=email (exact) full_name=full_name (exact) key=key (exact)'],
+    ['BOARD, Title ,E-mail,Full-Name', 'board=BOARD (exact) title= Title  (exact) email=E-mail (exact) full_name=Full-Name (exact)'],
+    ['Category,Subject,Description,Requester,Customer', 'board=Category (alias) title=Subject (alias) content=Description (alias) email=Requester (alias) full_name=Customer (alias)'],
+    ['Forum,Idea,Body,Author email,Author,External ID', 'board=Forum (alias) title=Idea (alias) content=Body (alias) email=Author email (alias) full_name=Author (alias) key=External ID (alias)'],
+    ['board slug,Summary,Text,user_email,user_name,Ref', 'board=board slug (alias) title=Summary (alias) content=Text (alias) email=user_email (alias) full_name=user_name (alias) key=Ref (alias)'],
+    ['board,Feature,Details,Mail,Customer Name,ID', 'board=board (exact) title=Feature (alias) content=Details (alias) email=Mail (alias) full_name=Customer Name (alias) key=ID (alias)'],
+    ['board,Request,Message', 'board=board (exact) title=Request (alias) content=Message (alias)'],
+    ['board,Name,Description', 'board=board (exact) title=Name (alias) content=Description (alias)'],
+    ['board,title,Name,Email', 'board=board (exact) title=title (exact) email=Email (exact) full_name=Name (alias)'],
+    ['board,Subject,Name,Email', 'board=board (exact) title=Subject (alias) email=Email (exact) full_name=Name (alias)'],
+    ['board,title,Name', 'board=board (exact) title=title (exact)'],
+    ['board,title,subject,idea,subject', 'board=board (exact) title=title (exact)'],
+    ['board,title,Requester,Requester email', 'board=board (exact) title=title (exact) email=Requester email (alias) full_name=Requester (alias)'],
+    ['board,title,ID,External id', 'board=board (exact) title=title (exact) key=External id (alias)'],
+    ['board,title,votes,votes,,', 'board=board (exact) title=title (exact)'],
+    ['board,title,__proto__,constructor,toString', 'board=board (exact) title=title (exact)'],
+  ]; // biome-ignore format: a table
+
+  for (const [header, expected] of CASES) {
+    test(`${header}`, async () => assert.equal(await mapped(header), expected));
+  }
+
+  test('columns that nobody uses are named, those without a name by their place', async () => {
+    const { ignored } = await read('board,title,votes,,status\n');
+    assert.deepEqual(ignored, ['votes', '(column 4)', 'status']);
+  });
+
+  test('a header named like something every object has is an ordinary column', async () => {
+    const file = await read('__proto__,constructor\nx,y\n', {
+      board: 'b',
+      map: { title: '__proto__', content: 'constructor' },
+    });
+    assert.deepEqual(accepted(file.rows[0]).post, {
+      board: 'b',
+      title: 'x',
+      content: 'y',
+      email: null,
+      full_name: null,
+    });
+  });
+
+  test('one title column and --board are enough', async () => {
+    const file = await read('title\nOne\n"Two, and more"\n""\n', { board: 'ideas' });
+    assert.deepEqual(file.rows.map((row) => row.ok), [true, true, false]); // biome-ignore format: one look
+    assert.equal(file.delimiter, ',');
+  });
+});
+
+describe('what could be meant in two ways is refused', () => {
+  const CASES: [string, RegExp, RegExp][] = [
+    [
+      'board,Subject,Idea',
+      /^columns 2 and 3, "Subject", "Idea", could both be the title$/,
+      /--map title="Subject"/,
+    ],
+    [
+      'title,board,title',
+      /^columns 1 and 3 have the same name, "title", and could both be the title$/,
+      /Rename/,
+    ],
+    ['board,Title,title,c', /^columns 2 and 3 have the same name/, /Rename/],
+    ['board,votes', /^the file has no title column$/, /"board", "votes".*--map title=Header/],
+    [
+      'title,votes',
+      /^the file has no board column and no --board was given$/,
+      /--board SLUG.*--map board=Header/,
+    ],
+    [
+      'title;content,email',
+      /^the header line has both commas and semicolons between names$/,
+      /double quotes/,
+    ],
+  ];
+  for (const [header, message, hint] of CASES) {
+    test(header, async () => {
+      const error = await refusal(`${header}\n`);
+      assert.match(error.message, message);
+      assert.match(error.hint ?? '', hint);
+    });
+  }
+});
+
+describe('--map says which column is which', () => {
+  test('it beats every other claim, and is not particular about case', async () => {
+    assert.equal(
+      await mapped('board,title,Headline,Body', { map: { title: 'headline', 'Full-Name': 'Body' } }),
+      'board=board (exact) title=Headline (asked) full_name=Body (asked)',
+    );
+  });
+
+  test('it settles an ambiguity, also between names that differ in case only', async () => {
+    assert.match(await mapped('board,Subject,Idea', { map: { title: 'Idea' } }), /title=Idea \(asked\)/);
+    assert.match(await mapped('board,Title,title', { map: { title: 'title' } }), /title=title \(asked\)/);
+  });
+
+  test('an unknown column is refused with the columns there are and the nearest one', async () => {
+    const error = await refusal('board,Headline,Body\n', { map: { title: 'Hedline' } });
+    assert.equal(
+      error.message,
+      '--map title=Hedline: the file has no column "Hedline"; did you mean "Headline"?',
+    );
+    assert.equal(error.hint, 'The columns of the file are "board", "Headline", "Body".');
+  });
+
+  test('an unknown field is refused in the same way', async () => {
+    const error = await refusal('board,Headline\n', { map: { titel: 'Headline' } });
+    assert.equal(error.message, '--map titel=Headline: there is no field "titel"; did you mean "title"?');
+    assert.match(error.hint ?? '', /"board", "title", "content", "email", "full_name", "key"/);
+  });
+
+  test('a column that exists twice cannot be chosen by its name', async () => {
+    assert.match(
+      (await refusal('board,x,x\n', { map: { title: 'x' } })).message,
+      /columns 2 and 3 have the same name/,
+    );
+  });
+
+  test('--board together with --map board, or blank, is refused', async () => {
+    assert.match((await refusal('title,x\n', { board: 'b', map: { board: 'x' } })).message, /contradict/);
+    assert.equal((await refusal('title,x\n', { board: ' ' })).message, '--board is blank');
+  });
+});
+
+describe('the delimiter is the one of the header line', () => {
+  const CASES: [string, string, string[]][] = [
+    ['board;title;content\nb;t;1,5\n', ';', ['b', 't', '1,5']],
+    ['board\ttitle\tcontent\nb\tt\ta, b; c\n', '\t', ['b', 't', 'a, b; c']],
+    ['"board;x","title;y",title,board\n1,2,t,b\n', ',', ['1', '2', 't', 'b']],
+    ['board;title;how much, exactly\nb;t;x\n', ';', ['b', 't', 'x']],
+    ['title,board,"a;b;c;d;e"\nt,b,x\n', ',', ['t', 'b', 'x']],
+    ['"title";"board"\nt;b\n', ';', ['t', 'b']],
+  ];
+  for (const [text, delimiter, cells] of CASES) {
+    test(JSON.stringify(text), async () => {
+      const file = await read(text);
+      assert.equal(file.delimiter, delimiter);
+      assert.deepEqual(accepted(file.rows[0]).cells, cells);
+    });
+  }
+
+  test('--map helps to find it', async () => {
+    const file = await read('a;b,c\nx;y,z\n', { board: 'b', map: { title: 'b,c' } });
+    assert.equal(file.delimiter, ';');
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sourceKey, sourceKeys } from '../../../src/outbox/csv/source-key.ts';
+import { csvLine, resultsWriter } from '../../../src/outbox/csv/write.ts';
+import { accepted, outcomes, type Read, read } from './feed.ts';
+
+const POST = { board: 'b', title: 't', content: 'c', email: null, full_name: null };
+
+const FILE = [
+  'board;title;content;email',
+  'b;"one; ""two""";"line\r\nbreak";ann@example.org',
+  'b;=1+1; kept ;',
+  'b;short',
+  'b;twin;;',
+  'b;twin;;',
+  'b;long;;;;',
+].join('\n');
+
+function results(file: Read): string {
+  const writer = resultsWriter(file);
+  const lines = file.rows.map((row, i) =>
+    writer.line(
+      row,
+      row.ok ? { state: 'confirmed', post_id: i, url: '/p/1' } : { state: 'refused', reason: row.reason },
+    ),
+  );
+  return writer.header + lines.join('');
+}
+
+function keysOf(file: Read): string[] {
+  const keyOf = sourceKeys();
+  return file.rows.flatMap((row) => (row.ok ? [keyOf(row)] : []));
+}
+
+describe('a results file', () => {
+  test('is the file that came in with four columns behind it', async () => {
+    const text = results(await read(FILE));
+    assert.deepEqual(text.split('\r\n').slice(0, 3), [
+      'board;title;content;email;state;post_id;url;reason',
+      'b;"one; ""two""";"line',
+      'break";ann@example.org;confirmed;0;/p/1;',
+    ]);
+    assert.match(text, /\r\nb;short;;;refused;;;has 2 cells where the header has 4\r\n/);
+  });
+
+  test('fed back, says what became of each row and gives the same source keys', async () => {
+    const first = await read(FILE);
+    const back = await read(results(first));
+    const sent = back.rows.flatMap((row) => (row.ok && row.previous ? [row.previous] : []));
+    assert.deepEqual(sent.slice(0, 2), [
+      { state: 'confirmed', post_id: '0' },
+      { state: 'confirmed', post_id: '1' },
+    ]);
+    const again = { ...back, rows: back.rows.filter((row) => row.ok && row.previous?.state === 'confirmed') };
+    assert.deepEqual(keysOf(again), keysOf(first));
+    assert.deepEqual(back.ignored, []);
+  });
+
+  test('keeps a row with too many cells refused when it is fed back', async () => {
+    const back = await read(results(await read(FILE)));
+    assert.deepEqual(outcomes(back).at(-1), [8, 'has 10 cells where the header has 8']);
+  });
+
+  test('fed back and written again has its four columns once', async () => {
+    const once = results(await read(FILE));
+    const twice = results(await read(once));
+    assert.equal(twice.split('\r\n')[0], once.split('\r\n')[0]);
+  });
+
+  test('is recognised by all four columns at the end only', async () => {
+    const file = await read('board,title,state,post_id\nb,t,confirmed,7\n');
+    assert.equal(accepted(file.rows[0]).previous, undefined);
+    assert.deepEqual(file.ignored, ['state', 'post_id']);
+    const plain = await read('title,state,post_id,url,reason\nt,,,,\n', { board: 'b' });
+    assert.equal(accepted(plain.rows[0]).previous, undefined, 'a row that was never sent has no past');
+  });
+
+  test('does not hand an upstream text to a spreadsheet as a formula, and leaves the cells of the person alone', async () => {
+    const writer = resultsWriter(await read('board,title\nb,=1\n'));
+    assert.equal(
+      writer.line({ cells: ['b', '=1'] }, { state: 'rejected', reason: '=cmd()' }),
+      "b,=1,rejected,,,'=cmd()\r\n",
+    );
+  });
+
+  test('has a byte order mark when the file had one', async () => {
+    assert.equal(resultsWriter(await read('\uFEFFboard,title\n')).header.codePointAt(0), 0xfeff);
+    assert.equal(resultsWriter(await read('board,title\n')).header[0], 'b');
+  });
+
+  test('a lone empty cell is written so that it stays a record', () => {
+    assert.equal(csvLine([''], { delimiter: ',' }), '""\r\n');
+  });
+});
+
+describe('a source key', () => {
+  test('is the key column where there is one', () => {
+    assert.equal(sourceKey({ key: 'A-1', post: POST }, 3), 'key:A-1');
+  });
+
+  test('is the same for the same content and another for another count', () => {
+    const row = { key: null, post: POST };
+    assert.equal(sourceKey(row, 1), sourceKey({ key: null, post: { ...POST } }, 1));
+    assert.notEqual(sourceKey(row, 1), sourceKey(row, 2));
+    assert.match(sourceKey(row, 1), /^row:[\w-]{43}:1$/);
+  });
+
+  test('does not change from one release to the next', () => {
+    assert.equal(sourceKey({ key: null, post: POST }, 1), 'row:XNJ7CiDrFU_qYhvLcBBh2knadM0_tRLRPLEdgH4Wphs:1');
+  });
+
+  test('tells text apart that only moved between fields, and nothing from empty', () => {
+    const posts = [
+      POST,
+      { ...POST, title: 'tc', content: '' },
+      { ...POST, title: '', content: 'tc' },
+      { ...POST, board: 'bt', title: '' },
+      { ...POST, email: '' },
+      { ...POST, full_name: '' },
+      { ...POST, title: 't1:c', content: '' },
+    ];
+    assert.equal(new Set(posts.map((post) => sourceKey({ key: null, post }, 1))).size, posts.length);
+  });
+
+  test('counts equal rows in their order', () => {
+    const keyOf = sourceKeys();
+    const keys = [POST, { ...POST, title: 'x' }, POST].map((post) => keyOf({ key: null, post }));
+    assert.deepEqual(
+      keys.map((key) => key.split(':')[2]),
+      ['1', '1', '2'],
+    );
+  });
+});

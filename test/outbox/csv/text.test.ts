@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { openCsv } from '../../../src/outbox/csv/read.ts';
+import { accepted, inChunks, outcomes, read, refusal } from './feed.ts';
+
+const TEXT = 'board,title,content\nidées,Größe 👩‍🚀,"שלום\r\n𝄞"\n';
+
+function utf16(text: string, bigEndian: boolean): Buffer {
+  const bytes = Buffer.from(text, 'utf16le');
+  return bigEndian ? bytes.swap16() : bytes;
+}
+
+describe('encodings', () => {
+  const FILES: [string, Buffer, string, boolean][] = [
+    ['UTF-8', Buffer.from(TEXT), 'utf-8', false],
+    ['UTF-8 with a mark', Buffer.from(`\uFEFF${TEXT}`), 'utf-8', true],
+    ['UTF-8 with two marks', Buffer.from(`\uFEFF\uFEFF${TEXT}`), 'utf-8', true],
+    ['UTF-16 LE with a mark', utf16(`\uFEFF${TEXT}`, false), 'utf-16le', true],
+    ['UTF-16 BE with a mark', utf16(`\uFEFF${TEXT}`, true), 'utf-16be', true],
+    ['UTF-16 LE with two marks', utf16(`\uFEFF\uFEFF${TEXT}`, false), 'utf-16le', true],
+  ];
+  for (const [name, bytes, encoding, bom] of FILES) {
+    test(`${name} is read exactly`, async () => {
+      const file = await read(bytes);
+      assert.deepEqual([file.encoding, file.bom], [encoding, bom]);
+      assert.deepEqual(file.headers, ['board', 'title', 'content']);
+      assert.deepEqual(accepted(file.rows[0]).cells, ['idées', 'Größe 👩‍🚀', 'שלום\r\n𝄞']);
+    });
+  }
+
+  for (const bigEndian of [false, true]) {
+    test(`half a character in UTF-16 ${bigEndian ? 'BE' : 'LE'} refuses its row and no other`, async () => {
+      const text = '\uFEFFboard,title\nb,one\nb,t\uD83Dwo\nb,three\nb,\uDE00\uD83D\nb,four 😀\n';
+      assert.deepEqual(outcomes(await read(utf16(text, bigEndian))), [
+        [2, 'ok'],
+        [3, 'has half a character (a lone surrogate) in line 3'],
+        [4, 'ok'],
+        [5, 'has half a character (a lone surrogate) in line 5'],
+        [6, 'ok'],
+      ]);
+    });
+
+    test(`UTF-16 ${bigEndian ? 'BE' : 'LE'} cut in the middle of a character refuses the last row`, async () => {
+      const whole = utf16('\uFEFFboard,title\nb,one\nb,two😀', bigEndian);
+      for (const cut of [1, 2, 3]) {
+        const rows = outcomes(await read(whole.subarray(0, whole.length - cut)));
+        assert.deepEqual(rows.map(([line]) => line), [2, 3]); // biome-ignore format: one look
+        assert.match(rows[1]?.[1] ?? '', /half a character/);
+      }
+    });
+  }
+
+  test('a mark inside the text is text', async () => {
+    const file = await read('board,title\nb,a\uFEFFb\n');
+    assert.equal(accepted(file.rows[0]).post.title, 'a\uFEFFb');
+  });
+});
+
+describe('what is not CSV text is refused with what it looks like', () => {
+  const xlsx = Buffer.concat([Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1'), Buffer.alloc(600, 7)]);
+  const FILES: [string, Buffer, RegExp, RegExp][] = [
+    ['gzip', gzipSync(TEXT), /gzip archive/, /gunzip/],
+    ['a workbook', xlsx, /\.xlsx workbook/, /save it as "CSV UTF-8"/],
+    ['an old workbook', Buffer.from('d0cf11e0a1b11ae100000000', 'hex'), /\.xls workbook/, /CSV UTF-8/],
+    ['a PDF', Buffer.from('%PDF-1.7\n'), /PDF/, /CSV/],
+    ['UTF-16 LE without a mark', utf16('board,title\nb,t\n', false), /UTF-16 text without a byte order mark/, /CSV UTF-8/],
+    ['UTF-16 BE without a mark', utf16('board,title\nb,t\n', true), /UTF-16 text without a byte order mark/, /CSV UTF-8/],
+    ['UTF-32', Buffer.from('fffe000062000000', 'hex'), /UTF-32/, /CSV UTF-8/],
+    ['NUL everywhere', Buffer.alloc(1000), /binary data/, /CSV UTF-8/],
+  ]; // biome-ignore format: a table
+  for (const [name, bytes, message, hint] of FILES) {
+    test(name, async () => {
+      const error = await refusal(bytes);
+      assert.match(error.message, message);
+      assert.match(error.hint ?? '', hint);
+    });
+  }
+});
+
+describe('the source', () => {
+  test('is read as the rows are walked, and closed when the walk ends early or the file is refused', async () => {
+    for (const [text, walk] of [
+      ['board,title\nb,t\n', true],
+      ['votes\n1\n', false],
+    ] as const) {
+      let closed = false;
+      let chunks = 0;
+      async function* source() {
+        try {
+          for (; ; chunks++) yield Buffer.from(text.repeat(100));
+        } finally {
+          closed = true;
+        }
+      }
+      if (walk) {
+        const file = await openCsv(source());
+        assert.ok(chunks < 3);
+        for await (const batch of file.rows) if (batch.length > 0) break;
+      } else {
+        await assert.rejects(openCsv(source()));
+      }
+      assert.ok(closed);
+    }
+  });
+
+  test('tells how many of its bytes were read', async () => {
+    const seen: number[] = [];
+    const bytes = utf16(`\uFEFF${TEXT}`, false);
+    const file = await openCsv(inChunks(bytes, 50), { onProgress: (count) => seen.push(count) });
+    for await (const batch of file.rows) assert.ok(batch.length > 0);
+    assert.deepEqual(seen, [50, 100, bytes.length].filter((count, i, all) => i === 0 || count !== all[i - 1])); // biome-ignore format: one look
+  });
+
+  test('is left when the signal says so', async () => {
+    const controller = new AbortController();
+    const file = await openCsv(inChunks(Buffer.from(`board,title\n${'b,t\n'.repeat(1000)}`), 600), {
+      signal: controller.signal,
+    });
+    await assert.rejects(
+      async () => {
+        for await (const batch of file.rows) if (batch.length > 0) controller.abort();
+      },
+      { name: 'AbortError' },
+    );
+  });
+
+  test('may fail, and its own error comes through', async () => {
+    async function* source() {
+      yield Buffer.from('board,title\nb,t\n');
+      throw new Error('the disk is gone');
+    }
+    await assert.rejects(openCsv(source()), /the disk is gone/);
+  });
+});
+
+describe('memory', () => {
+  test('stays flat over a quote that is never closed, and the loss is told', async () => {
+    const chunk = Buffer.from(`${'x'.repeat(63)}\n`.repeat(1024));
+    const chunks = 1024;
+    async function* source() {
+      yield Buffer.from('board,title,content\nb,t,"');
+      for (let i = 0; i < chunks; i++) yield chunk;
+    }
+    let most = 0;
+    const before = process.memoryUsage().arrayBuffers;
+    const onProgress = () => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    };
+    const file = await openCsv(source(), { onProgress });
+    const rows = [];
+    for await (const batch of file.rows) rows.push(...batch);
+    assert.deepEqual(rows, [
+      {
+        ok: false,
+        line: 2,
+        cells: [],
+        reason: `has a quote opened in line 2 that is never closed, so the ${1024 * chunks - 1} lines after it were read as part of this row`,
+      },
+    ]);
+    assert.ok(most < 24 * 1024 * 1024, `${most} bytes were held`);
+  });
+});
