@@ -94,8 +94,9 @@ export function withoutCredentials(query: string, authParameter: string | null, 
   return cursor;
 }
 
+/** Spelt as the URL standard spells it, so that the same parameter in an address of `next` is the same cursor. */
 function parameter(name: string, value: string): string {
-  return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`.replaceAll("'", '%27');
 }
 
 function wrong(what: string, hint?: string): Failure {
