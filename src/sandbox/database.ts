@@ -68,9 +68,8 @@ const INDEXES = `
   END;
 `;
 
-/** Opens the data, made and filled by `fill` when there is none yet. */
-export function openDatabase(file: string | undefined, fill: (db: Db) => void): Db {
-  if (file === undefined || file === ':memory:') return build(':memory:', fill);
+/** Opens a data file, made and filled by `fill` when there is none yet. */
+export function openFile(file: string, fill: Fill): Db {
   if (!existsSync(file) || statSync(file).size === 0) buildFile(file, fill);
   const db = new Database(file);
   if (!isOurs(db)) {
@@ -82,15 +81,26 @@ export function openDatabase(file: string | undefined, fill: (db: Db) => void): 
   return db;
 }
 
+export function openMemory(fill: Fill): Db {
+  return build(':memory:', fill);
+}
+
+/** A database in memory with the bytes of another one. */
+export function openCopy(bytes: Buffer): Db {
+  return new Database(Buffer.from(bytes));
+}
+
+type Fill = (empty: Db) => void;
+
 /** Filled under another name first, so that a start that is interrupted leaves no half-filled file behind. */
-function buildFile(file: string, fill: (db: Db) => void): void {
+function buildFile(file: string, fill: Fill): void {
   const draft = `${file}.filling`;
   rmSync(draft, { force: true });
   build(draft, fill).close();
   renameSync(draft, file);
 }
 
-function build(file: string, fill: (db: Db) => void): Db {
+function build(file: string, fill: Fill): Db {
   const db = new Database(file);
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');

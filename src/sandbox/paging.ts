@@ -4,6 +4,8 @@ import type { Slice, Start } from './listing.ts';
 export const PAGING_STYLES = ['url', 'path', 'query', 'number', 'offset', 'cursor', 'cursor-url'] as const;
 export type PagingStyle = (typeof PAGING_STYLES)[number];
 
+export const PAGING_PARAMETERS: readonly string[] = ['page', 'limit', 'offset', 'cursor'];
+
 const MAX_LIMIT = 1000;
 
 /** The page a request asks for. `salt` makes an equal position look like another one. */

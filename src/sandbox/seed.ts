@@ -1,4 +1,4 @@
-import type { Db } from './database.ts';
+import { type Db, openCopy, openFile, openMemory } from './database.ts';
 import { createRandom, type Random } from './random.ts';
 import { stamp } from './time.ts';
 import * as v from './vocabulary.ts';
@@ -23,8 +23,28 @@ interface Plan {
   moment(share: number): number;
 }
 
+const templates = new Map<string, Buffer>();
+const TEMPLATES = 8;
+const TEMPLATE_POSTS = 1000;
+
+/**
+ * The data file, or a world in memory. Small worlds in memory are copied from the first of their kind, because tests
+ * start hundreds of them: half a millisecond instead of nine for 200 posts.
+ */
+export function openSeeded(file: string | undefined, options: SeedOptions): Db {
+  const fill = (empty: Db): void => seedWorld(empty, options);
+  if (file !== undefined && file !== ':memory:') return openFile(file, fill);
+  if (options.posts > TEMPLATE_POSTS) return openMemory(fill);
+  const key = JSON.stringify(options);
+  const known = templates.get(key);
+  if (known) return openCopy(known);
+  const db = openMemory(fill);
+  if (templates.size < TEMPLATES) templates.set(key, db.serialize());
+  return db;
+}
+
 /** Fills an empty database with the sample world of a seed. */
-export function seedWorld(db: Db, { seed, posts, referenceTime }: SeedOptions): void {
+function seedWorld(db: Db, { seed, posts, referenceTime }: SeedOptions): void {
   const start = referenceTime - SPAN;
   const plan: Plan = {
     random: createRandom(seed),

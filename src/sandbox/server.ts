@@ -1,16 +1,14 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { type SandboxToken, Tokens } from './access.ts';
-import { RequestLog, type RequestNote, type SandboxRequest } from './exchange.ts';
-import { type FaultRule, Faults } from './faults.ts';
+import { RequestLog, type SandboxRequest } from './exchange.ts';
+import { Faults } from './faults.ts';
 import type { Service } from './handlers.ts';
-import type { Order } from './listing.ts';
 import { startLife } from './live.ts';
-import type { PagingStyle } from './paging.ts';
+import { checkOptions, checkToken, DEFAULT_TOKEN, listSettings, type SandboxOptions } from './options.ts';
 import { ensureOwner } from './people.ts';
 import { addRoutes } from './routes.ts';
-import type { ListSettings } from './service.ts';
 import { REFERENCE_TIME } from './time.ts';
 import { World } from './world.ts';
 
@@ -19,36 +17,9 @@ export type { RequestNote, SandboxRequest } from './exchange.ts';
 export type { FaultKind, FaultRule, Faults } from './faults.ts';
 export type { LedgerEntry } from './ledger.ts';
 export type { Order } from './listing.ts';
+export type { SandboxOptions } from './options.ts';
 export type { PagingStyle } from './paging.ts';
 export type { World } from './world.ts';
-
-export interface SandboxOptions {
-  /** 127.0.0.1 */
-  host?: string | undefined;
-  /** 0: any free port. */
-  port?: number | undefined;
-  tokens?: readonly SandboxToken[] | undefined;
-  /** The query parameter that can carry the token; `token`. */
-  authParam?: string | undefined;
-  /** Whether links repeat a token that came in the query. */
-  echoToken?: boolean | undefined;
-  seed?: number | undefined;
-  posts?: number | undefined;
-  /** When the seeded history ends; a fixed day, so that a seed gives the same bytes at any time. */
-  referenceTime?: number | undefined;
-  pageSize?: number | undefined;
-  paging?: PagingStyle | undefined;
-  order?: Order | undefined;
-  /** The data file; in memory when left out. An existing file is kept as it is. */
-  data?: string | undefined;
-  live?: boolean | { everyMs: number } | undefined;
-  faults?: string | readonly FaultRule[] | undefined;
-  createStatus?: number | undefined;
-  searchShape?: 'envelope' | 'array' | undefined;
-  clock?: Clock | undefined;
-  /** Called before each request of the API is handled: the place to move the world between two requests. */
-  beforeRequest?: ((request: RequestNote) => void | Promise<void>) | undefined;
-}
 
 export interface Sandbox {
   /** `http://127.0.0.1:PORT` */
@@ -63,20 +34,20 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const DEFAULT_TOKEN: SandboxToken = { token: 'sandbox', email: 'owner@example.com', name: 'Sandbox Owner' };
 const BODY_LIMIT = 1024 * 1024;
 
 /** Starts the whole feedback service on its own. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkOptions(options);
   const { seed = 1, tokens: list = [DEFAULT_TOKEN], clock = systemClock } = options;
   const faults = new Faults(options.faults ?? '', seed);
   const tokens = new Tokens();
   const world: World = new World({ ...options, access: (token) => tokens.boardsOf(token, world) });
   const allow = (token: SandboxToken, since: number): void => {
+    checkToken(token, world);
     tokens.allow(token);
     ensureOwner(world.db, token.email, token.name, since);
   };
-  for (const token of list) allow(token, options.referenceTime ?? REFERENCE_TIME);
 
   const closing = new AbortController();
   const settings = listSettings(options);
@@ -93,10 +64,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     clock,
     closing: closing.signal,
   });
-  const url = await listen(app, options).catch((error: unknown) => {
-    world.close();
-    throw error;
-  });
+  const url = await opened();
   const everyMs = typeof options.live === 'object' ? options.live.everyMs : 1000;
   const stopLife = options.live ? startLife(world, seed, everyMs) : () => {};
   let closed: Promise<void> | undefined;
@@ -116,18 +84,22 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
   };
 
+  async function opened(): Promise<string> {
+    try {
+      for (const token of list) allow(token, options.referenceTime ?? REFERENCE_TIME);
+      return await listen(app, options);
+    } catch (error) {
+      world.close();
+      throw error;
+    }
+  }
+
   async function shut(): Promise<void> {
     stopLife();
     closing.abort(new AppError('interrupted', 'the sandbox is closing'));
     await app.close();
     world.close();
   }
-}
-
-function listSettings(options: SandboxOptions): ListSettings {
-  const { paging = 'url', order = 'newest', pageSize = 100, authParam = 'token' } = options;
-  const { echoToken = false, searchShape = 'envelope' } = options;
-  return { paging, order, pageSize, authParam, echoToken, searchShape };
 }
 
 function build(service: Service): FastifyInstance {

@@ -5,6 +5,7 @@ import { keyColumns, type Order, slice } from './listing.ts';
 import {
   isCursor,
   nextPosition,
+  PAGING_PARAMETERS,
   type PagingStyle,
   type Position,
   previousPosition,
@@ -80,7 +81,7 @@ export function searchPage(world: World, settings: ListSettings, request: ListRe
 /** Links keep what else the client asked for, but the token only where a test wants a service that careless. */
 function linker({ paging, authParam, echoToken }: ListSettings, { origin, path, query }: ListRequest) {
   const keep = new URLSearchParams(query);
-  for (const name of ['page', 'limit', 'offset', 'cursor']) keep.delete(name);
+  for (const name of PAGING_PARAMETERS) keep.delete(name);
   if (!echoToken) keep.delete(authParam);
   return (to: Position): string | number => writeLink(paging, to, { origin, path, keep });
 }

@@ -1,53 +1,16 @@
 import { type Clock, systemClock } from '../base/clock.ts';
+import type { Resource } from '../contract/endpoints.ts';
 import type { BoardWire, CommentWire, PostWire, StatusWire, UserWire } from '../contract/entities.ts';
-import { type Db, openDatabase } from './database.ts';
+import type { Db } from './database.ts';
+import * as edits from './edits.ts';
 import { type LedgerEntry, readLedger, settle } from './ledger.ts';
-import { ORDERS, prepare, type Scope, slice } from './listing.ts';
-import { emailKey, ensureUser, readUsers } from './people.ts';
+import { prepare, type Scope, slice } from './listing.ts';
+import { ensureUser, readUsers } from './people.ts';
 import { createRandom, type Random } from './random.ts';
-import { seedWorld } from './seed.ts';
+import { openSeeded } from './seed.ts';
 import { REFERENCE_TIME, stamp } from './time.ts';
 import * as wire from './wire.ts';
 import { topic, writeContent, writeReply, writeTitle } from './writing.ts';
-
-type Extra = Record<string, unknown>;
-
-export interface NewWorldPost {
-  /** The short part of a board's URL. */
-  board?: string;
-  title?: string;
-  content?: string;
-  /** Of the creator, who is made when unknown. */
-  email?: string;
-  votes?: number;
-  created?: string | number;
-  extra?: Extra;
-}
-export type PostEdit = Omit<NewWorldPost, 'extra'> & { extra?: Extra | null };
-
-export interface NewWorldComment {
-  post: number;
-  content?: string;
-  email?: string;
-  kind?: string;
-  status?: unknown;
-  likes?: number;
-  highlighted?: boolean;
-  internal?: boolean;
-  created?: string | number;
-  extra?: Extra;
-}
-export type CommentEdit = Omit<Partial<NewWorldComment>, 'extra'> & { extra?: Extra | null };
-
-export interface UserEdit {
-  name?: string;
-  email?: string;
-  alias?: string;
-  registered?: string | number;
-  is_admin?: boolean;
-  is_team?: boolean;
-  extra?: Extra | null;
-}
 
 export interface WorldOptions {
   data?: string | undefined;
@@ -65,15 +28,18 @@ export class World {
   readonly clock: Clock;
   readonly #random: Random;
   readonly #access: (token: string) => readonly number[] | null;
+  readonly #lookup: edits.Lookup = {
+    boardId: (slug) => this.#boardId(slug),
+    userId: (email) => ensureUser(this.db, email, email.split('@')[0] ?? email, this.clock.now()).id,
+    moment: (given) => (typeof given === 'string' ? given : stamp(given, this.#random.int(1000))),
+  };
 
   constructor({ data, seed = 1, posts = 200, referenceTime, clock, access }: WorldOptions = {}) {
     this.clock = clock ?? systemClock;
     this.#access = access ?? (() => null);
     // Another stream than the seed's own, so that what is added later does not repeat what was there.
     this.#random = createRandom(seed ^ 0x5eed);
-    this.db = openDatabase(data, (empty) =>
-      seedWorld(empty, { seed, posts, referenceTime: referenceTime ?? REFERENCE_TIME }),
-    );
+    this.db = openSeeded(data, { seed, posts, referenceTime: referenceTime ?? REFERENCE_TIME });
   }
 
   /** What may be seen right now, after everything that has come due took effect. */
@@ -82,6 +48,7 @@ export class World {
     return { boards, now: this.clock.now() };
   }
 
+  /** All posts that show now, to everybody or to a token, oldest id first. */
   posts(token?: string): PostWire[] {
     return this.#all('posts', token) as PostWire[];
   }
@@ -112,78 +79,7 @@ export class World {
     return readLedger(this.db);
   }
 
-  addPost(post: NewWorldPost = {}): PostWire {
-    const about = topic(this.#random);
-    const id = this.#insert('posts', {
-      title: writeTitle(this.#random, about),
-      content: writeContent(this.#random, about),
-      votes_count: 0,
-      status_id: 1,
-      board_id: 1,
-      creator_id: this.#someone(),
-      created: this.#moment(undefined),
-      ...this.#postColumns(post),
-    });
-    return this.post(id);
-  }
-
-  editPost(id: number, edit: PostEdit): void {
-    this.#update('posts', id, this.#postColumns(edit));
-  }
-
-  vote(id: number, delta = 1): void {
-    this.#update('posts', id, { votes_count: this.post(id).votes_count + delta });
-  }
-
-  setStatus(id: number, statusId: number): void {
-    if (!this.statuses().some((status) => status.id === statusId)) throw new Error(`no status ${statusId}`);
-    this.#update('posts', id, { status_id: statusId });
-  }
-
-  /** Deletes the post and its comments; false when it was not there. */
-  deletePost(id: number): boolean {
-    return this.db.transaction(() => {
-      prepare(this.db, 'DELETE FROM comments WHERE post_id = ?').run(id);
-      prepare(this.db, 'DELETE FROM hidden WHERE post_id = ?').run(id);
-      return prepare(this.db, 'DELETE FROM posts WHERE id = ?').run(id).changes === 1;
-    })();
-  }
-
-  addComment(comment: NewWorldComment): CommentWire {
-    this.post(comment.post);
-    const id = this.#insert('comments', {
-      kind: 'reply',
-      content: writeReply(this.#random, false),
-      likes_count: 0,
-      highlighted: 0,
-      internal: 0,
-      creator_id: this.#someone(),
-      created: this.#moment(undefined),
-      ...this.#commentColumns(comment),
-    });
-    return this.comment(id);
-  }
-
-  editComment(id: number, edit: CommentEdit): void {
-    this.#update('comments', id, this.#commentColumns(edit));
-  }
-
-  deleteComment(id: number): boolean {
-    return prepare(this.db, 'DELETE FROM comments WHERE id = ?').run(id).changes === 1;
-  }
-
-  editUser(id: number, { email, registered, is_admin, is_team, extra, ...rest }: UserEdit): void {
-    this.#update('users', id, {
-      ...rest,
-      ...(email === undefined ? {} : { email, email_key: emailKey(email) }),
-      ...(registered === undefined ? {} : { registered: this.#moment(registered) }),
-      ...(is_admin === undefined ? {} : { is_admin: Number(is_admin) }),
-      ...(is_team === undefined ? {} : { is_team: Number(is_team) }),
-      ...(extra === undefined ? {} : { extra: json(extra) }),
-    });
-  }
-
-  /** The post, shown or still hidden. */
+  /** The post, whether it shows already or not. */
   post(id: number): PostWire {
     const sql = `SELECT ${wire.POST_SELECT} FROM posts p ${wire.POST_JOINS} WHERE p.id = ?`;
     const row = prepare(this.db, sql).get(id);
@@ -198,55 +94,76 @@ export class World {
     return wire.toComment(row as wire.CommentRow);
   }
 
+  /** Whatever is not given is made up. */
+  addPost(post: edits.NewWorldPost = {}): PostWire {
+    const about = topic(this.#random);
+    const id = edits.insertRow(this.db, 'posts', {
+      title: writeTitle(this.#random, about),
+      content: writeContent(this.#random, about),
+      votes_count: 0,
+      status_id: 1,
+      board_id: 1,
+      creator_id: this.#someone(),
+      ...edits.postColumns(this.#lookup, { created: this.clock.now(), ...post }),
+    });
+    return this.post(id);
+  }
+
+  editPost(id: number, edit: edits.PostEdit): void {
+    edits.updateRow(this.db, 'posts', id, edits.postColumns(this.#lookup, edit));
+  }
+
+  vote(id: number, delta = 1): void {
+    edits.updateRow(this.db, 'posts', id, { votes_count: this.post(id).votes_count + delta });
+  }
+
+  setStatus(id: number, statusId: number): void {
+    if (!this.statuses().some((status) => status.id === statusId)) throw new Error(`no status ${statusId}`);
+    edits.updateRow(this.db, 'posts', id, { status_id: statusId });
+  }
+
+  /** Deletes the post and its comments; false when it was not there. */
+  deletePost(id: number): boolean {
+    return this.db.transaction(() => {
+      prepare(this.db, 'DELETE FROM comments WHERE post_id = ?').run(id);
+      prepare(this.db, 'DELETE FROM hidden WHERE post_id = ?').run(id);
+      return prepare(this.db, 'DELETE FROM posts WHERE id = ?').run(id).changes === 1;
+    })();
+  }
+
+  addComment(comment: edits.NewWorldComment): CommentWire {
+    this.post(comment.post);
+    const id = edits.insertRow(this.db, 'comments', {
+      kind: 'reply',
+      content: writeReply(this.#random, false),
+      likes_count: 0,
+      highlighted: 0,
+      internal: 0,
+      creator_id: this.#someone(),
+      ...edits.commentColumns(this.#lookup, { created: this.clock.now(), ...comment }),
+    });
+    return this.comment(id);
+  }
+
+  editComment(id: number, edit: edits.CommentEdit): void {
+    edits.updateRow(this.db, 'comments', id, edits.commentColumns(this.#lookup, edit));
+  }
+
+  deleteComment(id: number): boolean {
+    return prepare(this.db, 'DELETE FROM comments WHERE id = ?').run(id).changes === 1;
+  }
+
+  editUser(id: number, edit: edits.UserEdit): void {
+    edits.updateRow(this.db, 'users', id, edits.userColumns(this.#lookup, edit));
+  }
+
   close(): void {
     this.db.close();
   }
 
-  #all(resource: 'posts' | 'comments', token: string | undefined): (PostWire | CommentWire)[] {
+  #all(resource: Resource, token: string | undefined): (PostWire | CommentWire)[] {
     const scope = this.scope(token === undefined ? null : this.#access(token));
-    return slice(this.db, { resource, order: ORDERS[1] }, scope, { offset: 0 }, 2 ** 31 - 2).rows;
-  }
-
-  #postColumns({ board, email, votes, created, extra, title, content }: PostEdit): Columns {
-    return defined({
-      title,
-      content,
-      votes_count: votes,
-      board_id: board === undefined ? undefined : this.#boardId(board),
-      creator_id: email === undefined ? undefined : this.#userId(email),
-      created: created === undefined ? undefined : this.#moment(created),
-      extra: extra === undefined ? undefined : json(extra),
-    });
-  }
-
-  #commentColumns(edit: CommentEdit): Columns {
-    const { post, content, email, kind, status, likes, highlighted, internal, created, extra } = edit;
-    return defined({
-      post_id: post,
-      content,
-      kind,
-      likes_count: likes,
-      creator_id: email === undefined ? undefined : this.#userId(email),
-      status: status === undefined ? undefined : json(status),
-      highlighted: highlighted === undefined ? undefined : Number(highlighted),
-      internal: internal === undefined ? undefined : Number(internal),
-      created: created === undefined ? undefined : this.#moment(created),
-      extra: extra === undefined ? undefined : json(extra),
-    });
-  }
-
-  #insert(table: string, columns: Columns): number {
-    const names = Object.keys(columns);
-    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map((name) => `@${name}`).join(', ')})`;
-    return Number(prepare(this.db, sql).run(columns).lastInsertRowid);
-  }
-
-  #update(table: string, id: number, columns: Columns): void {
-    const names = Object.keys(columns);
-    if (names.length === 0) return;
-    const sql = `UPDATE ${table} SET ${names.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`;
-    const { changes } = prepare(this.db, sql).run({ ...columns, id });
-    if (changes === 0) throw new Error(`no row ${id} in ${table}`);
+    return slice(this.db, { resource, order: 'oldest' }, scope, { offset: 0 }, 2 ** 31 - 2).rows;
   }
 
   #boardId(slug: string): number {
@@ -255,27 +172,8 @@ export class World {
     return board.id;
   }
 
-  #userId(email: string): number {
-    return ensureUser(this.db, email, email.split('@')[0] ?? email, this.clock.now()).id;
-  }
-
   #someone(): number {
     const { last } = prepare(this.db, 'SELECT max(id) AS last FROM users').get() as { last: number };
     return 1 + this.#random.int(last);
   }
-
-  #moment(created: string | number | undefined): string {
-    return typeof created === 'string' ? created : stamp(created ?? this.clock.now(), this.#random.int(1000));
-  }
-}
-
-type Columns = Record<string, string | number | null>;
-
-/** Only what was given: a column left out keeps its value. */
-function defined(columns: Record<string, string | number | null | undefined>): Columns {
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as Columns;
-}
-
-function json(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value);
 }

@@ -1,0 +1,117 @@
+import type { Command } from 'commander';
+import { AppError } from '../base/errors.ts';
+import type { Sandbox, SandboxOptions, SandboxToken } from '../sandbox/server.ts';
+
+interface Flags {
+  port?: string;
+  token?: string[];
+  authParam?: string;
+  seed?: string;
+  posts?: string;
+  pageSize?: string;
+  paging?: string;
+  order?: string;
+  data?: string;
+  live?: true;
+  faults?: string;
+}
+
+const EXAMPLE = `
+The first line of stdout is the address. Everything else goes to stderr.
+
+Examples:
+  feedback-mirror sandbox --port 9090 --posts 5000 --live
+  feedback-mirror sandbox --token team:ada@example.com:bugs,mobile --paging cursor
+  feedback-mirror sandbox --data sandbox.db --faults 'throttle every=10 retry-after=1; reset-after on=creates p=0.05'`;
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('sandbox')
+    .description('a complete feedback service of its own, with sample data')
+    .option('--port <port>', 'port to listen on; 0 picks a free one', '0')
+    .option('--token <token>', 'TOKEN, TOKEN:OWNER or TOKEN:OWNER:BOARD,BOARD; may be repeated', collect)
+    .option('--auth-param <name>', 'query parameter that can carry the token', 'token')
+    .option('--seed <number>', 'which sample world: the same number gives the same data', '1')
+    .option('--posts <number>', 'how many posts it starts with', '200')
+    .option('--page-size <number>', 'rows on a page', '100')
+    .option('--paging <style>', 'form of next: url, path, query, number, offset, cursor or cursor-url', 'url')
+    .option('--order <order>', 'order of the lists: newest, oldest or votes', 'newest')
+    .option('--data <file>', 'keep the data in this file; an existing one is continued (default: in memory)')
+    .option('--live', 'let people vote, write and change things all the time')
+    .option('--faults <spec>', 'scripted trouble: rules such as "status code=503 nth=3; latency ms=200"')
+    .addHelpText('after', EXAMPLE)
+    .action((flags: Flags) => serve(flags, program.opts<{ json?: boolean }>().json === true, stop));
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+async function serve(flags: Flags, json: boolean, stop: AbortSignal): Promise<void> {
+  const options = toOptions(flags);
+  const { startSandbox } = await import('../sandbox/server.ts');
+  if ((options.posts ?? 0) >= 100_000)
+    say('Opening a large world: a new one takes some 40 s for each million posts.');
+  const sandbox = await startSandbox(options);
+  process.stdout.write(json ? `${JSON.stringify({ url: sandbox.url })}\n` : `${sandbox.url}\n`);
+  welcome(sandbox, options);
+  await stopped(stop);
+  await sandbox.close();
+}
+
+function toOptions(flags: Flags): SandboxOptions {
+  return {
+    port: number('--port', flags.port),
+    seed: number('--seed', flags.seed),
+    posts: number('--posts', flags.posts),
+    pageSize: number('--page-size', flags.pageSize),
+    tokens: flags.token?.map(toToken),
+    authParam: flags.authParam,
+    // The sandbox checks these two against the names it knows.
+    paging: flags.paging as SandboxOptions['paging'],
+    order: flags.order as SandboxOptions['order'],
+    data: flags.data,
+    live: flags.live,
+    // A living world goes on from today; one that stands still is the same on every day.
+    referenceTime: flags.live ? Date.now() : undefined,
+    faults: flags.faults,
+  };
+}
+
+function number(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw new AppError('usage', `${flag} needs a whole number, not "${text}"`);
+  return Number(text);
+}
+
+function toToken(text: string): SandboxToken {
+  const [token = '', email = 'owner@example.com', boards, ...rest] = text.split(':');
+  if (token === '' || rest.length > 0) {
+    throw new AppError('usage', '--token takes TOKEN, TOKEN:OWNER or TOKEN:OWNER:BOARD,BOARD');
+  }
+  const name = email === 'owner@example.com' ? 'Sandbox Owner' : (email.split('@')[0] ?? email);
+  return { token, email, name, ...(boards === undefined ? {} : { boards: boards.split(',') }) };
+}
+
+function welcome({ url, world }: Sandbox, { tokens, data, faults }: SandboxOptions): void {
+  const token = tokens?.[0]?.token ?? 'sandbox';
+  say(
+    `A feedback service with the boards ${world
+      .boards()
+      .map((board) => board.slug)
+      .join(', ')}.`,
+  );
+  say(`Data: ${data ?? 'in memory, gone when it stops'}. Faults: ${faults ?? 'none'}. Stop it with Ctrl-C.`);
+  say(`Try:  curl -H 'Authorization: Bearer ${token}' '${url}/api/v1/posts/'`);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function stopped(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stop.aborted) resolve();
+    stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { SEARCH_PARAMETER } from '../contract/endpoints.ts';
+import type { SandboxToken } from './access.ts';
+import type { RequestNote } from './exchange.ts';
+import type { FaultRule } from './fault-kinds.ts';
+import { ORDERS, type Order } from './listing.ts';
+import { PAGING_PARAMETERS, PAGING_STYLES, type PagingStyle } from './paging.ts';
+import type { ListSettings } from './service.ts';
+import type { World } from './world.ts';
+
+export interface SandboxOptions {
+  /** 127.0.0.1 */
+  host?: string | undefined;
+  /** 0: any free port. */
+  port?: number | undefined;
+  tokens?: readonly SandboxToken[] | undefined;
+  /** The query parameter that can carry the token; `token`. */
+  authParam?: string | undefined;
+  /** Whether links repeat a token that came in the query. */
+  echoToken?: boolean | undefined;
+  seed?: number | undefined;
+  posts?: number | undefined;
+  /** When the seeded history ends; a fixed day, so that a seed gives the same bytes at any time. */
+  referenceTime?: number | undefined;
+  pageSize?: number | undefined;
+  paging?: PagingStyle | undefined;
+  order?: Order | undefined;
+  /** The data file; in memory when left out. An existing file is kept as it is. */
+  data?: string | undefined;
+  live?: boolean | { everyMs: number } | undefined;
+  faults?: string | readonly FaultRule[] | undefined;
+  createStatus?: number | undefined;
+  searchShape?: 'envelope' | 'array' | undefined;
+  clock?: Clock | undefined;
+  /** Called before each request of the API is handled: the place to move the world between two requests. */
+  beforeRequest?: ((request: RequestNote) => void | Promise<void>) | undefined;
+}
+
+export const DEFAULT_TOKEN: SandboxToken = {
+  token: 'sandbox',
+  email: 'owner@example.com',
+  name: 'Sandbox Owner',
+};
+
+export function listSettings(options: SandboxOptions): ListSettings {
+  const { paging = 'url', order = 'newest', pageSize = 100, authParam = 'token' } = options;
+  const { echoToken = false, searchShape = 'envelope' } = options;
+  return { paging, order, pageSize, authParam, echoToken, searchShape };
+}
+
+/** Refuses what cannot work, in words that also suit a flag of the command line. */
+export function checkOptions(options: SandboxOptions): void {
+  whole('port', options.port, 0, 65_535);
+  whole('seed', options.seed, 0, 2 ** 32 - 1);
+  whole('posts', options.posts, 0, 10_000_000);
+  whole('page size', options.pageSize, 1, 10_000);
+  known('paging', options.paging, PAGING_STYLES);
+  known('order', options.order, ORDERS);
+  const { authParam } = options;
+  const taken = [SEARCH_PARAMETER, ...PAGING_PARAMETERS];
+  if (authParam !== undefined && (authParam.trim() === '' || taken.includes(authParam))) {
+    throw new AppError('usage', `the token's parameter cannot be blank or one of ${taken.join(', ')}`);
+  }
+}
+
+function whole(what: string, value: number | undefined, least: number, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
+  throw new AppError('usage', `${what} must be a whole number from ${least} to ${most}`);
+}
+
+function known(what: string, value: string | undefined, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(value)) return;
+  throw new AppError('usage', `${what} "${value}" is not known; it can be ${allowed.join(', ')}`);
+}
+
+/** Never names the token itself. */
+export function checkToken({ token, email, boards }: SandboxToken, world: World): void {
+  if (!/^\S+$/.test(token)) throw new AppError('usage', 'a token cannot be empty or hold spaces');
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new AppError('usage', `the owner of a token needs an e-mail address, not "${email}"`);
+  }
+  const slugs = world.boards().map((board) => board.slug);
+  const unknown = boards?.find((board) => !slugs.includes(board));
+  if (unknown !== undefined) {
+    throw new AppError('usage', `there is no board "${unknown}"; the boards are ${slugs.join(', ')}`);
+  }
+}
