@@ -14,6 +14,8 @@ export function register(program: Command, stop: AbortSignal): void {
 interface Line {
   name: string;
   value: string | null;
+  /** What stands for no value, in words: for people, as a machine would take it for a value. */
+  otherwise: string;
   from: string;
   meaning: string;
 }
@@ -29,7 +31,7 @@ function showConfig(context: Context): void {
   context.print(
     table(
       ['setting', 'value', 'from', 'meaning'],
-      lines.map((l) => [l.name, l.value ?? '', l.from, l.meaning]),
+      lines.map((l) => [l.name, l.value ?? l.otherwise, l.from, l.meaning]),
     ),
   );
 }
@@ -39,7 +41,8 @@ function line({ settings }: Context, key: SettingKey): Line {
   const value = settings[key];
   return {
     name: definition.env,
-    value: value === null ? (definition.fallbackText ?? null) : printed(definition, value),
+    value: value === null ? null : printed(definition, value),
+    otherwise: definition.fallbackText ?? '',
     from: settings.sources[key],
     meaning: definition.meaning,
   };

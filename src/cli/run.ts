@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { COMMANDS } from './commands.ts';
 import { addSettingFlags, maskSecrets } from './context.ts';
@@ -7,29 +8,43 @@ import { EXIT_CODES } from './exit.ts';
 
 /** argv in, exit code out. Never throws. */
 export async function run(argv: readonly string[]): Promise<number> {
-  const stop = stopOnSignals();
-  const program = buildProgram(stop);
+  const json = argv.includes('--json');
+  const program = buildProgram(stopOnSignals());
+  catchStrays(json);
   try {
     refuseSecretFlags(argv);
     await program.parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage;
-    report(error, argv.includes('--json'));
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+    const error = thrown instanceof CommanderError ? usageError(thrown) : thrown;
+    if (error !== HELP_SHOWN) report(error, json);
     return EXIT_CODES[codeOf(error)];
   }
 }
 
-function buildProgram(stop: AbortSignal): Command {
+/** Called without a command, commander has printed the help already. */
+const HELP_SHOWN = new AppError('usage', 'no command given');
+
+/** commander's own complaint, without the value of an unknown flag: what follows a misspelt name may be a secret. */
+function usageError({ code, message }: CommanderError): AppError {
+  if (code === 'commander.help') return HELP_SHOWN;
+  const [what = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
+  const hint = `${suggestion.slice(1, -1)} See feedback-mirror --help.`.trim();
+  return new AppError('usage', what.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'"), { hint });
+}
+
+/** Every command and flag. Building it reads no setting and opens nothing. */
+export function buildProgram(stop: AbortSignal): Command {
   const program = new Command('feedback-mirror')
     .description('An exact local mirror of a product-feedback service, and a safe way to send posts to it.')
     .version(version(), '--version', 'print the version')
     .exitOverride()
+    .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: false })
     .addHelpText('after', '\nEvery command explains itself: feedback-mirror <command> --help');
   addSettingFlags(program);
   for (const register of COMMANDS) register(program, stop);
-  for (const command of program.commands) command.exitOverride();
   return program;
 }
 
@@ -40,14 +55,30 @@ function version(): string {
 
 /** Arguments are visible to every process of the machine and stay in the shell's history. */
 function refuseSecretFlags(argv: readonly string[]): void {
-  if (!argv.some((arg) => /^--feedback-api-token(=|$)/.test(arg))) return;
+  const given = Object.values(SETTINGS).find(
+    ({ env, secret }) =>
+      secret && argv.some((arg) => arg === flagOf(env) || arg.startsWith(`${flagOf(env)}=`)),
+  );
+  if (!given) return;
+  const { env } = given;
   throw new AppError(
     'usage',
-    'the token is not taken as a flag, where every process on this machine could read it',
-    {
-      hint: 'Set FEEDBACK_API_TOKEN in the environment or in .env, or FEEDBACK_API_TOKEN_FILE to the path of a file that holds it.',
-    },
+    `${flagOf(env)} does not exist: every process on this machine could read a secret given as a flag`,
+    { hint: `Set ${env} in the environment or in .env, or ${env}_FILE to the path of a file that holds it.` },
   );
+}
+
+/** What no command waited for: still reported once, masked, instead of Node's own dump of the error. */
+function catchStrays(json: boolean): void {
+  process.on('uncaughtException', (error) => {
+    report(error, json);
+    process.exit(EXIT_CODES[codeOf(error)]);
+  });
+  // `feedback-mirror … | head` closes the pipe early: nobody reads any more, and that is no defect to report.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT_CODES.interrupted);
+    throw error;
+  });
 }
 
 /** The first signal asks everything to stop; a second one is not waited for. */

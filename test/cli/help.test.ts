@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Command } from 'commander';
+import { SETTINGS } from '../../config/schema.ts';
+import { buildProgram } from '../../src/cli/run.ts';
+
+const program = buildProgram(new AbortController().signal);
+
+/** The command and everything below it. */
+function family(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(family)];
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** As `--help` prints it, examples included. */
+function helpOf(command: Command): string {
+  let printed = '';
+  command.configureOutput({
+    writeOut(text) {
+      printed += text;
+    },
+  });
+  command.outputHelp();
+  return printed;
+}
+
+/** What may be written after the command: its own flags and those above it. */
+function flagsOf(command: Command): Set<string> {
+  const own = command.options.map(({ long }) => long ?? '');
+  return new Set([...own, '--help', ...(command.parent ? flagsOf(command.parent) : [])]);
+}
+
+const SETTING_NAMES = new Set(
+  Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env])),
+);
+
+const commands = program.commands.flatMap(family);
+const ALL_FLAGS = new Set(commands.flatMap((command) => [...flagsOf(command)]));
+
+describe('the help', () => {
+  it('has commands to speak of, each named once', () => {
+    const names = commands.map(pathOf);
+    assert.ok(names.length >= 2);
+    assert.equal(new Set(names).size, names.length);
+  });
+
+  for (const command of commands) {
+    it(`of ${pathOf(command)} describes it and its flags`, () => {
+      assert.match(command.description(), /\w.{4,}/);
+      for (const { flags, description } of command.options) assert.match(description, /\w{3}/, flags);
+    });
+
+    it(`of ${pathOf(command)} has an example of it, with a command and flags that exist`, () => {
+      const examples = helpOf(command).match(/^ {2}(.*\| )?feedback-mirror .*$/gm) ?? [];
+      assert.ok(
+        examples.some((line) => line.includes(pathOf(command))),
+        `no example of ${pathOf(command)}`,
+      );
+      for (const line of examples) assertExists(line.slice(line.indexOf('feedback-mirror')));
+    });
+
+    it(`of ${pathOf(command)} mentions no flag or setting that does not exist`, () => {
+      const help = helpOf(command);
+      for (const [flag] of help.matchAll(/(?<![\w-])--[a-z][a-z0-9-]*/g))
+        assert.ok(ALL_FLAGS.has(flag), flag);
+      for (const [name] of help.matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g)) assert.ok(SETTING_NAMES.has(name), name);
+    });
+  }
+});
+
+/** Follows the words of an example down the commands, then checks its flags. */
+function assertExists(example: string): void {
+  let command = program;
+  for (const word of example.split(/\s+/).slice(1)) {
+    const next = command.commands.find((candidate) => candidate.name() === word);
+    if (next) command = next;
+  }
+  assert.notEqual(command, program, `${example}: no such command`);
+  const known = flagsOf(command);
+  for (const [flag] of example.matchAll(/(?<=\s)--[a-z][a-z0-9-]*/g))
+    assert.ok(known.has(flag), `${example}: ${flag}`);
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { CHECKOUT, runCli, spawnCli } from '../support/cli.ts';
+
+const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { version: string };
+
+describe('the program', () => {
+  it('prints its help on stdout', async () => {
+    const { code, stdout, stderr } = await runCli(['--help']);
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^Usage: feedback-mirror \[options\] \[command\]/);
+    for (const word of ['config', 'sandbox', '--data-dir <value>', 'FEEDBACK_BASE_URL'])
+      assert.ok(stdout.includes(word), word);
+  });
+
+  it('prints its version', async () => {
+    assert.deepEqual(await runCli(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('without a command shows the help where mistakes are shown', async () => {
+    const { code, stdout, stderr } = await runCli([]);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^Usage: feedback-mirror/);
+  });
+
+  it('answers an unknown command or flag with a suggestion', async () => {
+    assert.deepEqual(await runCli(['confg']), {
+      code: 2,
+      stdout: '',
+      stderr: "feedback-mirror: unknown command 'confg'\nDid you mean config? See feedback-mirror --help.\n",
+    });
+    for (const args of [
+      ['--jsn', 'config'],
+      ['config', '--jsn'],
+    ])
+      assert.deepEqual(await runCli(args), {
+        code: 2,
+        stdout: '',
+        stderr: "feedback-mirror: unknown option '--jsn'\nDid you mean --json? See feedback-mirror --help.\n",
+      });
+  });
+
+  it('does not repeat what follows an unknown flag, which may be a secret', async () => {
+    for (const args of [
+      ['config', '--tokn=canary='],
+      ['--feedback-api-tokn', 'canary', 'config'],
+    ]) {
+      const { code, stdout, stderr } = await runCli(args);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, /unknown option '--[a-z-]+'/);
+      assert.doesNotMatch(stderr, /canary/);
+    }
+  });
+
+  it('says what is wrong as JSON when asked for JSON', async () => {
+    for (const args of [
+      ['--json', 'confg'],
+      ['config', '--log-level', 'loud', '--json'],
+    ]) {
+      const { code, stdout, stderr } = await runCli(args);
+      assert.deepEqual([code, stdout], [2, '']);
+      const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+      assert.equal(error.code, 'usage');
+      assert.match(error.message, /confg|LOG_LEVEL/);
+    }
+  });
+
+  it('takes no secret as a flag', async () => {
+    for (const args of [
+      ['--feedback-api-token', 'canary', 'config'],
+      ['config', '--feedback-api-token=canary'],
+    ]) {
+      const { code, stdout, stderr } = await runCli(args);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, /every process on this machine could read/);
+      assert.match(stderr, /FEEDBACK_API_TOKEN_FILE/);
+      assert.doesNotMatch(stderr, /canary/);
+    }
+  });
+
+  it('ends quietly when nobody reads its output any more', async () => {
+    const child = spawnCli(['config']);
+    child.stdout.destroy();
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assert.deepEqual([code, stderr], [130, '']);
+  });
+
+  it('reports a failure nobody waited for, with its stack and without the token', async () => {
+    const preload = `process.on('newListener', (name) => {
+      if (name === 'uncaughtException') setImmediate(() => Promise.reject(new Error('stray with canary-token')));
+    });`;
+    const { code, stdout, stderr } = await runCli(['config'], {
+      env: {
+        FEEDBACK_API_TOKEN: 'canary-token',
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}`,
+      },
+    });
+    assert.equal(code, 1);
+    assert.match(stdout, /^SETTING/);
+    assert.match(stderr, /^feedback-mirror: stray with \[secret\]\nError: stray with \[secret\]\n +at /);
+  });
+});

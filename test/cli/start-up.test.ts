@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { describe, it } from 'node:test';
+import { CHECKOUT, ENTRY, runCli } from '../support/cli.ts';
+import { findProgram, findPrograms, skipUnless } from '../support/programs.ts';
+
+/** Prints the packages that were loaded, one a line, on stderr when the program ends. */
+const RECORDER = `
+  import { registerHooks } from 'node:module';
+  import { writeSync } from 'node:fs';
+  const packages = new Set();
+  registerHooks({
+    load(url, context, next) {
+      const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/(?!.*node_modules)/.exec(url);
+      if (name) packages.add(name[1]);
+      return next(url, context);
+    },
+  });
+  process.on('exit', () => writeSync(2, [...packages].join('\\n')));`;
+
+async function packagesLoadedBy(args: string[]): Promise<string[]> {
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORDER)}`;
+  const { code, stderr } = await runCli(args, { env: { NODE_OPTIONS } });
+  assert.equal(code, 0, stderr);
+  return stderr.split('\n');
+}
+
+const oldNode = findPrograms('node').find((path) => {
+  const { stdout } = spawnSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' });
+  return Number.parseInt(stdout, 10) < 24;
+});
+
+describe('starting', () => {
+  it('loads nothing heavy to print the help: a package costs as much as the whole rest', async () => {
+    const loaded = await packagesLoadedBy(['--help']);
+    assert.ok(loaded.includes('commander'), String(loaded));
+    const heavy = [
+      'better-sqlite3',
+      'bullmq',
+      'fastify',
+      'ioredis',
+      'p-retry',
+      'pino',
+      'pino-pretty',
+      'undici',
+      'zod',
+    ];
+    assert.deepEqual(
+      loaded.filter((name) => heavy.includes(name)),
+      [],
+    );
+  });
+
+  it('works by its name inside the checkout', skipUnless('npx'), () => {
+    const { status, stdout, stderr } = spawnSync(
+      findProgram('npx') ?? '',
+      ['--no', 'feedback-mirror', '--version'],
+      {
+        cwd: CHECKOUT,
+        encoding: 'utf8',
+      },
+    );
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('on a Node that is too old says so in one sentence', {
+    skip: oldNode ? false : 'no Node older than 24 is installed',
+  }, () => {
+    const { status, stdout, stderr } = spawnSync(oldNode ?? '', [ENTRY, 'config'], {
+      cwd: tmpdir(),
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(
+      stderr,
+      /^feedback-mirror needs Node 24 or newer and this is Node \d+\.\d+\.\d+: [^\n]*\.\n$/,
+    );
+  });
+});
