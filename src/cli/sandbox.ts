@@ -51,7 +51,7 @@ async function serve(flags: Flags, json: boolean, stop: AbortSignal): Promise<vo
   const options = toOptions(flags);
   const { startSandbox } = await import('../sandbox/server.ts');
   if ((options.posts ?? 0) >= 100_000)
-    say('Opening a large world: a new one takes some 40 s for each million posts.');
+    say('Opening a large world: a new one takes about a minute for each million posts.');
   const sandbox = await startSandbox(options);
   process.stdout.write(json ? `${JSON.stringify({ url: sandbox.url })}\n` : `${sandbox.url}\n`);
   welcome(sandbox, options);

@@ -1,4 +1,3 @@
-import type { Clock } from '../base/clock.ts';
 import type { Db } from './database.ts';
 import { prepare } from './listing.ts';
 import { ensureUser } from './people.ts';
@@ -75,17 +74,22 @@ export function postpone(db: Db, creation: Creation, dueAt: number, answered: An
 type PendingRow = Creation & { id: number; due_at: number; visible_after: number; answered: Answered };
 
 /**
- * Commits what has come due. Called before anything is read, which is as good as a timer for whoever looks, and
- * follows any clock.
+ * Commits and shows what has come due, and says whether anything is still hidden. Called before anything is read, which
+ * is as good as a timer for whoever looks, and follows any clock.
  */
-export function settle(db: Db, clock: Clock): void {
-  const due = prepare(db, 'SELECT * FROM pending WHERE due_at <= ? ORDER BY due_at, id').all(clock.now());
+export function settle(db: Db, now: number): boolean {
+  const due = prepare(db, 'SELECT * FROM pending WHERE due_at <= ? ORDER BY due_at, id').all(now);
   for (const row of due as PendingRow[]) {
     db.transaction(() => {
       prepare(db, 'DELETE FROM pending WHERE id = ?').run(row.id);
       commit(db, { ...row, visibleAfter: row.visible_after }, row.due_at, row.answered);
     })();
   }
+  const hidden = prepare(db, 'SELECT min(visible_at) AS next, max(visible_at) AS last FROM hidden').get();
+  const { next, last } = hidden as { next: number | null; last: number | null };
+  if (next === null || last === null) return false;
+  if (next <= now) prepare(db, 'DELETE FROM hidden WHERE visible_at <= ?').run(now);
+  return last > now;
 }
 
 export function readLedger(db: Db): LedgerEntry[] {

@@ -16,7 +16,7 @@ export function searchPosts(db: Db, text: string, scope: Scope): PostWire[] {
       SELECT m.id, bm25(posts_text, 5.0, 1.0) AS relevance
       FROM posts_text JOIN posts m ON m.id = posts_text.rowid
       WHERE posts_text MATCH @query ${boards}
-        AND m.id NOT IN (SELECT post_id FROM hidden WHERE visible_at > @now)
+        AND m.id NOT IN (SELECT post_id FROM hidden)
       ORDER BY relevance, m.id DESC LIMIT ${SEARCH_LIMIT}
     ) page JOIN posts p ON p.id = page.id ${POST_JOINS} ORDER BY page.relevance, p.id DESC`;
   const rows = prepare(db, sql).all({ ...scopeParameters(scope), query }) as PostRow[];

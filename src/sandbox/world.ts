@@ -44,8 +44,7 @@ export class World {
 
   /** What may be seen right now, after everything that has come due took effect. */
   scope(boards: readonly number[] | null): Scope {
-    settle(this.db, this.clock);
-    return { boards, now: this.clock.now() };
+    return { boards, hidden: settle(this.db, this.clock.now()) };
   }
 
   /** All posts that show now, to everybody or to a token, oldest id first. */
@@ -75,7 +74,7 @@ export class World {
 
   /** Every create that took effect through the API, in the order of the posts. */
   ledger(): LedgerEntry[] {
-    settle(this.db, this.clock);
+    settle(this.db, this.clock.now());
     return readLedger(this.db);
   }
 
