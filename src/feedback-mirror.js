@@ -2,4 +2,8 @@
 import './require-node.js';
 
 // A Node that cannot read TypeScript must get the sentence above, so nothing else is imported statically.
+const { enableCompileCache } = await import('node:module');
+// Types are stripped and code is compiled once, not at each start: --help takes half the time. In the checkout and not in the shared
+// temporary folder, where others could leave code for us to run. Where it cannot be written, nothing is lost but time.
+enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/feedback-mirror`);
 await import('./main.ts');

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { printed, SETTINGS, type Setting, type SettingKey } from '../../config/schema.ts';
 import { type Context, openContext } from './context.ts';
-import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -20,7 +19,7 @@ interface Line {
   meaning: string;
 }
 
-function showConfig(context: Context): void {
+async function showConfig(context: Context): Promise<void> {
   const lines = (Object.keys(SETTINGS) as SettingKey[]).map((key) => line(context, key));
   if (context.json) {
     context.print(
@@ -28,6 +27,7 @@ function showConfig(context: Context): void {
     );
     return;
   }
+  const { table } = await import('./table.ts');
   context.print(
     table(
       ['setting', 'value', 'from', 'meaning'],
