@@ -20,9 +20,7 @@ const PLAIN = {
 
 /** Columns side by side without lines; numbers to the right. */
 export function table(head: string[], rows: (string | number | null)[][]): string {
-  const colAligns = head.map((_, i) =>
-    rows.length > 0 && rows.every((row) => typeof row[i] === 'number') ? 'right' : 'left',
-  );
+  const colAligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
   const drawn = new Table({
     chars: PLAIN,
     colAligns,
@@ -39,8 +37,17 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
     .join('\n');
 }
 
+/** Numbers, some of which may be missing. */
+function isNumeric(column: (string | number | null)[]): boolean {
+  const present = column.filter((cell) => cell !== null);
+  return present.length > 0 && present.every((cell) => typeof cell === 'number');
+}
+
+/** Control characters, line separators, and those that turn the direction of the text around them. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
+
 /** A cell from upstream must not move the cursor, colour the terminal or break the line. */
 function oneLine(cell: string | number | null): string {
   if (typeof cell === 'number') return cell.toLocaleString('en');
-  return (cell ?? '').replace(/\p{Cc}+/gu, ' ');
+  return (cell ?? '').replace(UNPRINTABLE, ' ');
 }
