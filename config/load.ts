@@ -9,6 +9,7 @@ export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
 
 export interface Settings extends RawSettings {
   readonly dataDir: string;
+  readonly mirrorPath: string;
   readonly logFormat: 'pretty' | 'json';
   /** Where each value came from, for `feedback-mirror config`. */
   readonly sources: Readonly<Record<SettingKey, Source>>;
@@ -43,9 +44,11 @@ export function loadSettings(input: LoadInput): Settings {
   }
   if (problems.length > 0)
     throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
+  const dataDir = raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox'));
   return Object.freeze({
     ...raw,
-    dataDir: raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox')),
+    dataDir,
+    mirrorPath: raw.mirrorPath ?? join(dataDir, 'mirror.db'),
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
   });

@@ -1,5 +1,5 @@
 import type { Secret } from '../src/base/secret.ts';
-import { oneOf, type Parse, parameterName, text, token, upstreamUrl } from './parse.ts';
+import { integer, oneOf, type Parse, parameterName, text, token, upstreamUrl } from './parse.ts';
 
 /** One setting: everything the program, the help and `feedback-mirror config` need to know about it. */
 export interface Setting<T> {
@@ -67,6 +67,19 @@ export const SETTINGS = {
     fallback: null,
     fallbackText: 'data, or data/sandbox on the sandbox',
     meaning: 'folder for everything the program writes',
+  }),
+  mirrorPath: setting<string | null>({
+    env: 'MIRROR_PATH',
+    parse: text,
+    fallback: null,
+    fallbackText: 'mirror.db in DATA_DIR',
+    meaning: 'the SQLite file of the mirror',
+  }),
+  pagesAhead: setting<number>({
+    env: 'SYNC_PAGES_AHEAD',
+    parse: integer(1, 16),
+    fallback: 1,
+    meaning: 'pages fetched ahead, where the form of `next` allows it',
   }),
   logLevel: setting<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'>({
     env: 'LOG_LEVEL',

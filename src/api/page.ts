@@ -33,6 +33,8 @@ export interface Page<T> {
   next: string | null;
   /** The upstream's clock by its `Date` header, in milliseconds since the epoch. */
   serverTime: number | null;
+  /** When the page had arrived, on our own clock; pages fetched ahead are worked on later. */
+  receivedAt: number;
   /** The size of the body, decompressed. */
   bytes: number;
 }

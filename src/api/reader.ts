@@ -26,6 +26,7 @@ export async function readPage<T>(
     what,
     signal,
   });
+  const receivedAt = context.clock.now();
   return explained(context, what, () => {
     const { next, results } = openEnvelope(json, context.limits.maxRows);
     const following = cursorOf(next, {
@@ -41,6 +42,7 @@ export async function readPage<T>(
       cursor,
       next: following,
       serverTime,
+      receivedAt,
       bytes,
     };
   });

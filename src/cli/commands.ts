@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { register as config } from './config.ts';
 import { register as sandbox } from './sandbox.ts';
+import { register as status } from './status.ts';
+import { register as sync } from './sync.ts';
 
 /** Adds one command. `stop` is aborted when the person or the system asks the program to end. */
 export type Register = (program: Command, stop: AbortSignal) => void;
 
 /** In the order of the help. Each file is light: what a command needs is imported when it runs. */
-export const COMMANDS: readonly Register[] = [sandbox, config];
+export const COMMANDS: readonly Register[] = [sync, status, sandbox, config];

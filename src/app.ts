@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type LoadInput, liveToken, type Settings } from '../config/load.ts';
+import { type Client, createClient } from './api/client.ts';
+import { type Clock, systemClock } from './base/clock.ts';
+import { AppError } from './base/errors.ts';
+import { createLogger, type Logger } from './base/log.ts';
+import { Secret } from './base/secret.ts';
+import type { MirrorStatus, MirrorStore } from './store/seam.ts';
+import { openSqliteStore, readMirrorStatus } from './store/sqlite.ts';
+
+/** Everything that is open while a command or the service works. */
+export interface App {
+  settings: Settings;
+  clock: Clock;
+  log: Logger;
+  client: Client;
+  store: MirrorStore;
+  close(): Promise<void>;
+}
+
+/** The name under which a mirror of the built-in sandbox knows its upstream; its port is another one each time. */
+const SANDBOX = 'the built-in sandbox';
+
+/** Opens in order, closes in reverse; what was opened before a failure is closed again. */
+export async function openApp(settings: Settings, input: LoadInput, purpose: string): Promise<App> {
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+  };
+  try {
+    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+    const upstream = await findUpstream(settings, input);
+    opened.push(upstream.close);
+    const log = createLogger({
+      level: logLevel(settings),
+      format: settings.logFormat,
+      secrets: () => [upstream.token()],
+    });
+    const store = openSqliteStore({ ...mirrorOf(settings), holder: `process ${process.pid} (${purpose})` });
+    opened.push(() => store.close());
+    const client = openClient(settings, upstream, log);
+    opened.push(() => client.close());
+    return { settings, clock: systemClock, log, client, store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** How the mirror stands, for commands that only look. */
+export function lookAtMirror(settings: Settings): MirrorStatus {
+  return readMirrorStatus(mirrorOf(settings));
+}
+
+function mirrorOf({ mirrorPath, baseUrl }: Settings): { path: string; upstream: string } {
+  return { path: mirrorPath, upstream: baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX };
+}
+
+interface Upstream {
+  url: string;
+  token: () => Secret;
+  close: () => Promise<void>;
+}
+
+/** The service of the settings; without one, the sandbox in this process, on a file beside the mirror. */
+async function findUpstream(settings: Settings, input: LoadInput): Promise<Upstream> {
+  if (settings.baseUrl)
+    return { url: settings.baseUrl.href, token: realToken(settings, input), close: async () => {} };
+  const { startSandbox } = await import('./sandbox/server.ts');
+  const sandbox = await startSandbox({ data: join(settings.dataDir, 'sandbox.db'), posts: 500 });
+  const token = new Secret('sandbox');
+  return { url: sandbox.url, token: () => token, close: () => sandbox.close() };
+}
+
+function realToken(settings: Settings, input: LoadInput): () => Secret {
+  if (settings.token) return liveToken(input, settings.token);
+  throw new AppError('usage', `there is no token for ${settings.baseUrl?.host ?? 'the upstream'}`, {
+    hint: 'Set FEEDBACK_API_TOKEN, or FEEDBACK_API_TOKEN_FILE to the path of a file that holds it.',
+  });
+}
+
+function openClient(settings: Settings, { url, token }: Upstream, log: Logger): Client {
+  const { auth, authParameter, pageParameter, cursorParameter } = settings;
+  return createClient({
+    baseUrl: url,
+    auth:
+      auth === 'query' && authParameter ? { kind: 'query', parameter: authParameter } : { kind: 'header' },
+    token,
+    log,
+    pageParameter,
+    cursorParameter,
+  });
+}
+
+/** A command that prints its own result is quiet unless something is wrong or the person asked for more. */
+function logLevel({ logLevel: level, sources }: Settings): string {
+  return sources.logLevel === 'default' ? 'warn' : level;
+}

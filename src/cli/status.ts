@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import type { MirrorStatus, ResourceStatus, RunRow } from '../store/seam.ts';
+import { type Context, openContext } from './context.ts';
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('status')
+    .description('how fresh and how whole the mirror is')
+    .addHelpText('after', '\nExamples:\n  feedback-mirror status\n  feedback-mirror status --json')
+    .action(() => status(openContext(program, stop)));
+}
+
+async function status(context: Context): Promise<void> {
+  const [{ lookAtMirror }, { table }] = await Promise.all([import('../app.ts'), import('./table.ts')]);
+  const found = lookAtMirror(context.settings);
+  if (context.json) {
+    context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found }));
+    return;
+  }
+  context.print(statusText(context, found, table));
+}
+
+type Table = (head: string[], rows: (string | number | null)[][]) => string;
+
+function statusText(
+  { settings }: Context,
+  { upstream, people, resources, runs }: MirrorStatus,
+  table: Table,
+): string {
+  const lists = table(
+    ['list', 'live', 'deleted', 'last sweep', 'last head', 'suspects', 'held back', 'quarantined'],
+    resources.map((r) => [
+      r.resource,
+      r.live,
+      r.deleted,
+      ago(r.lastSweepAt),
+      ago(r.lastHeadAt),
+      r.suspects,
+      r.held,
+      r.quarantined,
+    ]),
+  );
+  const recent = table(
+    ['run', 'list', 'pass', 'started', 'outcome', 'pages', 'rows', 'new', 'changed', 'deleted', 'error'],
+    runs.map((r) => [
+      `#${r.id}`,
+      r.resource,
+      r.mode,
+      ago(r.started_at),
+      outcome(r),
+      r.pages,
+      r.rows,
+      r.inserted,
+      r.updated,
+      r.deleted,
+      r.error,
+    ]),
+  );
+  return [
+    `mirror of ${upstream}`,
+    `in ${settings.mirrorPath}: ${people.users} users, ${people.boards} boards, ${people.statuses} statuses`,
+    '',
+    lists,
+    ...resources.flatMap(advice),
+    '',
+    runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
+  ].join('\n');
+}
+
+function outcome({ outcome, finished_at }: RunRow): string {
+  return outcome === 'running' && finished_at === null ? 'running, or killed' : outcome;
+}
+
+function advice({ resource, held, quarantined, unfinished }: ResourceStatus): string[] {
+  const lines: string[] = [];
+  if (held > 0)
+    lines.push(
+      `${held} ${resource} are gone upstream; accept their deletion with "feedback-mirror sync --accept-deletes".`,
+    );
+  if (quarantined > 0)
+    lines.push(
+      `${quarantined} ${resource} could not be read: the table quarantine has each with its reason.`,
+    );
+  if (unfinished) lines.push(`A sweep of ${resource} was cut short; the next one goes on from there.`);
+  return lines;
+}
+
+/** `3 min ago`; the exact time is in --json. */
+function ago(time: string | null): string {
+  if (time === null) return 'never';
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000));
+  if (seconds < 90) return `${seconds} s ago`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min ago`;
+  return seconds < 36 * 3600
+    ? `${Math.round(seconds / 3600)} h ago`
+    : `${Math.round(seconds / 86_400)} d ago`;
+}

@@ -1,0 +1,106 @@
+import { toInstant } from '../contract/datetime.ts';
+import type { Comment } from '../contract/decode.ts';
+import type { Db } from './db.ts';
+import { rawUnlessSame } from './observe.ts';
+import type { RowWriter } from './rows.ts';
+
+interface StoredComment {
+  post_id: number;
+  creator_id: number;
+  kind: string;
+  status: string | null;
+  likes_count: number;
+  highlighted: number;
+  internal: number;
+  content: string;
+  created_text: string;
+  extra: string | null;
+  version_at: string;
+  deleted_at: string | null;
+}
+
+/** Writes a comment only where it differs from what is stored, and keeps the version it replaces. */
+export function commentWriter(db: Db): RowWriter<Comment> {
+  const find = db.prepare<[number], StoredComment>(`
+    SELECT post_id, creator_id, kind, status, likes_count, highlighted, internal, content,
+           coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at
+      FROM comments WHERE id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO comments (id, post_id, creator_id, kind, status, likes_count, highlighted, internal, content,
+                          created, created_raw, extra, first_seen_at, changed_at, version_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(`
+    UPDATE comments SET post_id = ?, creator_id = ?, kind = ?, status = ?, likes_count = ?, highlighted = ?, internal = ?,
+                        content = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?, deleted_at = NULL
+     WHERE id = ?`);
+  const keepVersion = db.prepare(`
+    INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const remove = db.prepare(
+    'UPDATE comments SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
+  );
+
+  const keep = (id: number, old: StoredComment, content: string): void => {
+    const text = old.content === content ? null : old.content;
+    const deleted = old.deleted_at === null ? 0 : 1;
+    keepVersion.run(
+      id,
+      old.version_at,
+      text,
+      old.likes_count,
+      old.highlighted,
+      old.internal,
+      old.status,
+      deleted,
+    );
+  };
+
+  return {
+    write(comment, at) {
+      const old = find.get(comment.id);
+      if (old && isSame(old, comment)) return 'unchanged';
+      const created = toInstant(comment.created);
+      const { id, post, creator, kind, status, likes_count, highlighted, internal, content, extra } = comment;
+      const flags = [Number(highlighted), Number(internal)];
+      const times = [created, rawUnlessSame(comment.created, created)];
+      const columns = [post.id, creator.id, kind, status, likes_count, ...flags, content, ...times, extra];
+      if (!old) {
+        insert.run(id, ...columns, at, at, at);
+        return 'inserted';
+      }
+      const version = isSameVersion(old, comment) ? old.version_at : at;
+      if (version === at) keep(id, old, content);
+      update.run(...columns, at, version, id);
+      return 'updated';
+    },
+    remove(id, at) {
+      const old = find.get(id);
+      if (!old || old.deleted_at !== null) return false;
+      keep(id, old, old.content);
+      return remove.run(at, at, at, id).changes === 1;
+    },
+  };
+}
+
+function isSame(old: StoredComment, comment: Comment): boolean {
+  return (
+    isSameVersion(old, comment) &&
+    old.post_id === comment.post.id &&
+    old.creator_id === comment.creator.id &&
+    old.kind === comment.kind &&
+    old.created_text === comment.created &&
+    old.extra === comment.extra
+  );
+}
+
+/** Equal in everything that comment_history tells about. */
+function isSameVersion(old: StoredComment, comment: Comment): boolean {
+  return (
+    old.likes_count === comment.likes_count &&
+    old.highlighted === Number(comment.highlighted) &&
+    old.internal === Number(comment.internal) &&
+    old.status === comment.status &&
+    old.deleted_at === null &&
+    old.content === comment.content
+  );
+}

@@ -1,0 +1,35 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { Busy, Lock } from './seam.ts';
+
+/**
+ * A lock the kernel keeps for us: SQLite's exclusive lock on a small file of its own. A frozen holder keeps it, a killed
+ * one loses it at once, and nobody has to guess from a pid or a timestamp which of the two it was.
+ */
+export function takeLock(path: string, holder: string): Lock | Busy {
+  const db = new Database(path, { timeout: 0 });
+  try {
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY'))
+      return { ok: false, holder: readHolder(path) };
+    throw error;
+  }
+  writeFileSync(holderFile(path), `${holder}\n`, { mode: 0o600 });
+  return { ok: true, release: () => db.close() };
+}
+
+function holderFile(path: string): string {
+  return `${path}.holder`;
+}
+
+/** Only told to people: the lock itself does not depend on it. */
+function readHolder(path: string): string {
+  try {
+    return readFileSync(holderFile(path), 'utf8').trim();
+  } catch {
+    return 'another process';
+  }
+}

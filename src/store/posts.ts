@@ -1,0 +1,124 @@
+import { toInstant } from '../contract/datetime.ts';
+import type { Post } from '../contract/decode.ts';
+import type { Db } from './db.ts';
+import { rawUnlessSame } from './observe.ts';
+import type { RowWriter } from './rows.ts';
+import type { TextIndex } from './text-index.ts';
+
+interface StoredPost {
+  title: string;
+  content: string;
+  url: string;
+  creator_id: number;
+  board_id: number;
+  status_id: number;
+  votes_count: number;
+  comments_count: number;
+  created_text: string;
+  extra: string | null;
+  version_at: string;
+  deleted_at: string | null;
+}
+
+/** Writes a post only where it differs from what is stored, and keeps the version it replaces. */
+export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
+  const find = db.prepare<[number], StoredPost>(`
+    SELECT title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
+           coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at
+      FROM posts WHERE id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO posts (id, title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
+                       created, created_raw, extra, first_seen_at, changed_at, version_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(`
+    UPDATE posts SET title = ?, content = ?, url = ?, creator_id = ?, board_id = ?, status_id = ?, votes_count = ?,
+                     comments_count = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?,
+                     deleted_at = NULL
+     WHERE id = ?`);
+  const keepVersion = db.prepare(`
+    INSERT INTO post_versions (post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const remove = db.prepare(
+    'UPDATE posts SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
+  );
+
+  const keep = (id: number, old: StoredPost, next: { title: string; content: string }): void => {
+    const title = old.title === next.title ? null : old.title;
+    const content = old.content === next.content ? null : old.content;
+    const deleted = old.deleted_at === null ? 0 : 1;
+    keepVersion.run(
+      id,
+      old.version_at,
+      title,
+      content,
+      old.board_id,
+      old.status_id,
+      old.votes_count,
+      old.comments_count,
+      deleted,
+    );
+  };
+
+  return {
+    write(post, at) {
+      const old = find.get(post.id);
+      if (old && isSame(old, post)) return 'unchanged';
+      const created = toInstant(post.created);
+      const createdRaw = rawUnlessSame(post.created, created);
+      const { id, title, content, url, creator, board, status, votes_count, comments_count, extra } = post;
+      const columns = [
+        title,
+        content,
+        url,
+        creator.id,
+        board.id,
+        status.id,
+        votes_count,
+        comments_count,
+        created,
+        createdRaw,
+        extra,
+      ];
+      if (!old) {
+        insert.run(id, ...columns, at, at, at);
+        text.added(id, title, content);
+        return 'inserted';
+      }
+      const isSameText = old.title === title && old.content === content;
+      const version = isSameVersion(old, post) ? old.version_at : at;
+      if (version === at) keep(id, old, post);
+      update.run(...columns, at, version, id);
+      if (!isSameText) text.changed(id, old, post);
+      return 'updated';
+    },
+    remove(id, at) {
+      const old = find.get(id);
+      if (!old || old.deleted_at !== null) return false;
+      keep(id, old, old);
+      return remove.run(at, at, at, id).changes === 1;
+    },
+  };
+}
+
+function isSame(old: StoredPost, post: Post): boolean {
+  return (
+    isSameVersion(old, post) &&
+    old.url === post.url &&
+    old.creator_id === post.creator.id &&
+    old.created_text === post.created &&
+    old.extra === post.extra
+  );
+}
+
+/** Equal in everything that post_history tells about. */
+function isSameVersion(old: StoredPost, post: Post): boolean {
+  return (
+    old.votes_count === post.votes_count &&
+    old.comments_count === post.comments_count &&
+    old.status_id === post.status.id &&
+    old.board_id === post.board.id &&
+    old.deleted_at === null &&
+    old.title === post.title &&
+    old.content === post.content
+  );
+}

@@ -1,0 +1,122 @@
+import type { Resource } from '../contract/endpoints.ts';
+import type { Db } from './db.ts';
+import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './seam.ts';
+
+/** The log of passes and the checkpoint of the sweep under way. */
+export interface RunLog {
+  start(resource: Resource, mode: PassMode, at: string): Pass;
+  /** The sweep of this resource that was cut short, or null. */
+  resume(resource: Resource): Pass | null;
+  /** Closes the books on a sweep that will not be taken up again. */
+  abandon(resource: Resource, at: string): void;
+  checkpoint(pass: Pass, state: string): void;
+  remember(resource: Resource, memory: string): void;
+  finish(
+    end: PassEnd,
+    concluded: { deleted: number; held: number; suspects: number },
+    at: string,
+  ): PassSummary;
+}
+
+interface Unfinished extends PassCounts {
+  id: number;
+  resumed: number;
+  started_at: string;
+  state: string;
+}
+
+const NO_COUNTS: PassCounts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+
+export function runLog(db: Db): RunLog {
+  const insert = db.prepare(
+    "INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES (?, ?, ?, 'running')",
+  );
+  const open = db.prepare(`
+    INSERT INTO sync_state (resource, run_id) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET run_id = excluded.run_id, state = NULL`);
+  const unfinished = db.prepare<[string], Unfinished>(`
+    SELECT r.id, r.resumed, r.started_at, r.pages, r.rows, r.inserted, r.updated, r.unchanged, r.quarantined, s.state
+      FROM sync_state s JOIN sync_runs r ON r.id = s.run_id
+     WHERE s.resource = ? AND s.state IS NOT NULL`);
+  const reopen = db.prepare(`
+    UPDATE sync_runs SET outcome = 'running', finished_at = NULL, error = NULL, resumed = resumed + 1 WHERE id = ?`);
+  const close = db.prepare(`
+    UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?)
+     WHERE resource = ? AND mode = ? AND outcome = 'running'`);
+  const dropIds = db.prepare(
+    'DELETE FROM sweep_pages WHERE run_id IN (SELECT id FROM sync_runs WHERE resource = ?)',
+  );
+  const dropIdsFrom = db.prepare('DELETE FROM sweep_pages WHERE run_id = ? AND n >= ?');
+  const saveState = db.prepare('UPDATE sync_state SET state = ? WHERE resource = ?');
+  const saveCounts = db.prepare(`
+    UPDATE sync_runs SET pages = ?, rows = ?, inserted = ?, updated = ?, unchanged = ?, quarantined = ? WHERE id = ?`);
+  const conclude = db.prepare(`
+    UPDATE sync_runs SET finished_at = ?, outcome = ?, deleted = ?, held = ?, suspects = ?, error = ? WHERE id = ?`);
+  const closeState = db.prepare('UPDATE sync_state SET run_id = NULL, state = NULL WHERE resource = ?');
+  const saveMemory = db.prepare(`
+    INSERT INTO sync_state (resource, memory) VALUES (?, ?) ON CONFLICT DO UPDATE SET memory = excluded.memory`);
+
+  const writeCounts = ({ counts, runId }: Pass): void => {
+    const { pages, rows, inserted, updated, unchanged, quarantined } = counts;
+    saveCounts.run(pages, rows, inserted, updated, unchanged, quarantined, runId);
+  };
+
+  return {
+    start(resource, mode, at) {
+      close.run(at, resource, mode);
+      const runId = Number(insert.run(resource, mode, at).lastInsertRowid);
+      if (mode === 'sweep') open.run(resource, runId);
+      return { runId, resource, mode, resumed: 0, startedAt: at, state: null, counts: { ...NO_COUNTS } };
+    },
+    resume(resource) {
+      const found = unfinished.get(resource);
+      if (!found) return null;
+      reopen.run(found.id);
+      dropIdsFrom.run(found.id, found.pages);
+      const { id, resumed, started_at, state, ...counts } = found;
+      return {
+        runId: id,
+        resource,
+        mode: 'sweep',
+        resumed: resumed + 1,
+        startedAt: started_at,
+        state,
+        counts,
+      };
+    },
+    abandon(resource, at) {
+      close.run(at, resource, 'sweep');
+      dropIds.run(resource);
+    },
+    remember: (resource, memory) => saveMemory.run(resource, memory),
+    checkpoint(pass, state) {
+      saveState.run(state, pass.resource);
+      writeCounts(pass);
+    },
+    finish({ pass, outcome, error, keepState, memory }, { deleted, held, suspects }, at) {
+      conclude.run(at, outcome, deleted, held, suspects, error, pass.runId);
+      writeCounts(pass);
+      if (keepState !== null) saveState.run(keepState, pass.resource);
+      else if (pass.mode === 'sweep') {
+        closeState.run(pass.resource);
+        dropIds.run(pass.resource);
+      }
+      if (memory !== undefined) saveMemory.run(pass.resource, memory);
+      const { runId, resource, mode, resumed, startedAt, counts } = pass;
+      return {
+        runId,
+        resource,
+        mode,
+        outcome,
+        resumed,
+        ...counts,
+        deleted,
+        held,
+        suspects,
+        error,
+        startedAt,
+        finishedAt: at,
+      };
+    },
+  };
+}

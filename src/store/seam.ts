@@ -1,0 +1,191 @@
+import type { Comment, Post } from '../contract/decode.ts';
+import type { Resource } from '../contract/endpoints.ts';
+
+/**
+ * The one door to the store: coarse operations, each a transaction of its own, all returning promises, so that another
+ * database can stand behind it. Every implementation passes test/store/conformance.ts.
+ */
+export interface MirrorStore {
+  /** Keeps every other process off this resource until released; the operating system releases it if we die. */
+  lock(resource: Resource): Promise<Lock | Busy>;
+  /** Starts a pass, or takes up the sweep of this resource that was cut short. */
+  beginPass(start: PassStart): Promise<Pass>;
+  /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
+  applyPage(page: PageWrite): Promise<PageResult>;
+  /** Live rows whose absence was shown by other means than a page's own gaps. */
+  noteAbsent(note: AbsenceNote): Promise<void>;
+  /** Concludes a pass: deletes what it proved, or holds it back; writes the summary. */
+  finishPass(end: PassEnd): Promise<PassSummary>;
+  /** Brings the next rows into the full-text index; false when everything is in. */
+  indexText(): Promise<boolean>;
+  /** What earlier complete sweeps taught about a resource, as src/sync left it. */
+  memoryOf(resource: Resource): Promise<string | null>;
+  /** Newest live row by the given key, for the floor of a head pass. */
+  newestKey(resource: Resource, by: KeyFamily): Promise<Key | null>;
+  status(): Promise<MirrorStatus>;
+  close(): Promise<void>;
+}
+
+export interface Lock {
+  ok: true;
+  release(): void;
+}
+
+export interface Busy {
+  ok: false;
+  /** Who holds it, in words: `process 4711 (sync), since 2026-01-01T…`. */
+  holder: string;
+}
+
+export type PassMode = 'sweep' | 'head';
+
+/** What a list can be strictly ordered by without ever moving a row: its id, or its creation time and then its id. */
+export type KeyFamily = 'id' | 'created';
+
+/** Where a row stands in such an order; `created` is in our own spelling of time. */
+export interface Key {
+  created: string;
+  id: number;
+}
+
+/** The open interval between two keys; null is the end of the world. */
+export interface KeyRange {
+  above: Key | null;
+  below: Key | null;
+}
+
+export interface PassStart {
+  resource: Resource;
+  mode: PassMode;
+  now: number;
+  /** Take up a sweep that was cut short, if there is one. */
+  resume: boolean;
+  /** Lessons for later passes that must stand before this one reads anything; undefined leaves them as they are. */
+  memory?: string;
+}
+
+export interface Pass {
+  runId: number;
+  resource: Resource;
+  mode: PassMode;
+  /** How often this run was taken up again. */
+  resumed: number;
+  startedAt: string;
+  /** The checkpoint of a resumed sweep, as src/sync wrote it. */
+  state: string | null;
+  counts: PassCounts;
+}
+
+export interface PassCounts {
+  pages: number;
+  rows: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  quarantined: number;
+}
+
+export interface Reject {
+  id: number | null;
+  reason: string;
+  body: string;
+}
+
+export type PageRows = { resource: 'posts'; rows: Post[] } | { resource: 'comments'; rows: Comment[] };
+
+export interface PageWrite {
+  pass: Pass;
+  page: PageRows;
+  rejects: Reject[];
+  /** When the page was received, on our clock. */
+  observedAt: number;
+  /** Where this page proves that nothing else stood, and between it and the page before, where it only suggests so. */
+  absence: { by: KeyFamily; proven: KeyRange[]; suspected: KeyRange | null } | null;
+  /** Whether the ids are to be remembered until the end of the sweep. */
+  keepIds: boolean;
+  /** What to resume from if this page is the last thing we do; null for passes that are not resumed. */
+  state: string | null;
+}
+
+export interface PageResult {
+  counts: PassCounts;
+  /** Live rows in the suspected range. */
+  suspects: number[];
+  /** True when no row of the page was new or different. */
+  unchanged: boolean;
+}
+
+export interface AbsenceNote {
+  pass: Pass;
+  ids: number[];
+  verdict: 'proven' | 'suspect';
+  now: number;
+}
+
+export interface PassEnd {
+  pass: Pass;
+  outcome: 'complete' | 'interrupted' | 'failed';
+  now: number;
+  error: string | null;
+  /** Where the next sweep goes on from; null when there is nothing to go on with. */
+  keepState: string | null;
+  /** What a complete sweep may conclude from absence. */
+  conclude: 'proven' | 'missing' | 'nothing';
+  /** A person has accepted deletions beyond the brake. */
+  acceptDeletes: boolean;
+  /** Lessons for later passes; undefined leaves them as they are. */
+  memory?: string;
+}
+
+export interface PassSummary extends PassCounts {
+  runId: number;
+  resource: Resource;
+  mode: PassMode;
+  outcome: PassEnd['outcome'];
+  resumed: number;
+  deleted: number;
+  held: number;
+  suspects: number;
+  error: string | null;
+  startedAt: string;
+  finishedAt: string;
+}
+
+export interface RunRow {
+  id: number;
+  resource: Resource;
+  mode: PassMode;
+  started_at: string;
+  finished_at: string | null;
+  outcome: string;
+  pages: number;
+  rows: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  deleted: number;
+  held: number;
+  suspects: number;
+  quarantined: number;
+  error: string | null;
+}
+
+export interface ResourceStatus {
+  resource: Resource;
+  live: number;
+  deleted: number;
+  lastSweepAt: string | null;
+  lastHeadAt: string | null;
+  /** A sweep was cut short and waits to be taken up. */
+  unfinished: boolean;
+  suspects: number;
+  held: number;
+  quarantined: number;
+}
+
+export interface MirrorStatus {
+  upstream: string;
+  resources: ResourceStatus[];
+  people: { users: number; boards: number; statuses: number };
+  runs: RunRow[];
+}

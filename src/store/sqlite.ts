@@ -1,0 +1,63 @@
+import type { Resource } from '../contract/endpoints.ts';
+import { type Db, type OpenOptions, openForReading, openForWriting } from './db.ts';
+import { takeLock } from './lock.ts';
+import { passes } from './passes.ts';
+import type { Key, KeyFamily, MirrorStatus, MirrorStore } from './seam.ts';
+import { readStatus } from './status.ts';
+
+export interface SqliteStoreOptions extends OpenOptions {
+  /** Said to whoever finds a lock taken: `process 4711 (sync)`. */
+  holder: string;
+}
+
+/** The mirror in one SQLite file. Its work is synchronous; the promises are for the seam's sake. */
+export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
+  const db = openForWriting(options);
+  const work = passes(db);
+  return {
+    lock: async (resource) =>
+      takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),
+    beginPass: async (start) => work.begin(start),
+    applyPage: async (page) => work.apply(page),
+    noteAbsent: async (note) => work.note(note),
+    finishPass: async (end) => work.finish(end),
+    indexText: async () => work.text.step(),
+    memoryOf: async (resource) => readMemory(db, resource),
+    newestKey: async (resource, by) => newestKey(db, resource, by),
+    status: async () => readStatus(db),
+    async close() {
+      // Without statistics the planner guesses; this looks only at tables that changed enough to matter.
+      db.pragma('optimize');
+      db.close();
+    },
+  };
+}
+
+/** How the mirror stands, without being able to change it. */
+export function readMirrorStatus(options: OpenOptions): MirrorStatus {
+  const db = openForReading(options);
+  try {
+    return readStatus(db);
+  } finally {
+    db.close();
+  }
+}
+
+function lockPath(path: string, resource: Resource): string {
+  return `${path}.${resource}.lock`;
+}
+
+function readMemory(db: Db, resource: Resource): string | null {
+  return (
+    db
+      .prepare<[string], string | null>('SELECT memory FROM sync_state WHERE resource = ?')
+      .pluck()
+      .get(resource) ?? null
+  );
+}
+
+function newestKey(db: Db, resource: Resource, by: KeyFamily): Key | null {
+  const order = by === 'id' ? 'id' : 'created DESC, id';
+  const sql = `SELECT created, id FROM ${resource} WHERE deleted_at IS NULL ORDER BY ${order} DESC LIMIT 1`;
+  return db.prepare<[], Key>(sql).get() ?? null;
+}

@@ -1,0 +1,32 @@
+import type { Client } from '../api/client.ts';
+import type { Resource } from '../contract/endpoints.ts';
+
+/** Where one page ends and the following begins. */
+export interface Boundary {
+  resource: Resource;
+  before: { cursor: string; lastId: number };
+  after: { cursor: string; firstId: number };
+}
+
+/**
+ * Whether nothing can have stood between two pages. The end of the one and the start of the other were seen at different moments,
+ * and a row may have crossed meanwhile; so both are read again inside a window in which the start of the list and the end of the
+ * first page did not move. Insertions and deletions that cancel out could still fool one such look, therefore it must hold twice.
+ */
+export async function boundaryHolds(
+  client: Pick<Client, 'page'>,
+  boundary: Boundary,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { resource, before, after } = boundary;
+  const read = async (cursor: string) =>
+    (await client.page(resource, cursor, signal)).rows.map((row) => row.id);
+  const start = (await read('')).at(0);
+  for (let look = 0; look < 2; look++) {
+    if ((await read(before.cursor)).at(-1) !== before.lastId) return false;
+    if ((await read(after.cursor)).at(0) !== after.firstId) return false;
+    if ((await read(before.cursor)).at(-1) !== before.lastId) return false;
+    if ((await read('')).at(0) !== start) return false;
+  }
+  return true;
+}

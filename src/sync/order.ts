@@ -1,0 +1,142 @@
+import { toInstant } from '../contract/datetime.ts';
+import type { Comment, Post } from '../contract/decode.ts';
+import type { Key, KeyFamily } from '../store/seam.ts';
+
+/**
+ * What the pages of a sweep tell about the order of a list. Nothing documents it, and only an order by something that never
+ * changes lets a gap mean absence: where a list is sorted by votes, a vote moves a living row out of the gap it left.
+ */
+export interface Evidence {
+  /** Direction of neighbours within pages, by each key; 'unread' where it was not looked at from the first page on. */
+  id: Direction;
+  created: Direction | 'unread';
+  /** For every number that can change: whether it was seen to rise, and to fall, from one row to the next. */
+  numbers: Record<string, { rises: boolean; falls: boolean }>;
+  /** A page began at or before the end of the page before it: rows moved while we read. */
+  overlaps: boolean;
+  /** A row without a readable key stood somewhere. */
+  unknownRows: boolean;
+}
+
+export type Direction = 'none' | 'desc' | 'asc' | 'mixed';
+
+/** How sure we are that the key is what the list is sorted by, and not something that happens to run along with it. */
+export type Strength =
+  | 'strong' // every changeable number was seen both rising and falling along the list
+  | 'guarded' // some number is the same in all rows: it could be the order, as yet without effect
+  | 'weak'; // some number only rises or only falls: the list may well be sorted by it
+
+export interface Order {
+  by: KeyFamily;
+  direction: 'desc' | 'asc';
+  strength: Strength;
+}
+
+/** A row, or the place of one that could not be read. */
+export type Slot = { id: number; created: string | null; numbers: Record<string, number> | null } | null;
+
+const NUMBERS = { posts: ['votes_count', 'comments_count'], comments: ['likes_count'] } as const;
+
+export function noEvidence(resource: 'posts' | 'comments', readCreated: boolean): Evidence {
+  const numbers = Object.fromEntries(NUMBERS[resource].map((name) => [name, { rises: false, falls: false }]));
+  return {
+    id: 'none',
+    created: readCreated ? 'none' : 'unread',
+    numbers,
+    overlaps: false,
+    unknownRows: false,
+  };
+}
+
+/** Rows and rejects in the order they stood in the page. */
+export function slotsOf(
+  rows: readonly (Post | Comment)[],
+  rejects: readonly { index: number; id: number | null }[],
+): Slot[] {
+  const slots: Slot[] = [];
+  const rejected = new Map(rejects.map((reject) => [reject.index, reject.id]));
+  for (let row = 0; row < rows.length || rejected.has(slots.length); ) {
+    const reject = rejected.get(slots.length);
+    if (rejected.has(slots.length))
+      slots.push(typeof reject === 'number' ? { id: reject, created: null, numbers: null } : null);
+    else slots.push(slotOf(rows[row++] as Post | Comment));
+  }
+  return slots;
+}
+
+function slotOf(row: Post | Comment): Slot {
+  const numbers =
+    'votes_count' in row
+      ? { votes_count: row.votes_count, comments_count: row.comments_count }
+      : { likes_count: row.likes_count };
+  return { id: row.id, created: row.created, numbers };
+}
+
+/** The key of a slot, where it has one in this family; an order by id needs no reading of times. */
+export function keyOf(slot: Slot | undefined, by: KeyFamily): Key | null {
+  if (!slot) return null;
+  if (by === 'id') return { created: '', id: slot.id };
+  const created = slot.created === null ? null : toInstant(slot.created);
+  return created === null ? null : { created, id: slot.id };
+}
+
+export function compareKeys(a: Key, b: Key, by: KeyFamily): number {
+  if (by === 'created' && a.created !== b.created) return a.created < b.created ? -1 : 1;
+  return a.id - b.id;
+}
+
+/** Adds what one page shows. A page is one answer, so its neighbours stood next to each other at one moment. */
+export function addPage(evidence: Evidence, slots: readonly Slot[]): void {
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i];
+    if (!slot) evidence.unknownRows = true;
+    const before = slots[i - 1];
+    if (slot && before) addNeighbours(evidence, before, slot);
+  }
+}
+
+function addNeighbours(evidence: Evidence, before: NonNullable<Slot>, slot: NonNullable<Slot>): void {
+  evidence.id = merge(evidence.id, slot.id - before.id);
+  if (evidence.created !== 'unread') {
+    const [a, b] = [keyOf(before, 'created'), keyOf(slot, 'created')];
+    if (a && b) evidence.created = merge(evidence.created, compareKeys(b, a, 'created'));
+  }
+  if (!before.numbers || !slot.numbers) return;
+  for (const [name, seen] of Object.entries(evidence.numbers)) {
+    const step = (slot.numbers[name] ?? 0) - (before.numbers[name] ?? 0);
+    if (step > 0) seen.rises = true;
+    if (step < 0) seen.falls = true;
+  }
+}
+
+function merge(direction: Direction, step: number): Direction {
+  const seen = step > 0 ? 'asc' : step < 0 ? 'desc' : 'mixed';
+  return direction === 'none' || direction === seen ? seen : 'mixed';
+}
+
+/** The order this evidence speaks for, taking up what an earlier sweep was already sure of; null where there is none. */
+export function orderFrom(evidence: Evidence, earlier: Order | null): Order | null {
+  // Times are read only where ids were found out of order before; if they are in order, they are what counts.
+  const by: KeyFamily = evidence.created === 'desc' || evidence.created === 'asc' ? 'created' : 'id';
+  const direction = evidence[by];
+  if (direction === 'none') return earlier;
+  if (direction !== 'desc' && direction !== 'asc') return null;
+  const isKnown = earlier?.by === by && earlier.direction === direction;
+  return {
+    by,
+    direction,
+    strength: isKnown ? surer(earlier.strength, strengthOf(evidence)) : strengthOf(evidence),
+  };
+}
+
+function strengthOf({ numbers }: Evidence): Strength {
+  const seen = Object.values(numbers);
+  if (seen.some(({ rises, falls }) => rises !== falls)) return 'weak';
+  return seen.every(({ rises, falls }) => rises && falls) ? 'strong' : 'guarded';
+}
+
+/** The order of a list is a property of the service: what was once ruled out stays ruled out until the order itself breaks. */
+function surer(a: Strength, b: Strength): Strength {
+  const rank: Strength[] = ['weak', 'guarded', 'strong'];
+  return rank[Math.max(rank.indexOf(a), rank.indexOf(b))] ?? 'weak';
+}

@@ -1,0 +1,39 @@
+import type { Resource } from '../contract/endpoints.ts';
+import type { Key } from '../store/seam.ts';
+import { type Evidence, noEvidence, type Order } from './order.ts';
+
+/** What a sweep carries from page to page, and over a kill. */
+export interface SweepState {
+  /** The page to read next. */
+  cursor: string;
+  /** The page before it. */
+  previous: { cursor: string; lastId: number | null; key: Key | null } | null;
+  /** The first row of the list as this sweep found it. */
+  firstId: number | null;
+  evidence: Evidence;
+  /** The ids of all pages are kept, for want of a proven order. */
+  keepIds: boolean;
+}
+
+/** What complete sweeps teach later passes about a list. */
+export interface Memory {
+  order: Order | null;
+  /** The ids were out of order: read creation times from the first page on. */
+  tryCreated: boolean;
+  /**
+   * Up to here the mirror had no hole when a pass last began. It stays until some pass has read down to it: otherwise a pass that
+   * is cut short would leave its newest rows on top of a hole, and every later one would stop at those.
+   */
+  floor: Key | null;
+}
+
+export function newSweep(resource: Resource, memory: Memory): SweepState {
+  const readCreated = memory.tryCreated || memory.order?.by === 'created';
+  const isTrusted = memory.order !== null && memory.order.strength !== 'weak';
+  const evidence = noEvidence(resource, readCreated);
+  return { cursor: '', previous: null, firstId: null, evidence, keepIds: !isTrusted };
+}
+
+export function readMemory(text: string | null): Memory {
+  return text === null ? { order: null, tryCreated: false, floor: null } : (JSON.parse(text) as Memory);
+}

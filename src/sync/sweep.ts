@@ -1,0 +1,159 @@
+import type { Client, Page } from '../api/client.ts';
+import type { Comment, Post } from '../contract/decode.ts';
+import type { Resource } from '../contract/endpoints.ts';
+import type { KeyFamily, PageRows, Pass, PassEnd } from '../store/seam.ts';
+import { boundaryHolds } from './boundary.ts';
+import { type Gaps, gapsOf } from './gaps.ts';
+import { addPage, compareKeys, keyOf, orderFrom, type Slot, slotsOf } from './order.ts';
+import type { PassContext } from './pass.ts';
+import type { Memory, SweepState } from './state.ts';
+
+/** A sweep under way. `state` is where a resumed one would start: it moves on only after a page is written. */
+export interface Sweep {
+  pass: Pass;
+  memory: Memory;
+  state: SweepState;
+}
+
+/** Walks the whole list and returns what its completion allows to conclude. */
+export async function sweep(context: PassContext, under: Sweep): Promise<Conclusion> {
+  const { client, signal, ahead, onPage } = context;
+  const from = under.state.cursor;
+  let last = under.state;
+  for await (const page of walk(client, under.pass.resource, { from, signal, ahead })) {
+    last = await sweepPage(context, under, page);
+    if (page.next !== null) under.state = last;
+    onPage(under.pass);
+  }
+  const isOnlyPage = last.previous?.cursor === '' && !last.evidence.unknownRows;
+  const conclude = isOnlyPage ? 'proven' : await conclusion(context, under, last);
+  return { conclude, memory: lessons(last, under.memory) };
+}
+
+export interface Conclusion {
+  conclude: PassEnd['conclude'];
+  memory: Memory;
+}
+
+export type AnyPage = Page<Post> | Page<Comment>;
+
+export function walk(
+  client: Client,
+  resource: Resource,
+  options: Parameters<Client['posts']>[0],
+): AsyncGenerator<AnyPage, void, undefined> {
+  return resource === 'posts' ? client.posts(options) : client.comments(options);
+}
+
+/** The page's rows with the name of their list, as the store wants them. */
+export function rowsOf(resource: Resource, page: AnyPage): PageRows {
+  return { resource, rows: page.rows } as PageRows;
+}
+
+/** Writes one page and returns the state after it. */
+async function sweepPage(
+  context: PassContext,
+  { pass, memory, state }: Sweep,
+  page: AnyPage,
+): Promise<SweepState> {
+  const slots = slotsOf(page.rows, page.rejects);
+  const next = advance(state, slots, page);
+  const { suspects } = await context.store.applyPage({
+    pass,
+    page: rowsOf(pass.resource, page),
+    rejects: page.rejects,
+    observedAt: page.receivedAt,
+    absence: absenceShownBy(slots, page, { state, next, memory }),
+    keepIds: state.keepIds,
+    // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
+    state: page.next === null ? null : JSON.stringify(next),
+  });
+  if (suspects.length > 0) await settleSuspects(context, pass, suspects, state.previous, page);
+  return next;
+}
+
+function advance(state: SweepState, slots: Slot[], page: AnyPage): SweepState {
+  const evidence = structuredClone(state.evidence);
+  addPage(evidence, slots);
+  const [first, last] = [slots[0], slots.at(-1)];
+  const by = byOf(state);
+  return {
+    ...state,
+    cursor: page.next ?? '',
+    previous: { cursor: page.cursor, lastId: last?.id ?? null, key: keyOf(last, by) },
+    firstId: state.previous === null ? (first?.id ?? null) : state.firstId,
+    evidence: { ...evidence, overlaps: evidence.overlaps || overlaps(state, first) },
+  };
+}
+
+function byOf({ evidence }: SweepState): KeyFamily {
+  return evidence.created === 'unread' ? 'id' : 'created';
+}
+
+/** Whether a page begins with rows that the page before had already passed, in the direction seen so far. */
+function overlaps(state: SweepState, first: Slot | undefined): boolean {
+  const by = byOf(state);
+  const [previous, key] = [state.previous?.key, keyOf(first, by)];
+  const direction = state.evidence[by];
+  if (!previous || !key || (direction !== 'desc' && direction !== 'asc')) return false;
+  const step = compareKeys(key, previous, by);
+  return direction === 'desc' ? step >= 0 : step <= 0;
+}
+
+function absenceShownBy(
+  slots: Slot[],
+  page: AnyPage,
+  { state, next, memory }: { state: SweepState; next: SweepState; memory: Memory },
+): Gaps | null {
+  const by = byOf(state);
+  const seen = next.evidence[by];
+  const direction = seen === 'none' && memory.order?.by === by ? memory.order.direction : seen;
+  return gapsOf(slots, {
+    by,
+    direction: direction === 'unread' ? 'none' : direction,
+    isFirst: state.previous === null,
+    isLast: page.next === null,
+    previous: state.previous?.key ?? null,
+  });
+}
+
+async function settleSuspects(
+  { client, store, clock, signal }: PassContext,
+  pass: Pass,
+  ids: number[],
+  before: SweepState['previous'],
+  page: AnyPage,
+): Promise<void> {
+  const firstId = page.rows[0]?.id;
+  if (!before || before.lastId === null || firstId === undefined) return;
+  const boundary = {
+    resource: pass.resource,
+    before: { cursor: before.cursor, lastId: before.lastId },
+    after: { cursor: page.cursor, firstId },
+  };
+  if (await boundaryHolds(client, boundary, signal))
+    await store.noteAbsent({ pass, ids, verdict: 'proven', now: clock.now() });
+}
+
+async function conclusion(
+  { client, signal }: PassContext,
+  { pass, memory }: Sweep,
+  last: SweepState,
+): Promise<PassEnd['conclude']> {
+  const { evidence } = last;
+  const order = orderFrom(evidence, memory.order);
+  const unordered = last.keepIds && !evidence.unknownRows ? 'missing' : 'nothing';
+  if (!order || order.strength === 'weak' || order.by !== byOf(last)) return unordered;
+  if (order.strength === 'strong') return 'proven';
+  // Some number that could be the order is still the same everywhere. If it were the order, the first change would have moved a
+  // row, most likely to the top: so the list must not have moved at all.
+  if (evidence.overlaps) return 'nothing';
+  const { rows } = await client.page(pass.resource, '', signal);
+  return (rows[0]?.id ?? null) === last.firstId ? 'proven' : 'nothing';
+}
+
+function lessons({ evidence }: SweepState, memory: Memory): Memory {
+  const order = orderFrom(evidence, memory.order);
+  const tryCreated = order === null && evidence.id === 'mixed' && evidence.created === 'unread';
+  return { order, tryCreated, floor: null };
+}
