@@ -1,9 +1,8 @@
-import type { Pool } from 'undici';
 import { AppError } from '../base/errors.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
-import { readConnections } from './connection.ts';
+import { type Connections, readConnections } from './connection.ts';
 import { type CreateOutcome, type CreateRequest, create } from './create.ts';
 import { type ClientOptions, type Context, settle } from './options.ts';
 import { LISTS, type List, type Page, type Reject, type RowOf } from './page.ts';
@@ -34,13 +33,14 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
   const context = settle(options);
-  const pool = readConnections(context);
+  const connections = readConnections(context);
+  const { dispatcher } = connections;
   const closing = new AbortController();
   const senders = sendCreates(context, closing.signal);
   const reading = untilClosed(closing.signal);
 
   const page = <T>(list: List<T>, cursor: string, number: number, signal?: AbortSignal): Promise<Page<T>> =>
-    reading(signal, (linked) => readPage(context, pool, list, { cursor, number, signal: linked }));
+    reading(signal, (linked) => readPage(context, dispatcher, list, { cursor, number, signal: linked }));
   const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
     walk<T>(
       (cursor, number, signal) => page(list, cursor, number, signal),
@@ -54,10 +54,10 @@ export function createClient(options: ClientOptions): Client {
     comments: (options) => pages(LISTS.comments, options),
     page: <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
       page<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal),
-    search: (text, signal) => reading(signal, (linked) => readSearch(context, pool, text, linked)),
+    search: (text, signal) => reading(signal, (linked) => readSearch(context, dispatcher, text, linked)),
     create: (post, signal) => senders.send({ operation: 'createPost', post }, signal),
     createAsUser: (post, signal) => senders.send({ operation: 'createPostAsUser', post }, signal),
-    close: () => close(closing, pool, senders.idle),
+    close: () => close(closing, connections, senders.idle),
   };
 }
 
@@ -93,9 +93,13 @@ function sendCreates(context: Context, closed: AbortSignal) {
   };
 }
 
-async function close(closing: AbortController, pool: Pool, idle: () => Promise<void>): Promise<void> {
+async function close(
+  closing: AbortController,
+  connections: Connections,
+  idle: () => Promise<void>,
+): Promise<void> {
   if (closing.signal.aborted) return;
   closing.abort(new AppError('interrupted', 'The client of the upstream was closed.'));
+  await connections.close();
   await idle();
-  await pool.destroy();
 }

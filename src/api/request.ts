@@ -43,7 +43,10 @@ export async function exchange(
   const guard = watch(request.limits, signal);
   let status: number | null = null;
   try {
-    const response = await dispatcher.request({ ...wire, signal: guard.signal, reset: body !== null });
+    const response = await unlessAborted(
+      dispatcher.request({ ...wire, signal: guard.signal, reset: body !== null }),
+      guard.signal,
+    );
     status = response.statusCode;
     guard.progress();
     return await receive(response, context.limits, guard, secret, signal);
@@ -53,6 +56,18 @@ export async function exchange(
   } finally {
     guard.stop();
     context.onRequest({ operation, status, ms: context.clock.now() - started, retry });
+  }
+}
+
+/** The library hears of an abort only once it has a connection; we do not wait for one. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -366,6 +366,15 @@ describe('a read that is called off', () => {
     await until(() => upstream.open() === 0);
   });
 
+  it('ends at once while the connection is still being made', async (t) => {
+    const controller = new AbortController();
+    const upstream = await startSocketServer(t, () => controller.abort(reason));
+    const client = clientOf(t, upstream.url.replace('http:', 'https:'));
+    assert.equal(await failureOf(client.page('posts', '', controller.signal)), reason);
+    await client.close();
+    await until(() => upstream.open() === 0);
+  });
+
   it('ends at once in the middle of a body', async (t) => {
     const controller = new AbortController();
     const upstream = await startUpstream(t, (_, response) => {

@@ -35,6 +35,8 @@ export async function startSocketServer(t: TestContext, onSocket: (socket: Socke
   let n = 0;
   const server = createSocketServer((socket) => {
     socket.on('error', () => {});
+    // Someone has to read, or the end of the connection is never noticed.
+    socket.on('data', () => {});
     n += 1;
     onSocket(socket, n);
   });

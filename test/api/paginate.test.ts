@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from '../../src/api/client.ts';
+import { AppError } from '../../src/base/errors.ts';
+import type { Post } from '../../src/contract/decode.ts';
+import {
+  all,
+  clientOf,
+  envelope,
+  failureOf,
+  json,
+  startSocketServer,
+  startUpstream,
+  until,
+} from './support/upstream.ts';
+
+const idsOf = (pages: Page<Post>[]): number[] => pages.flatMap(({ rows }) => rows.map(({ id }) => id));
+const pageOf = (request: IncomingMessage): number =>
+  Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+
+/** A list of so many pages with two rows each, by page number. */
+function numbered(pages: number) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const n = pageOf(request);
+    if (n > pages) json(response, { detail: 'no such page' }, 404);
+    else json(response, envelope([n * 2 - 1, n * 2], n < pages ? `?page=${n + 1}` : null));
+  };
+}
+
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+async function protocolError(promise: Promise<unknown>): Promise<AppError> {
+  const error = await failureOf(promise);
+  assert.ok(error instanceof AppError && error.code === 'protocol', String(error));
+  return error;
+}
+
+describe('a walk', () => {
+  for (const ahead of [0, 1, 4, 20]) {
+    it(`brings every page once and in order, with ${ahead} ahead`, async (t) => {
+      const upstream = await startUpstream(t, numbered(9));
+      const pages = await all(clientOf(t, upstream.url).posts({ ahead }));
+      assert.deepEqual(idsOf(pages), upTo(18));
+      assert.deepEqual(
+        pages.map(({ number }) => number),
+        upTo(9),
+      );
+      assert.deepEqual(pages.map(({ cursor }) => cursor).slice(0, 3), ['', 'page=2', 'page=3']);
+      assert.deepEqual(pages.map(({ next }) => next).slice(-2), ['page=9', null]);
+    });
+  }
+
+  it('resumes at a cursor', async (t) => {
+    const upstream = await startUpstream(t, numbered(5));
+    const pages = await all(clientOf(t, upstream.url).posts({ from: 'page=4' }));
+    assert.deepEqual(idsOf(pages), [7, 8, 9, 10]);
+    assert.deepEqual(
+      pages.map(({ number }) => number),
+      [1, 2],
+    );
+  });
+
+  it('reads the following page while the current one is worked on, and no further', async (t) => {
+    const upstream = await startUpstream(t, numbered(9));
+    for await (const page of clientOf(t, upstream.url).posts()) {
+      if (page.number < 9) await until(() => upstream.requests.length === page.number + 1);
+      await new Promise(setImmediate);
+      assert.equal(upstream.requests.length, Math.min(9, page.number + 1));
+    }
+  });
+
+  it('shows an error only when the turn of its page comes', async (t) => {
+    const upstream = await startUpstream(t, (request, response) =>
+      pageOf(request) === 2 ? json(response, 'no', 410) : json(response, envelope([1], 2)),
+    );
+    const walk = clientOf(t, upstream.url).posts();
+    const first = await walk.next();
+    await until(() => upstream.requests.length === 2);
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+    assert.equal(first.done, false);
+    const error = await failureOf(walk.next());
+    assert.ok(error instanceof AppError && error.code === 'refused');
+    assert.match(error.message, /page 2 \(page=2\)/);
+    assert.deepEqual(await walk.next(), { done: true, value: undefined });
+  });
+
+  it('ends only at an explicit null', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, envelope(n === 1 ? [1] : [], n < 3 ? n + 1 : null)),
+    );
+    assert.equal((await all(clientOf(t, upstream.url).posts())).length, 3);
+  });
+});
+
+describe('a walk in circles', () => {
+  it('stops where `next` was seen before', async (t) => {
+    const upstream = await startUpstream(t, (request, response) =>
+      json(response, envelope([pageOf(request) * 10 + upstream.requests.length], (pageOf(request) % 3) + 1)),
+    );
+    const error = await protocolError(all(clientOf(t, upstream.url).posts({ from: 'page=1' })));
+    assert.match(error.message, /page 3 \(page=3\).*circles/);
+  });
+
+  it('stops where `next` leads to the page it is on', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) => json(response, envelope([n], '?page=2')));
+    await protocolError(all(clientOf(t, upstream.url).posts()));
+  });
+
+  it('stops where `next` leads to the first page', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, envelope([n], '/api/v1/posts/')),
+    );
+    await protocolError(all(clientOf(t, upstream.url).posts()));
+  });
+
+  it('stops after three pages without a new id', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) => json(response, envelope([1, 2], n + 1)));
+    const seen: number[] = [];
+    const walk = clientOf(t, upstream.url).posts({ ahead: 0 });
+    await protocolError(
+      (async () => {
+        for await (const page of walk) seen.push(page.number);
+      })(),
+    );
+    assert.deepEqual(seen, [1, 2, 3]);
+  });
+
+  it('stops after three pages whose rows are all broken in the same way', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, { next: n + 1, results: [{ id: 5 }] }),
+    );
+    await protocolError(all(clientOf(t, upstream.url).posts({ isNewId: () => true })));
+  });
+
+  it('does not stop at broken rows with ids of their own', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, { next: n < 8 ? n + 1 : null, results: [{ id: n }] }),
+    );
+    assert.equal((await all(clientOf(t, upstream.url).posts())).length, 8);
+  });
+
+  it('goes by what the caller knows of its ids', async (t) => {
+    const upstream = await startUpstream(t, numbered(9));
+    const error = await protocolError(all(clientOf(t, upstream.url).posts({ isNewId: (id) => id <= 4 })));
+    assert.match(error.message, /page 5/);
+  });
+});
+
+describe('a walk that is left', () => {
+  async function slow(t: TestContext) {
+    const upstream = await startUpstream(t, (request, response) => {
+      if (pageOf(request) === 1) json(response, envelope([1], 2));
+    });
+    return { upstream, client: clientOf(t, upstream.url) };
+  }
+
+  it('calls off what is under way', async (t) => {
+    const { upstream, client } = await slow(t);
+    for await (const page of client.posts()) {
+      assert.equal(page.number, 1);
+      await until(() => upstream.requests.length === 2);
+      break;
+    }
+    await until(() => upstream.requests[1]?.socket.destroyed === true);
+  });
+
+  it('by an error of its consumer calls off what is under way', async (t) => {
+    const { upstream, client } = await slow(t);
+    const reading = (async () => {
+      for await (const page of client.posts()) {
+        await until(() => upstream.requests.length === 2);
+        throw new Error(`no taste for page ${page.number}`);
+      }
+    })();
+    await assert.rejects(reading, /no taste for page 1/);
+    await until(() => upstream.requests[1]?.socket.destroyed === true);
+  });
+
+  it('by its signal ends with the reason', async (t) => {
+    const { upstream, client } = await slow(t);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const walk = client.posts({ signal: controller.signal });
+    await walk.next();
+    const second = failureOf(walk.next());
+    await until(() => upstream.requests.length === 2);
+    controller.abort(reason);
+    assert.equal(await second, reason);
+    await until(() => upstream.requests[1]?.socket.destroyed === true);
+  });
+
+  it('by its signal while the consumer works ends with the reason too', async (t) => {
+    const { client } = await slow(t);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const walk = client.posts({ signal: controller.signal });
+    await walk.next();
+    controller.abort(reason);
+    assert.equal(await failureOf(walk.next()), reason);
+  });
+
+  it('before it began asks for nothing', async (t) => {
+    const { upstream, client } = await slow(t);
+    await client.posts().return();
+    await failureOf(client.posts({ signal: AbortSignal.abort(new Error('enough')) }).next());
+    assert.equal(upstream.connections(), 0);
+  });
+});
+
+describe('a walk with several pages ahead', () => {
+  it('has them under way together once the step is known', async (t) => {
+    let most = 0;
+    let running = 0;
+    const answer = numbered(12);
+    const waiting: (() => void)[] = [];
+    const upstream = await startUpstream(t, (request, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      const go = (): void => {
+        running -= 1;
+        answer(request, response);
+      };
+      if (pageOf(request) < 3) return go();
+      // Answered in reverse once four are waiting, so that order cannot come from the network.
+      waiting.push(go);
+      if (waiting.length === 4 || pageOf(request) >= 12)
+        for (const next of waiting.splice(0).reverse()) next();
+    });
+    const pages = await all(clientOf(t, upstream.url).posts({ ahead: 4 }));
+    assert.deepEqual(idsOf(pages), upTo(24));
+    assert.equal(most, 4);
+  });
+
+  it('works with an offset among other parameters', async (t) => {
+    const upstream = await startUpstream(t, (request, response) => {
+      const offset = Number(new URL(request.url ?? '', 'http://x').searchParams.get('offset') ?? 0);
+      json(
+        response,
+        envelope([offset + 1, offset + 2], offset < 20 ? `?limit=2&offset=${offset + 2}&x=1` : null),
+      );
+    });
+    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts({ ahead: 3 }))), upTo(22));
+  });
+
+  it('drops what it guessed where `next` takes another way, and goes on one by one', async (t) => {
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = pageOf(request);
+      const next = n === 4 ? 50 : n === 59 ? null : n + 1;
+      json(response, envelope([n], next));
+    });
+    const pages = await all(clientOf(t, upstream.url).posts({ ahead: 3 }));
+    assert.deepEqual(idsOf(pages), [1, 2, 3, 4, ...upTo(10).map((i) => i + 49)]);
+    const asked = upstream.requests.map(pageOf);
+    assert.ok(
+      asked.filter((n) => n > 50).every((n, i) => n === 51 + i),
+      'no guesses after the first wrong one',
+    );
+  });
+
+  it('does not mind an error of a page that was never on the way', async (t) => {
+    const upstream = await startUpstream(t, numbered(4));
+    assert.equal((await all(clientOf(t, upstream.url).posts({ ahead: 10 }))).length, 4);
+  });
+
+  it('asks again for a guessed page that did not exist yet when it was asked for', async (t) => {
+    let refusals = 0;
+    const answer = numbered(9);
+    const upstream = await startUpstream(t, (request, response) => {
+      if (pageOf(request) !== 6 || refusals > 0) return answer(request, response);
+      refusals += 1;
+      json(response, 'not yet', 404);
+    });
+    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts({ ahead: 4 }))), upTo(18));
+  });
+
+  it('does not guess with opaque cursors or numbers that go down', async (t) => {
+    for (const style of [(n: number) => `abc${n}`, (n: number) => `before=${1000 - n * 7}`]) {
+      const upstream = await startUpstream(t, (_, response, n) =>
+        json(response, envelope([n], n < 6 ? style(n) : null)),
+      );
+      assert.equal((await all(clientOf(t, upstream.url).posts({ ahead: 5 }))).length, 6);
+      assert.equal(upstream.requests.length, 6);
+    }
+  });
+});
+
+describe('a `next` that leads away', () => {
+  it('reaches nobody: not one connection', async (t) => {
+    const recorder = await startSocketServer(t, (socket) => socket.destroy());
+    const { port } = recorder;
+    let next = '';
+    const upstream = await startUpstream(t, (_, response) => json(response, envelope([1], next)));
+    const client = clientOf(t, upstream.url);
+    const own = new URL(upstream.url).host;
+    const path = '/api/v1/posts/?page=2';
+    for (next of [
+      `http://127.0.0.1:${port}${path}`,
+      `//127.0.0.1:${port}${path}`,
+      `http://${own}@127.0.0.1:${port}${path}`,
+      `http://user:pass@${own}${path}`,
+      `https://${own}${path}`,
+      `\\\\127.0.0.1:${port}${path}`,
+      `/\\127.0.0.1:${port}${path}`,
+      `http:\\\\127.0.0.1:${port}${path}`,
+      `http://[::1]:${port}${path}`,
+      `http://[::ffff:127.0.0.1]:${port}${path}`,
+      `http://localhost:${port}${path}`,
+      `http://0x7f000001:${port}${path}`,
+      `http://169.254.169.254${path}`,
+      `ws://127.0.0.1:${port}${path}`,
+    ]) {
+      const error = await protocolError(all(client.posts()));
+      assert.match(error.message, /leads away/);
+      assert.match(error.hint ?? '', /Nothing was sent there/);
+    }
+    assert.equal(recorder.connections(), 0);
+  });
+});
