@@ -1,5 +1,7 @@
 import { Created, NewPost, NewPostAsUser } from './entities.ts';
 
+export { RESOURCES, type Resource } from './resources.ts';
+
 /** The five operations of the API. Paths are relative to the base URL, trailing slash included. */
 export const ENDPOINTS = {
   listPosts: { method: 'GET', path: '/api/v1/posts/' },
@@ -21,7 +23,3 @@ export const SEARCH_PARAMETER = 'search';
 
 /** A search answers with the most relevant posts as one flat list, never more than this. */
 export const SEARCH_LIMIT = 50;
-
-/** The lists that can be walked page by page. */
-export const RESOURCES = ['posts', 'comments'] as const;
-export type Resource = (typeof RESOURCES)[number];
