@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 
 export type Db = Database.Database;
 
@@ -71,7 +71,7 @@ const INDEXES = `
 /** Opens a data file, made and filled by `fill` when there is none yet. */
 export function openFile(file: string, fill: Fill): Db {
   if (!existsSync(file) || statSync(file).size === 0) buildFile(file, fill);
-  const db = new Database(file);
+  const db = connect(file);
   if (!isOurs(db)) {
     db.close();
     throw new AppError('usage', `${file} is not a data file of the sandbox`);
@@ -100,8 +100,16 @@ function buildFile(file: string, fill: Fill): void {
   renameSync(draft, file);
 }
 
+function connect(file: string): Db {
+  try {
+    return new Database(file);
+  } catch (error) {
+    throw new AppError('usage', `cannot open ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 function build(file: string, fill: Fill): Db {
-  const db = new Database(file);
+  const db = connect(file);
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma(`application_id = ${APPLICATION_ID}`);
