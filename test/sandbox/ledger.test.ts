@@ -61,10 +61,22 @@ test('a late commit can also be met with another status, a reset or silence', as
     sandbox.world.ledger().map((entry) => entry.answered),
     ['error', 'no'],
   );
-  sandbox.faults.set('late-commit ms=10 answer=hang');
+});
+
+test('a late commit in silence leaves the client waiting until it is closed', async (t) => {
+  const clock = fakeClock();
+  const arrival = Promise.withResolvers<void>();
+  const beforeRequest = (): void => arrival.resolve();
+  const sandbox = await open(t, { clock, posts: 0, faults: 'late-commit ms=10 answer=hang', beforeRequest });
   const silent = assert.rejects(create(sandbox));
+  await arrival.promise;
+  // Another whole exchange on the same loop: by then the create has been taken in.
   await call(sandbox, POSTS);
-  while (sandbox.requestCount < 4) await call(sandbox, POSTS);
+  clock.advance(10);
+  assert.deepEqual(
+    sandbox.world.ledger().map((entry) => entry.answered),
+    ['no'],
+  );
   await sandbox.close();
   await silent;
 });
