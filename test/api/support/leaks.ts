@@ -29,7 +29,7 @@ export function printed(value: unknown): string {
       getters: true,
       maxStringLength: null,
     }),
-    JSON.stringify(value) ?? '',
+    String(JSON.stringify(value)),
     String(value),
   ];
   for (let error = value; error instanceof Error; error = error.cause) {
