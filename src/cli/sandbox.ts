@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
+import { KINDS, TARGETS } from '../sandbox/fault-kinds.ts';
 import type { Sandbox, SandboxOptions, SandboxToken } from '../sandbox/server.ts';
 
 interface Flags {
@@ -19,10 +20,23 @@ interface Flags {
 const EXAMPLE = `
 The first line of stdout is the address. Everything else goes to stderr.
 
+Faults are rules separated by ";", each a kind and its key=value settings.
+Which requests: nth=N, from=N, to=N, every=N, p=0.1, times=N,
+  on=${Object.keys(TARGETS).join('|')}
+Kinds:
+${wrapped(Object.keys(KINDS))}
+
 Examples:
   feedback-mirror sandbox --port 9090 --posts 5000 --live
   feedback-mirror sandbox --token team:ada@example.com:bugs,mobile --paging cursor
   feedback-mirror sandbox --data sandbox.db --faults 'throttle every=10 retry-after=1; reset-after on=creates p=0.05'`;
+
+function wrapped(names: readonly string[]): string {
+  return names
+    .join(', ')
+    .replace(/(.{1,76})(?: |$)/g, '  $1\n')
+    .trimEnd();
+}
 
 export function register(program: Command, stop: AbortSignal): void {
   program

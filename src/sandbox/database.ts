@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { AppError, messageOf } from '../base/errors.ts';
 
@@ -97,6 +97,8 @@ function buildFile(file: string, fill: Fill): void {
   const draft = `${file}.filling`;
   rmSync(draft, { force: true });
   build(draft, fill).close();
+  // Whatever people write into it is theirs; SQLite gives its side files the same mode.
+  chmodSync(draft, 0o600);
   renameSync(draft, file);
 }
 

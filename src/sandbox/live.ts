@@ -1,4 +1,5 @@
 import { prepare } from './listing.ts';
+import { ensureUser } from './people.ts';
 import { createRandom, type Random } from './random.ts';
 import * as v from './vocabulary.ts';
 import type { World } from './world.ts';
@@ -52,12 +53,12 @@ function vote(world: World, random: Random, post: number): LiveEvent {
 
 function newPost(world: World, random: Random): LiveEvent {
   const board = random.pick(v.BOARDS).slug;
-  return { what: 'post', id: world.addPost({ board, email: someone(random), votes: 1 }).id };
+  return { what: 'post', id: world.addPost({ board, votes: 1, ...author(world, random) }).id };
 }
 
 function comment(world: World, random: Random, post: number): LiveEvent {
   const content = writeReply(random, false);
-  return { what: 'comment', id: world.addComment({ post, content, email: someone(random) }).id };
+  return { what: 'comment', id: world.addComment({ post, content, ...author(world, random) }).id };
 }
 
 /** The team moves a post on and says so. */
@@ -80,7 +81,10 @@ function remove(world: World, random: Random, post: number): LiveEvent {
   return { what: 'delete post', id: post };
 }
 
-/** Mostly people who were there before, now and then somebody new. */
-function someone(random: Random): string {
-  return person(random, random.int(500)).email;
+/** Mostly people who were there before, which is whom the world takes by itself; now and then somebody new. */
+function author(world: World, random: Random): { email?: string } {
+  if (!random.chance(0.15)) return {};
+  const { name, email } = person(random, 1_000_000 + random.int(1_000_000));
+  ensureUser(world.db, email, name, world.clock.now());
+  return { email };
 }

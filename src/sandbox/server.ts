@@ -27,7 +27,7 @@ export interface Sandbox {
   readonly world: World;
   readonly faults: Faults;
   /** The latest 10,000. */
-  readonly requests: readonly SandboxRequest[];
+  readonly requests: SandboxRequest[];
   readonly requestCount: number;
   revoke(token: string): void;
   allow(token: SandboxToken): void;

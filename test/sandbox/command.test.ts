@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { Command } from 'commander';
 import { codeOf, messageOf } from '../../src/base/errors.ts';
 import { register } from '../../src/cli/sandbox.ts';
+import { World } from '../../src/sandbox/world.ts';
 
 /** A small program around the command alone, so that these tests stand on nothing but it. */
 const PROGRAM = `
@@ -83,8 +84,29 @@ test('the flags reach the service', async (t) => {
   child.kill('SIGTERM');
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 
-  const again = start(t, '--data', data, '--page-size', '1000');
-  assert.ok((await titles(await again.line(), 'sandbox')).length >= 25);
+  assert.equal(statSync(data).mode & 0o777, 0o600);
+});
+
+test('what was created is still there after the process was killed', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const data = join(folder, 'sandbox.db');
+  const { child, line } = start(t, '--data', data, '--posts', '5');
+  const created = await fetch(`${await line()}/api/v1/posts/create/?token=sandbox`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ board: 'bugs', title: 'Survivor', content: '' }),
+  });
+  const { post_id: id } = (await created.json()) as { post_id: number };
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const world = new World({ data });
+  assert.equal(world.post(id).title, 'Survivor');
+  assert.deepEqual(
+    world.ledger().map((entry) => [entry.post_id, entry.answered]),
+    [[id, 'yes']],
+  );
+  world.close();
 });
 
 test('wrong values are usage errors in one clear sentence', async () => {
