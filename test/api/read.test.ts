@@ -369,7 +369,8 @@ describe('a read that is called off', () => {
   it('ends at once while the connection is still being made', async (t) => {
     const controller = new AbortController();
     const upstream = await startSocketServer(t, () => controller.abort(reason));
-    const client = clientOf(t, upstream.url.replace('http:', 'https:'));
+    const limits = { connectMs: 3_600_000 };
+    const client = clientOf(t, upstream.url.replace('http:', 'https:'), { limits });
     assert.equal(await failureOf(client.page('posts', '', controller.signal)), reason);
     await client.close();
     await until(() => upstream.open() === 0);

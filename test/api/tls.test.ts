@@ -107,7 +107,9 @@ describe('a server that does not speak TLS', () => {
 
   it('was sent nothing by a create when it never finishes the handshake', async (t) => {
     const upstream = await startSocketServer(t, () => {});
-    const client = clientOf(t, upstream.url.replace('http:', 'https:'), { limits: { createMs: 60 } });
+    const client = clientOf(t, upstream.url.replace('http:', 'https:'), {
+      limits: { createMs: 60, connectMs: 3_600_000 },
+    });
     assert.equal((await client.create(DRAFT)).outcome, 'not-sent');
     await until(() => upstream.open() === 0);
   });
@@ -115,7 +117,8 @@ describe('a server that does not speak TLS', () => {
   it('was sent nothing by a create that is called off during the handshake', async (t) => {
     const controller = new AbortController();
     const upstream = await startSocketServer(t, () => controller.abort());
-    const client = clientOf(t, upstream.url.replace('http:', 'https:'));
+    const limits = { connectMs: 3_600_000 };
+    const client = clientOf(t, upstream.url.replace('http:', 'https:'), { limits });
     assert.deepEqual(await client.create(DRAFT, controller.signal), {
       outcome: 'not-sent',
       reason: 'it was called off',
