@@ -25,6 +25,8 @@ const MAX_FIELD_BYTES = 2 * 1024 * 1024;
 /** A row has other columns than ours; together they may be this many times the largest field. */
 const FIELDS_IN_A_ROW = 8;
 const BATCH_ROWS = 500;
+/** Blank lines and a first piece may come on top of the largest header line. */
+const HEAD_SLACK = 1024 * 1024;
 
 /**
  * Reads as far as the header line and says how the file will be read; the rows follow while they are walked.
@@ -69,10 +71,15 @@ interface Head {
 async function readHead(pieces: Text['pieces'], limits: Limits): Promise<Head> {
   const scanner = new RecordScanner(DELIMITERS, limits);
   const read: Buffer[] = [];
+  let size = 0;
   let record: RawRecord | undefined;
   while (!record) {
     const piece = await pieces.next();
     if (piece.done) break;
+    size += piece.value.length;
+    // All of it is held until the header is known, so an endless first line has to end here.
+    if (size > limits.rowBytes + HEAD_SLACK)
+      throw badHeader(1, 'has no end: perhaps a quote in it is not closed');
     read.push(piece.value);
     scanner.push(piece.value);
     [record] = scanner.scan(1);

@@ -55,7 +55,11 @@ export class RecordScanner {
 
   constructor(delimiters: readonly Delimiter[], limits: Limits) {
     this.#limits = limits;
-    const kinds: [string, number][] = [['"', QUOTE], ['\n', LF], ['\r', CR]]; // biome-ignore format: a table
+    const kinds: [string, number][] = [
+      ['"', QUOTE],
+      ['\n', LF],
+      ['\r', CR],
+    ];
     for (const delimiter of delimiters) kinds.push([delimiter, DELIMITER]);
     for (const [character, kind] of kinds) this.#kinds[character.charCodeAt(0)] = kind;
   }
@@ -138,14 +142,14 @@ export class RecordScanner {
   }
 
   #take(at: number): RawRecord {
-    const { recordStart, kept } = this.#window;
+    const { recordStart } = this.#window;
     this.#endField(at);
     if (at - recordStart > this.#limits.rowBytes && this.#fault?.kind !== 'oversize') {
       this.#fault = { kind: 'oversize', what: 'row', line: this.#recordLine };
     }
     const fault = this.#fault;
     this.#fault = null;
-    const start = kept > recordStart || fault?.kind === 'oversize' ? at : recordStart;
+    const start = fault?.kind === 'oversize' ? at : recordStart;
     this.#window.begin(at);
     return { line: this.#recordLine, start, end: at, fault };
   }

@@ -46,16 +46,15 @@ export function sniff(head: Buffer): Sniffed {
     : { encoding: 'utf-8', bomBytes: 0 };
 }
 
-/** A NUL here and there is a bad row; NULs everywhere are another kind of file. */
+/** A NUL in a row is a bad row; a first line full of them is another kind of file. */
 function refuseNuls(head: Buffer): void {
-  const nuls = [0, 0];
-  for (let i = 0; i < head.length; i++) if (head[i] === 0) nuls[i % 2] = (nuls[i % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = nuls;
-  if ((even + odd) * 10 < head.length || even + odd < 2) return;
-  if (even * 8 < odd || odd * 8 < even) {
-    throw notCsv('UTF-16 text without a byte order mark', SAVE_AS);
-  }
-  throw notCsv('binary data, not text', SAVE_AS);
+  const end = head.findIndex((byte) => byte === 0x0a || byte === 0x0d);
+  const line = end < 0 ? head : head.subarray(0, end);
+  const even = line.filter((byte, i) => byte === 0 && i % 2 === 0).length;
+  const odd = line.filter((byte, i) => byte === 0 && i % 2 === 1).length;
+  if (even + odd < 2 || (even + odd) * 10 < line.length) return;
+  const utf16 = even * 8 < odd || odd * 8 < even;
+  throw notCsv(utf16 ? 'UTF-16 text without a byte order mark' : 'binary data, not text', SAVE_AS);
 }
 
 function notCsv(looks: string, hint: string): AppError {

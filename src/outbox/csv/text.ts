@@ -20,9 +20,10 @@ type Watch = Pick<ReadOptions, 'signal' | 'onProgress'>;
 export async function openText(source: AsyncIterable<Uint8Array>, watch: Watch): Promise<Text> {
   const chunks = watched(source, watch);
   try {
-    const head = await readHead(chunks);
+    const read = await readHead(chunks);
+    const head = Buffer.concat(read);
     const { encoding, bomBytes } = sniff(head);
-    const body = prepend(withoutMarks(head.subarray(bomBytes), encoding), chunks);
+    const body = afterMarks(read, bomBytes + furtherMarks(head.subarray(bomBytes), encoding), chunks);
     const pieces = encoding === 'utf-8' ? body : transcoded(body, encoding);
     return { encoding, bom: bomBytes > 0, pieces };
   } catch (error) {
@@ -43,7 +44,7 @@ async function* watched(source: AsyncIterable<Uint8Array>, { signal, onProgress 
   }
 }
 
-async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer[]> {
   const read: Buffer[] = [];
   for (let size = 0; size < SNIFF_BYTES; ) {
     const next = await chunks.next();
@@ -51,21 +52,26 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
     read.push(next.value);
     size += next.value.length;
   }
-  return Buffer.concat(read);
+  return read;
 }
 
 /** Tools that add a mark without looking leave two of them; a mark is no text, so all of them go. */
-function withoutMarks(head: Buffer, encoding: Encoding): Buffer {
+function furtherMarks(head: Buffer, encoding: Encoding): number {
   const mark =
     encoding === 'utf-8' ? UTF8_BOM : Buffer.from(encoding === 'utf-16le' ? [0xff, 0xfe] : [0xfe, 0xff]);
-  let start = 0;
-  while (head.subarray(start, start + mark.length).equals(mark)) start += mark.length;
-  return head.subarray(start);
+  let length = 0;
+  while (head.subarray(length, length + mark.length).equals(mark)) length += mark.length;
+  return length;
 }
 
-export async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer, void, undefined>) {
+/** The chunks as they came, so that what follows meets every chunk edge there was, also the first ones. */
+async function* afterMarks(read: Buffer[], markBytes: number, rest: AsyncGenerator<Buffer, void, undefined>) {
+  let skip = markBytes;
   try {
-    yield first;
+    for (const chunk of read) {
+      if (chunk.length > skip) yield chunk.subarray(skip);
+      skip = Math.max(0, skip - chunk.length);
+    }
     yield* rest;
   } finally {
     // `yield*` passes a return on only once it has been reached.

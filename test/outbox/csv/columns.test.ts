@@ -11,23 +11,50 @@ async function mapped(header: string, options: ReadOptions = {}): Promise<string
 
 describe('columns are recognised by their names', () => {
   const CASES: [string, string][] = [
-    ['board,title,content,email,full_name,key', 'board=board (exact) title=title (exact) content=content (exact) email=email (exact) full_name=full_name (exact) key=key (exact)'],
-    ['BOARD, Title ,E-mail,Full-Name', 'board=BOARD (exact) title= Title  (exact) email=E-mail (exact) full_name=Full-Name (exact)'],
-    ['Category,Subject,Description,Requester,Customer', 'board=Category (alias) title=Subject (alias) content=Description (alias) email=Requester (alias) full_name=Customer (alias)'],
-    ['Forum,Idea,Body,Author email,Author,External ID', 'board=Forum (alias) title=Idea (alias) content=Body (alias) email=Author email (alias) full_name=Author (alias) key=External ID (alias)'],
-    ['board slug,Summary,Text,user_email,user_name,Ref', 'board=board slug (alias) title=Summary (alias) content=Text (alias) email=user_email (alias) full_name=user_name (alias) key=Ref (alias)'],
-    ['board,Feature,Details,Mail,Customer Name,ID', 'board=board (exact) title=Feature (alias) content=Details (alias) email=Mail (alias) full_name=Customer Name (alias) key=ID (alias)'],
+    [
+      'board,title,content,email,full_name,key',
+      'board=board (exact) title=title (exact) content=content (exact) email=email (exact) full_name=full_name (exact) key=key (exact)',
+    ],
+    [
+      'BOARD, Title ,E-mail,Full-Name',
+      'board=BOARD (exact) title= Title  (exact) email=E-mail (exact) full_name=Full-Name (exact)',
+    ],
+    [
+      'Category,Subject,Description,Requester,Customer',
+      'board=Category (alias) title=Subject (alias) content=Description (alias) email=Requester (alias) full_name=Customer (alias)',
+    ],
+    [
+      'Forum,Idea,Body,Author email,Author,External ID',
+      'board=Forum (alias) title=Idea (alias) content=Body (alias) email=Author email (alias) full_name=Author (alias) key=External ID (alias)',
+    ],
+    [
+      'board slug,Summary,Text,user_email,user_name,Ref',
+      'board=board slug (alias) title=Summary (alias) content=Text (alias) email=user_email (alias) full_name=user_name (alias) key=Ref (alias)',
+    ],
+    [
+      'board,Feature,Details,Mail,Customer Name,ID',
+      'board=board (exact) title=Feature (alias) content=Details (alias) email=Mail (alias) full_name=Customer Name (alias) key=ID (alias)',
+    ],
     ['board,Request,Message', 'board=board (exact) title=Request (alias) content=Message (alias)'],
     ['board,Name,Description', 'board=board (exact) title=Name (alias) content=Description (alias)'],
-    ['board,title,Name,Email', 'board=board (exact) title=title (exact) email=Email (exact) full_name=Name (alias)'],
-    ['board,Subject,Name,Email', 'board=board (exact) title=Subject (alias) email=Email (exact) full_name=Name (alias)'],
+    [
+      'board,title,Name,Email',
+      'board=board (exact) title=title (exact) email=Email (exact) full_name=Name (alias)',
+    ],
+    [
+      'board,Subject,Name,Email',
+      'board=board (exact) title=Subject (alias) email=Email (exact) full_name=Name (alias)',
+    ],
     ['board,title,Name', 'board=board (exact) title=title (exact)'],
     ['board,title,subject,idea,subject', 'board=board (exact) title=title (exact)'],
-    ['board,title,Requester,Requester email', 'board=board (exact) title=title (exact) email=Requester email (alias) full_name=Requester (alias)'],
+    [
+      'board,title,Requester,Requester email',
+      'board=board (exact) title=title (exact) email=Requester email (alias) full_name=Requester (alias)',
+    ],
     ['board,title,ID,External id', 'board=board (exact) title=title (exact) key=External id (alias)'],
     ['board,title,votes,votes,,', 'board=board (exact) title=title (exact)'],
     ['board,title,__proto__,constructor,toString', 'board=board (exact) title=title (exact)'],
-  ]; // biome-ignore format: a table
+  ];
 
   for (const [header, expected] of CASES) {
     test(`${header}`, async () => assert.equal(await mapped(header), expected));
@@ -54,7 +81,10 @@ describe('columns are recognised by their names', () => {
 
   test('one title column and --board are enough', async () => {
     const file = await read('title\nOne\n"Two, and more"\n""\n', { board: 'ideas' });
-    assert.deepEqual(file.rows.map((row) => row.ok), [true, true, false]); // biome-ignore format: one look
+    assert.deepEqual(
+      file.rows.map((row) => row.ok),
+      [true, true, false],
+    );
     assert.equal(file.delimiter, ',');
   });
 });

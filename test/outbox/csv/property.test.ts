@@ -32,7 +32,11 @@ function encode(text: string, as: string): Buffer {
 test('what is written is read back cell by cell, in any delimiter, line end, encoding and chunk size', async () => {
   const table = fc
     .integer({ min: 1, max: 5 })
-    .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { maxLength: 8 }).map((rows) => ({ width, rows }))); // biome-ignore format: one look
+    .chain((width) =>
+      fc
+        .array(fc.array(cell, { minLength: width, maxLength: width }), { maxLength: 8 })
+        .map((rows) => ({ width, rows })),
+    );
   await fc.assert(
     fc.asyncProperty(
       table,
@@ -92,24 +96,38 @@ async function readOrRefuse(bytes: Buffer, size: number): Promise<Read | string>
 
 test('however a file is damaged, every record of it is accepted or refused, once, at its line', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...VALID), fc.array(mutation, { minLength: 1, maxLength: 6 }), chunk, async (text, mutations, size) => {
-      const bytes = mutations.reduce(mutate, Buffer.from(text));
-      const file = await readOrRefuse(bytes, 64 * 1024);
-      assert.deepEqual(await readOrRefuse(bytes, size), file);
-      if (typeof file === 'string') return;
-      const whole = bytes.toString('latin1').replace(/^(?:\xef\xbb\xbf)+/, '');
-      assert.deepEqual(file.rows.map((row) => row.line), recordLines(whole, file.delimiter).slice(1)); // biome-ignore format: one look
-    }), // biome-ignore format: one look
+    fc.asyncProperty(
+      fc.constantFrom(...VALID),
+      fc.array(mutation, { minLength: 1, maxLength: 6 }),
+      chunk,
+      async (text, mutations, size) => {
+        const bytes = mutations.reduce(mutate, Buffer.from(text));
+        const file = await readOrRefuse(bytes, 64 * 1024);
+        assert.deepEqual(await readOrRefuse(bytes, size), file);
+        if (typeof file === 'string') return;
+        const whole = bytes.toString('latin1').replace(/^(?:\xef\xbb\xbf)+/, '');
+        assert.deepEqual(
+          file.rows.map((row) => row.line),
+          recordLines(whole, file.delimiter).slice(1),
+        );
+      },
+    ),
     { numRuns: 2000 },
   );
 });
 
 test('however a UTF-16 file is damaged, it is read or refused, the same in any chunks', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...VALID), fc.array(mutation, { minLength: 1, maxLength: 4 }), fc.boolean(), chunk, async (text, mutations, big, size) => {
-      const bytes = mutations.reduce(mutate, encode(text, big ? 'utf-16be' : 'utf-16le'));
-      assert.deepEqual(await readOrRefuse(bytes, size), await readOrRefuse(bytes, 64 * 1024));
-    }), // biome-ignore format: one look
+    fc.asyncProperty(
+      fc.constantFrom(...VALID),
+      fc.array(mutation, { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      chunk,
+      async (text, mutations, big, size) => {
+        const bytes = mutations.reduce(mutate, encode(text, big ? 'utf-16be' : 'utf-16le'));
+        assert.deepEqual(await readOrRefuse(bytes, size), await readOrRefuse(bytes, 64 * 1024));
+      },
+    ),
     { numRuns: 500 },
   );
 });

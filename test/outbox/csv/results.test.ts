@@ -88,6 +88,11 @@ describe('a results file', () => {
     assert.equal(resultsWriter(await read('board,title\n')).header[0], 'b');
   });
 
+  test('a name that starts with a byte order mark is not taken for one', async () => {
+    const file = await read(`${csvLine(['\uFEFFx', 'title'], { delimiter: ',' })}1,t\r\n`, { board: 'b' });
+    assert.deepEqual([file.bom, file.headers[0]], [false, '\uFEFFx']);
+  });
+
   test('a lone empty cell is written so that it stays a record', () => {
     assert.equal(csvLine([''], { delimiter: ',' }), '""\r\n');
   });
@@ -106,7 +111,10 @@ describe('a source key', () => {
   });
 
   test('does not change from one release to the next', () => {
-    assert.equal(sourceKey({ key: null, post: POST }, 1), 'row:XNJ7CiDrFU_qYhvLcBBh2knadM0_tRLRPLEdgH4Wphs:1');
+    assert.equal(
+      sourceKey({ key: null, post: POST }, 1),
+      'row:XNJ7CiDrFU_qYhvLcBBh2knadM0_tRLRPLEdgH4Wphs:1',
+    );
   });
 
   test('tells text apart that only moved between fields, and nothing from empty', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { accepted, outcomes, read, reasonOf, refusal } from './feed.ts';
+import { accepted, outcomes, read, readChunked, reasonOf, refusal } from './feed.ts';
 import { recordLines } from './reference.ts';
 
 const HEADER = 'board,title,content\n';
@@ -42,7 +42,10 @@ const CASES: Record<string, [string, [number, string][]]> = {
     `${HEADER}b,one,c\nb,two,"c\nb,three,c\nb,four,c\n`,
     [
       [2, 'ok'],
-      [3, 'has a quote opened in line 3 that is never closed, so the 2 lines after it were read as part of this row'],
+      [
+        3,
+        'has a quote opened in line 3 that is never closed, so the 2 lines after it were read as part of this row',
+      ],
     ],
   ],
   'a quote that is never closed in the last line': [
@@ -74,7 +77,13 @@ const CASES: Record<string, [string, [number, string][]]> = {
       [8, 'ok'],
     ],
   ],
-  'CR alone': ['board,title\rb,one\rb,two\r', [[2, 'ok'], [3, 'ok']]],
+  'CR alone': [
+    'board,title\rb,one\rb,two\r',
+    [
+      [2, 'ok'],
+      [3, 'ok'],
+    ],
+  ],
   'control characters': [
     `${HEADER}b,o\0ne,c\nb,two,c\x07\nb,three,a\tb\nb,"fo\nur",c\nb,five,\x92\nb,a\tb,c\n\x1b,six,c\n`,
     [
@@ -89,14 +98,17 @@ const CASES: Record<string, [string, [number, string][]]> = {
   ],
   'a header and nothing else': [HEADER, []],
   'a header without a line end': ['board,title', []],
-}; // biome-ignore format: a table
+};
 
 describe('one bad row never costs another', () => {
   for (const [name, [text, expected]] of Object.entries(CASES)) {
     test(`${name}: each record has its line and its outcome`, async () => {
       const file = await read(text);
       assert.deepEqual(outcomes(file), expected);
-      assert.deepEqual(file.rows.map((row) => row.line), recordLines(text, ',').slice(1)); // biome-ignore format: one look
+      assert.deepEqual(
+        file.rows.map((row) => row.line),
+        recordLines(text, ',').slice(1),
+      );
     });
   }
 
@@ -130,6 +142,15 @@ describe('one bad row never costs another', () => {
       [2, 'is larger than 80 bytes'],
       [3, 'ok'],
     ]);
+  });
+
+  test('no row is lost where one batch ends and the next begins', async () => {
+    const lines = Array.from({ length: 1501 }, (_, i) => `b,t${i},${i % 499 === 0 ? '"' : ''}`);
+    const file = await readChunked(Buffer.from(`${HEADER}${lines.join('\n').replaceAll('"', 'x"y')}`));
+    assert.deepEqual(
+      file.rows.map((row) => [row.line, row.cells[1], row.ok]),
+      lines.map((_, i) => [i + 2, `t${i}`, i % 499 !== 0]),
+    );
   });
 
   test('refused rows keep the cells that could be read', async () => {
@@ -198,19 +219,39 @@ describe('a row is checked before it is taken', () => {
     assert.equal(reasonOf(file.rows[0]), 'board is blank; title is blank; email is not one e-mail address');
   });
 
-  for (const email of ['ann@example.org', ' ann@example.org ', 'ann.b+c@mail.example.org', 'root@localhost', 'jörg@bücher.example', "o'neil@example.org"]) {
+  for (const email of [
+    'ann@example.org',
+    ' ann@example.org ',
+    'ann.b+c@mail.example.org',
+    'root@localhost',
+    'jörg@bücher.example',
+    "o'neil@example.org",
+  ]) {
     test(`"${email}" is an address`, async () => {
       const file = await read(`${PEOPLE}b,t,${email},Ann,\n`);
       assert.equal(accepted(file.rows[0]).post.email, email.trim());
     });
-  } // biome-ignore format: a table
+  }
 
-  for (const email of ['ann', '@example.org', 'ann@', 'a@b@c', 'ann lee@example.org', 'ann@exam ple.org', 'Ann <ann@example.org>', 'a@b.org;c@d.org', 'ann@.example.org', 'ann@example..org', 'ann@example.org.', 'mailto:ann@example.org']) {
+  for (const email of [
+    'ann',
+    '@example.org',
+    'ann@',
+    'a@b@c',
+    'ann lee@example.org',
+    'ann@exam ple.org',
+    'Ann <ann@example.org>',
+    'a@b.org;c@d.org',
+    'ann@.example.org',
+    'ann@example..org',
+    'ann@example.org.',
+    'mailto:ann@example.org',
+  ]) {
     test(`"${email}" is not one address`, async () => {
       const file = await read(`${PEOPLE}b,t,${email},Ann,\n`);
       assert.equal(reasonOf(file.rows[0]), 'email is not one e-mail address');
     });
-  } // biome-ignore format: a table
+  }
 
   test('a missing name is taken from the e-mail, and a name without an e-mail is left out; both are noted', async () => {
     const file = await read(`${PEOPLE}b,t,ann.lee@example.org,,\nb,t,,Ann Lee,\nb,t,a@b.c, Ann ,\nb,t,,,\n`);

@@ -15,7 +15,7 @@ describe('encodings', () => {
   const FILES: [string, Buffer, string, boolean][] = [
     ['UTF-8', Buffer.from(TEXT), 'utf-8', false],
     ['UTF-8 with a mark', Buffer.from(`\uFEFF${TEXT}`), 'utf-8', true],
-    ['UTF-8 with two marks', Buffer.from(`\uFEFF\uFEFF${TEXT}`), 'utf-8', true],
+    ['UTF-8 with three marks', Buffer.from(`\uFEFF\uFEFF\uFEFF${TEXT}`), 'utf-8', true],
     ['UTF-16 LE with a mark', utf16(`\uFEFF${TEXT}`, false), 'utf-16le', true],
     ['UTF-16 BE with a mark', utf16(`\uFEFF${TEXT}`, true), 'utf-16be', true],
     ['UTF-16 LE with two marks', utf16(`\uFEFF\uFEFF${TEXT}`, false), 'utf-16le', true],
@@ -45,7 +45,10 @@ describe('encodings', () => {
       const whole = utf16('\uFEFFboard,title\nb,one\nb,two😀', bigEndian);
       for (const cut of [1, 2, 3]) {
         const rows = outcomes(await read(whole.subarray(0, whole.length - cut)));
-        assert.deepEqual(rows.map(([line]) => line), [2, 3]); // biome-ignore format: one look
+        assert.deepEqual(
+          rows.map(([line]) => line),
+          [2, 3],
+        );
         assert.match(rows[1]?.[1] ?? '', /half a character/);
       }
     });
@@ -64,11 +67,21 @@ describe('what is not CSV text is refused with what it looks like', () => {
     ['a workbook', xlsx, /\.xlsx workbook/, /save it as "CSV UTF-8"/],
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae100000000', 'hex'), /\.xls workbook/, /CSV UTF-8/],
     ['a PDF', Buffer.from('%PDF-1.7\n'), /PDF/, /CSV/],
-    ['UTF-16 LE without a mark', utf16('board,title\nb,t\n', false), /UTF-16 text without a byte order mark/, /CSV UTF-8/],
-    ['UTF-16 BE without a mark', utf16('board,title\nb,t\n', true), /UTF-16 text without a byte order mark/, /CSV UTF-8/],
+    [
+      'UTF-16 LE without a mark',
+      utf16('board,title\nb,t\n', false),
+      /UTF-16 text without a byte order mark/,
+      /CSV UTF-8/,
+    ],
+    [
+      'UTF-16 BE without a mark',
+      utf16('board,title\nb,t\n', true),
+      /UTF-16 text without a byte order mark/,
+      /CSV UTF-8/,
+    ],
     ['UTF-32', Buffer.from('fffe000062000000', 'hex'), /UTF-32/, /CSV UTF-8/],
     ['NUL everywhere', Buffer.alloc(1000), /binary data/, /CSV UTF-8/],
-  ]; // biome-ignore format: a table
+  ];
   for (const [name, bytes, message, hint] of FILES) {
     test(name, async () => {
       const error = await refusal(bytes);
@@ -109,7 +122,10 @@ describe('the source', () => {
     const bytes = utf16(`\uFEFF${TEXT}`, false);
     const file = await openCsv(inChunks(bytes, 50), { onProgress: (count) => seen.push(count) });
     for await (const batch of file.rows) assert.ok(batch.length > 0);
-    assert.deepEqual(seen, [50, 100, bytes.length].filter((count, i, all) => i === 0 || count !== all[i - 1])); // biome-ignore format: one look
+    assert.deepEqual(
+      seen,
+      [50, 100, bytes.length].filter((count, i, all) => i === 0 || count !== all[i - 1]),
+    );
   });
 
   test('is left when the signal says so', async () => {
@@ -135,6 +151,16 @@ describe('the source', () => {
 });
 
 describe('memory', () => {
+  test('is not spent on a header line without an end', async () => {
+    let chunks = 0;
+    async function* source() {
+      yield Buffer.from('title,"board');
+      for (; ; chunks++) yield Buffer.alloc(1024 * 1024, 'x\n');
+    }
+    await assert.rejects(openCsv(source()), { code: 'usage', message: /^the header in line 1 has no end/ });
+    assert.ok(chunks < 20);
+  });
+
   test('stays flat over a quote that is never closed, and the loss is told', async () => {
     const chunk = Buffer.from(`${'x'.repeat(63)}\n`.repeat(1024));
     const chunks = 1024;
