@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadInput, liveToken, type Settings } from '../config/load.ts';
@@ -32,14 +33,20 @@ export async function openApp(settings: Settings, input: LoadInput, purpose: str
     mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
     const upstream = await findUpstream(settings, input);
     opened.push(upstream.close);
+    const seen = new Set<Secret>();
+    const token = (): Secret => {
+      const current = upstream.token();
+      seen.add(current);
+      return current;
+    };
     const log = createLogger({
       level: logLevel(settings),
       format: settings.logFormat,
-      secrets: () => [upstream.token()],
+      secrets: () => [...seen],
     });
     const store = openSqliteStore({ ...mirrorOf(settings), holder: `process ${process.pid} (${purpose})` });
     opened.push(() => store.close());
-    const client = openClient(settings, upstream, log);
+    const client = openClient(settings, { url: upstream.url, token }, log);
     opened.push(() => client.close());
     return { settings, clock: systemClock, log, client, store, close };
   } catch (error) {
@@ -68,8 +75,13 @@ async function findUpstream(settings: Settings, input: LoadInput): Promise<Upstr
   if (settings.baseUrl)
     return { url: settings.baseUrl.href, token: realToken(settings, input), close: async () => {} };
   const { startSandbox } = await import('./sandbox/server.ts');
-  const sandbox = await startSandbox({ data: join(settings.dataDir, 'sandbox.db'), posts: 500 });
-  const token = new Secret('sandbox');
+  const token = new Secret(randomUUID());
+  const owner = { token: token.reveal(), email: 'owner@example.com', name: 'Sandbox Owner' };
+  const sandbox = await startSandbox({
+    data: join(settings.dataDir, 'sandbox.db'),
+    posts: 500,
+    tokens: [owner],
+  });
   return { url: sandbox.url, token: () => token, close: () => sandbox.close() };
 }
 
@@ -80,7 +92,11 @@ function realToken(settings: Settings, input: LoadInput): () => Secret {
   });
 }
 
-function openClient(settings: Settings, { url, token }: Upstream, log: Logger): Client {
+function openClient(
+  settings: Settings,
+  { url, token }: Pick<Upstream, 'url' | 'token'>,
+  log: Logger,
+): Client {
   const { auth, authParameter, pageParameter, cursorParameter } = settings;
   return createClient({
     baseUrl: url,

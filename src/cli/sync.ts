@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import { RESOURCES, type Resource } from '../contract/endpoints.ts';
+import { RESOURCES, type Resource } from '../contract/resources.ts';
 import type { PassSummary } from '../store/seam.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
 import { type Context, openContext } from './context.ts';
