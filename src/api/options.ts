@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Operation } from '../contract/endpoints.ts';
@@ -104,7 +104,18 @@ export function settle(options: ClientOptions): Context {
     budget: options.budget ?? createRetryBudget(),
     gate: options.gate ?? createGate(),
     ca: options.ca ?? null,
-    onRequest: options.onRequest ?? (() => {}),
+    onRequest: harmless(options),
+  };
+}
+
+/** Whoever counts requests must not be able to turn a post that was created into one that may not have been. */
+function harmless({ onRequest, log }: ClientOptions): Context['onRequest'] {
+  return (info) => {
+    try {
+      onRequest?.(info);
+    } catch (error) {
+      log?.error({ reason: messageOf(error) }, 'counting a request failed');
+    }
   };
 }
 

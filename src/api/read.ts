@@ -43,14 +43,15 @@ export async function read(
         return await attemptRead(context, dispatcher, request, attempt);
       },
       {
-        retries: context.retry.attempts - 1,
+        retries: Math.max(0, context.retry.attempts - 1),
         // All waiting is done on our own clock, below.
         minTimeout: 0,
         signal,
         shouldRetry: ({ error }) => mayRetry(error),
         onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-          if (mayRetry(error) && retriesLeft > 0)
-            await waitBeforeRetry(context, request, error, attemptNumber);
+          if (!mayRetry(error)) return;
+          refuseLongWait(context, error);
+          if (retriesLeft > 0) await waitBeforeRetry(context, request, error, attemptNumber);
         },
       },
     );
@@ -119,6 +120,10 @@ function closeGate(context: Context, answer: Answer, attempt: number): void {
   context.gate.closeUntil(context.clock.now() + wait);
 }
 
+function refuseLongWait({ clock, retry }: Context, { waitMs, httpStatus }: Failure): void {
+  if (waitMs !== null && waitMs > retry.patienceMs) throw throttled(clock.now() + waitMs, httpStatus);
+}
+
 async function waitBeforeRetry(
   context: Context,
   request: ReadRequest,
@@ -127,9 +132,6 @@ async function waitBeforeRetry(
 ): Promise<void> {
   const { clock, retry, random, budget, log } = context;
   const { operation, signal } = request;
-  if (error.waitMs !== null && error.waitMs > retry.patienceMs) {
-    throw throttled(clock.now() + error.waitMs, error.httpStatus);
-  }
   // After a 429 the gate does the waiting, for this read as for every other.
   const gated = error.httpStatus === 429;
   const delayMs = gated ? 0 : (error.waitMs ?? backoffMs(retry, attempt, random));

@@ -272,6 +272,16 @@ describe('the reason of a create', () => {
   });
 });
 
+describe('counting requests', () => {
+  it('cannot change what became of them, even where it fails', async (t) => {
+    const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
+    const onRequest = (): never => {
+      throw new Error('the counter is broken');
+    };
+    assert.equal((await clientOf(t, upstream.url, { onRequest }).create(DRAFT)).outcome, 'confirmed');
+  });
+});
+
 describe('closing the client', () => {
   it('waits for a create under way', async (t) => {
     const upstream = await startUpstream(t, (_, response) => setImmediate(() => json(response, CREATED)));

@@ -313,6 +313,15 @@ describe('an upstream that asks us to wait', () => {
     });
   }
 
+  it('says until when even where there is no other try left', async (t) => {
+    const upstream = await startUpstream(t, (_, response) =>
+      json(response, '', 429, { 'retry-after': '600' }),
+    );
+    const error = await appError(clientOf(t, upstream.url, { retry: { attempts: 1 } }).page('posts', ''));
+    assert.equal(error.code, 'throttled');
+    assert.match(error.message, /2026-01-01T00:10:00\.000Z/);
+  });
+
   it('by any other status is not heard', async (t) => {
     const { clock, client } = await asked(t, 500, '17');
     await client.page('posts', '');
