@@ -47,11 +47,13 @@ async function drip(
   body: Buffer,
   { ms, bytes }: { ms: number; bytes: number },
 ): Promise<void> {
-  for (let at = 0; at < body.length && !reply.raw.destroyed; at += bytes) {
+  let at = 0;
+  for (; at + bytes < body.length; at += bytes) {
     reply.raw.write(body.subarray(at, at + bytes));
-    if (!(await slept(clock, ms, closing))) return;
+    if (!(await slept(clock, ms, closing)) || reply.raw.destroyed) return;
   }
-  reply.raw.end();
+  // The last bytes end it: a client that has them may leave, and that is no broken answer.
+  reply.raw.end(body.subarray(at));
 }
 
 /** Ends the connection without a byte, as a crash would. */
