@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Resource } from '../contract/endpoints.ts';
+import { slotsOf } from './order.ts';
 
 /** Where one page ends and the following begins. */
 export interface Boundary {
@@ -19,9 +20,13 @@ export async function boundaryHolds(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const { resource, before, after } = boundary;
-  const read = async (cursor: string) =>
-    (await client.page(resource, cursor, signal)).rows.map((row) => row.id);
+  // A row that cannot be read has its place all the same: it may be the very one that crossed.
+  const read = async (cursor: string) => {
+    const { rows, rejects } = await client.page(resource, cursor, signal);
+    return slotsOf(rows, rejects).map((slot) => slot?.id);
+  };
   const start = (await read('')).at(0);
+  if (start === undefined) return false;
   for (let look = 0; look < 2; look++) {
     if ((await read(before.cursor)).at(-1) !== before.lastId) return false;
     if ((await read(after.cursor)).at(0) !== after.firstId) return false;

@@ -86,8 +86,13 @@ async function sweepPass(
   const pass = await context.store.beginPass(await startOf(context, resource, 'sweep', memory));
   const state: SweepState =
     pass.state === null ? newSweep(resource, memory) : (JSON.parse(pass.state) as SweepState);
-  const under: Sweep = { pass, memory, state };
-  const resumable = (): string | null => (under.state.previous === null ? null : JSON.stringify(under.state));
+  const under: Sweep = { pass, memory, state, counts: { ...pass.counts } };
+  const resumable = (): string | null => {
+    if (under.state.previous === null) return null;
+    // Whatever is read again counts again.
+    Object.assign(pass.counts, under.counts);
+    return JSON.stringify(under.state);
+  };
   return await recorded(context, pass, resumable, async () => {
     const { conclude, memory: lessons } = await sweep(context, under);
     return {

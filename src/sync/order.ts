@@ -110,7 +110,9 @@ function addNeighbours(evidence: Evidence, before: NonNullable<Slot>, slot: NonN
 }
 
 function merge(direction: Direction, step: number): Direction {
-  const seen = step > 0 ? 'asc' : step < 0 ? 'desc' : 'mixed';
+  // The same row twice in a row, as a careless join upstream makes it: that says nothing about the order.
+  if (step === 0) return direction;
+  const seen = step > 0 ? 'asc' : 'desc';
   return direction === 'none' || direction === seen ? seen : 'mixed';
 }
 

@@ -1,18 +1,19 @@
 import type { Client, Page } from '../api/client.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { KeyFamily, PageRows, Pass, PassEnd } from '../store/seam.ts';
+import type { KeyFamily, PageRows, Pass, PassCounts, PassEnd } from '../store/seam.ts';
 import { boundaryHolds } from './boundary.ts';
 import { type Gaps, gapsOf } from './gaps.ts';
 import { addPage, compareKeys, keyOf, orderFrom, type Slot, slotsOf } from './order.ts';
 import type { PassContext } from './pass.ts';
 import type { Memory, SweepState } from './state.ts';
 
-/** A sweep under way. `state` is where a resumed one would start: it moves on only after a page is written. */
+/** A sweep under way. `state` is where a resumed one would start, `counts` what it would start with: they move on with each page. */
 export interface Sweep {
   pass: Pass;
   memory: Memory;
   state: SweepState;
+  counts: PassCounts;
 }
 
 /** Walks the whole list and returns what its completion allows to conclude. */
@@ -22,7 +23,6 @@ export async function sweep(context: PassContext, under: Sweep): Promise<Conclus
   let last = under.state;
   for await (const page of walk(client, under.pass.resource, { from, signal, ahead })) {
     last = await sweepPage(context, under, page);
-    if (page.next !== null) under.state = last;
     onPage(under.pass);
   }
   const isOnlyPage = last.previous?.cursor === '' && !last.evidence.unknownRows;
@@ -51,11 +51,8 @@ export function rowsOf(resource: Resource, page: AnyPage): PageRows {
 }
 
 /** Writes one page and returns the state after it. */
-async function sweepPage(
-  context: PassContext,
-  { pass, memory, state }: Sweep,
-  page: AnyPage,
-): Promise<SweepState> {
+async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Promise<SweepState> {
+  const { pass, memory, state } = under;
   const slots = slotsOf(page.rows, page.rejects);
   const next = advance(state, slots, page);
   const { suspects } = await context.store.applyPage({
@@ -68,7 +65,9 @@ async function sweepPage(
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
     state: page.next === null ? null : JSON.stringify(next),
   });
-  if (suspects.length > 0) await settleSuspects(context, pass, suspects, state.previous, page);
+  if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
+  if (suspects.length > 0)
+    await settleSuspects(context, pass, suspects, [state.previous, page.cursor, slots[0]]);
   return next;
 }
 
@@ -121,15 +120,13 @@ async function settleSuspects(
   { client, store, clock, signal }: PassContext,
   pass: Pass,
   ids: number[],
-  before: SweepState['previous'],
-  page: AnyPage,
+  [before, cursor, first]: [SweepState['previous'], string, Slot | undefined],
 ): Promise<void> {
-  const firstId = page.rows[0]?.id;
-  if (!before || before.lastId === null || firstId === undefined) return;
+  if (!before || before.lastId === null || !first) return;
   const boundary = {
     resource: pass.resource,
     before: { cursor: before.cursor, lastId: before.lastId },
-    after: { cursor: page.cursor, firstId },
+    after: { cursor, firstId: first.id },
   };
   if (await boundaryHolds(client, boundary, signal))
     await store.noteAbsent({ pass, ids, verdict: 'proven', now: clock.now() });

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  addPage,
+  compareKeys,
+  keyOf,
+  noEvidence,
+  type Order,
+  orderFrom,
+  slotsOf,
+} from '../../src/sync/order.ts';
+import { post, reject, slots } from './rows.ts';
+
+function evidenceOf(...pages: ReturnType<typeof slots>[]) {
+  const evidence = noEvidence('posts', false);
+  for (const page of pages) addPage(evidence, page);
+  return evidence;
+}
+
+/** Votes and comments that rise and fall along the list: no order by either. */
+const LIVELY: [number[], number[]] = [
+  [1, 3, 2],
+  [5, 4, 6],
+];
+const STRONG: Order = { by: 'id', direction: 'desc', strength: 'strong' };
+
+describe('the order of a list', () => {
+  it('is read from neighbours within pages, never from one page to the next', () => {
+    assert.equal(evidenceOf(slots([9, 8]), slots([10, 7])).id, 'desc');
+    assert.equal(evidenceOf(slots([1, 2]), slots([0, 5])).id, 'asc');
+    assert.equal(evidenceOf(slots([9, 8, 10])).id, 'mixed');
+    assert.equal(evidenceOf(slots([9]), slots([10])).id, 'none');
+  });
+
+  it('stays mixed once it was broken, whatever follows', () => {
+    assert.equal(evidenceOf(slots([1, 3, 2]), slots([9, 8, 7])).id, 'mixed');
+    assert.equal(orderFrom(evidenceOf(slots([1, 3, 2]), slots([9, 8])), STRONG), null);
+  });
+
+  it('is not broken by the same row twice in a row', () => {
+    assert.equal(evidenceOf(slots([9, 8, 8, 7])).id, 'desc');
+    assert.equal(evidenceOf(slots([8, 8])).id, 'none');
+  });
+
+  it('is strong where every number that can change goes up and down along it', () => {
+    assert.deepEqual(orderFrom(evidenceOf(slots([9, 8, 7], ...LIVELY)), null), STRONG);
+  });
+
+  it('is weak where some number only rises or only falls: the list may be sorted by that', () => {
+    const order = orderFrom(evidenceOf(slots([9, 8, 7], [7, 5, 3], [5, 4, 6])), null);
+    assert.equal(order?.strength, 'weak');
+  });
+
+  it('is guarded where some number is the same in all rows', () => {
+    const order = orderFrom(evidenceOf(slots([9, 8, 7], [1, 3, 2], [0, 0, 0])), null);
+    assert.equal(order?.strength, 'guarded');
+  });
+
+  it('keeps the strength it once had while the direction holds, and starts anew when that changes', () => {
+    const weak = evidenceOf(slots([9, 8], [2, 1]));
+    assert.deepEqual(orderFrom(weak, STRONG), STRONG);
+    const turned = evidenceOf(slots([8, 9], [1, 2]));
+    assert.deepEqual(orderFrom(turned, STRONG), { by: 'id', direction: 'asc', strength: 'weak' });
+  });
+
+  it('is what it was where a list is too short to show any', () => {
+    assert.deepEqual(orderFrom(evidenceOf(slots([9])), STRONG), STRONG);
+    assert.equal(orderFrom(evidenceOf(), null), null);
+  });
+});
+
+describe('an order by creation time', () => {
+  const times = ['2026-01-03T00:00:00Z', '2026-01-02T00:00:00+00:00', '2026-01-01T23:00:00.000Z'];
+  const byTime = (ids: number[]) => ids.map((id, i) => post(id, { created: times[i] ?? '' }));
+
+  it('is found where ids are out of order, with the id telling equal times apart', () => {
+    const evidence = noEvidence('posts', true);
+    addPage(evidence, slotsOf(byTime([4, 9, 1]), []));
+    assert.deepEqual([evidence.id, evidence.created], ['mixed', 'desc']);
+    const order = orderFrom(evidence, null);
+    assert.deepEqual([order?.by, order?.direction], ['created', 'desc']);
+  });
+
+  it('is not looked for where ids are enough', () => {
+    const evidence = noEvidence('posts', false);
+    addPage(evidence, slotsOf(byTime([4, 9, 1]), []));
+    assert.equal(evidence.created, 'unread');
+  });
+
+  it('has no key for a row whose time could not be read', () => {
+    const [, unreadable] = slotsOf([post(3)], [reject(1, 2)]);
+    assert.equal(keyOf(unreadable, 'created'), null);
+    assert.deepEqual(keyOf(unreadable, 'id'), { created: '', id: 2 });
+  });
+
+  it('compares by instant and then by id, whatever the spelling of the time', () => {
+    const [a, b, c] = [
+      keyOf(slotsOf([post(1, { created: '2026-01-01T00:00:00Z' })], [])[0], 'created'),
+      keyOf(slotsOf([post(2, { created: '2026-01-01T01:00:00+01:00' })], [])[0], 'created'),
+      keyOf(slotsOf([post(0, { created: '2026-01-01T00:00:00.001Z' })], [])[0], 'created'),
+    ];
+    assert.ok(a && b && c);
+    assert.ok(compareKeys(a, b, 'created') < 0);
+    assert.ok(compareKeys(c, b, 'created') > 0);
+  });
+});
+
+describe('the places of a page', () => {
+  it('hold rows and rejects in the order they stood', () => {
+    const found = slotsOf([post(9), post(7)], [reject(0, null), reject(2, 8), reject(4, 5)]);
+    assert.deepEqual(
+      found.map((slot) => slot?.id ?? null),
+      [null, 9, 8, 7, 5],
+    );
+  });
+
+  it('remember that a row without any id stood somewhere', () => {
+    assert.equal(evidenceOf(slots([9, null, 8])).unknownRows, true);
+    assert.equal(evidenceOf(slots([9, 8])).unknownRows, false);
+  });
+
+  it('do not compare the rows on both sides of one that could not be read', () => {
+    assert.equal(evidenceOf(slots([9, null, 10])).id, 'none');
+  });
+});
