@@ -88,7 +88,8 @@ export function absences(db: Db): Absences {
 type RangeReader = (range: KeyRange) => number[];
 
 const LOWEST: Key = { created: '', id: -1 };
-const HIGHEST: Key = { created: '~', id: Number.MAX_SAFE_INTEGER };
+/** Beyond every id there can be, and every four-digit year. */
+const HIGHEST: Key = { created: '~', id: 2 ** 53 };
 
 function rangeReaders(db: Db, table: Resource): Record<KeyFamily, RangeReader> {
   const byId = db

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
-import { migrate } from './migrate.ts';
+import { createPrivately } from './files.ts';
+import { migrate, migrations, refuseNewer, versionOf } from './migrate.ts';
 
 export type Db = Database.Database;
 
@@ -22,10 +23,19 @@ export interface OpenOptions {
 export function openForWriting({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const isNew = !existsSync(path);
-  if (!isNew) checkBelongs(path, upstream);
+  if (existsSync(path)) look(path, upstream);
+  createPrivately(path);
   const db = new Database(path, { timeout: BUSY_MS });
-  if (isNew) chmodSync(path, 0o600);
+  try {
+    prepare(db, upstream);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function prepare(db: Db, upstream: string): void {
   db.pragma('journal_mode = WAL');
   // A page and its checkpoint commit together, so losing the last ones to a power cut only means reading them again.
   // The outbox, where a commit is a promise, opens its own connection with FULL.
@@ -34,18 +44,20 @@ export function openForWriting({ path, upstream }: OpenOptions): Db {
   db.pragma('cache_size = -32000');
   migrate(db);
   claim(db, upstream);
-  return db;
 }
 
 /** Opens an existing mirror for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
-  if (!existsSync(path)) {
+  const version = existsSync(path) ? look(path, upstream) : 0;
+  if (version === 0)
     throw new AppError('usage', `there is no mirror at ${path} yet`, {
       hint: 'Run "feedback-mirror sync" first.',
     });
-  }
-  checkBelongs(path, upstream);
+  if (version < (migrations().at(-1)?.version ?? 0))
+    throw new AppError('usage', `the mirror ${path} was written by an older version`, {
+      hint: 'Run "feedback-mirror sync" to bring it up to date.',
+    });
   const db = new Database(path, { readonly: true, timeout: BUSY_MS });
   db.pragma('query_only = 1');
   return db;
@@ -74,33 +86,34 @@ export function isOlder(version: number[]): boolean {
   return false;
 }
 
-function checkBelongs(path: string, upstream: string): void {
-  const db = openToLook(path);
+/** Refuses a file that is not this upstream's mirror, without being able to change it; returns the version of its schema. */
+function look(path: string, upstream: string): number {
+  let db: Db | undefined;
   try {
-    const id = db.pragma('application_id', { simple: true });
-    const empty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
-    if (empty) return;
-    if (id !== APPLICATION_ID)
-      throw new AppError('usage', `${path} is an SQLite database of another program`, {
-        hint: 'Point MIRROR_PATH elsewhere.',
-      });
-    refuseOtherUpstream(db, path, upstream);
-  } finally {
-    db.close();
-  }
-}
-
-function openToLook(path: string): Db {
-  try {
-    const db = new Database(path, { readonly: true, timeout: BUSY_MS });
-    db.pragma('schema_version');
-    return db;
+    db = new Database(path, { readonly: true, timeout: BUSY_MS });
+    // In one transaction: the process that is just creating the mirror must not be seen half-way.
+    return db.transaction(checkBelongs)(db, path, upstream);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     throw new AppError('usage', `${path} cannot be opened as an SQLite database`, {
       cause: error,
       hint: 'Point MIRROR_PATH elsewhere, or restore a backup.',
     });
+  } finally {
+    db?.close();
   }
+}
+
+function checkBelongs(db: Db, path: string, upstream: string): number {
+  const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+  if (isEmpty) return 0;
+  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID)
+    throw new AppError('usage', `${path} is an SQLite database of another program`, {
+      hint: 'Point MIRROR_PATH elsewhere.',
+    });
+  refuseNewer(db);
+  refuseOtherUpstream(db, path, upstream);
+  return versionOf(db);
 }
 
 function refuseOtherUpstream(db: Db, path: string, upstream: string): void {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { createPrivately } from './files.ts';
 import type { Busy, Lock } from './seam.ts';
 
 /**
@@ -7,6 +8,7 @@ import type { Busy, Lock } from './seam.ts';
  * one loses it at once, and nobody has to guess from a pid or a timestamp which of the two it was.
  */
 export function takeLock(path: string, holder: string): Lock | Busy {
+  createPrivately(path);
   const db = new Database(path, { timeout: 0 });
   try {
     db.pragma('locking_mode = EXCLUSIVE');

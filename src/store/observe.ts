@@ -8,6 +8,8 @@ import type { Db } from './db.ts';
  * The newest observation wins: a page received before the stored values were seen never overwrites them.
  */
 const LATE_PAGE_MS = 600_000;
+/** Pages that are remembered for that: more than are ever under way at once. */
+const RECENT_PAGES = 32;
 
 type Value = string | number | null;
 
@@ -38,19 +40,32 @@ export function entityObserver(db: Db): (observed: Observed, at: string) => numb
     statusTable(db),
     referenceTable(db),
   ];
-  return (observed, at) =>
-    observe(users, observed.users, at) +
-    observe(boards, observed.boards, at) +
-    observe(statuses, observed.statuses, at) +
-    observe(references, observed.references, at);
+  // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
+  const recent: { at: string; observed: Observed }[] = [];
+  return (observed, at) => {
+    const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
+    recent.push({ at, observed });
+    if (recent.length > RECENT_PAGES) recent.shift();
+    return (
+      observe(users, observed.users, at, (id) => newer.some((page) => page.users.has(id))) +
+      observe(boards, observed.boards, at, (id) => newer.some((page) => page.boards.has(id))) +
+      observe(statuses, observed.statuses, at, (id) => newer.some((page) => page.statuses.has(id))) +
+      observe(references, observed.references, at, (id) => newer.some((page) => page.references.has(id)))
+    );
+  };
 }
 
-function observe<T extends Entity>(table: Table<T>, entities: Map<number, T>, at: string): number {
+function observe<T extends Entity>(
+  table: Table<T>,
+  entities: Map<number, T>,
+  at: string,
+  isSeenSince: (id: number) => boolean,
+): number {
   let changes = 0;
   for (const entity of entities.values()) {
     const stored = table.find.get(entity.id);
     if (stored && isSame(stored, table.values(entity))) continue;
-    if (stored && isLate(stored.at(-1) as string, at)) continue;
+    if (stored && (isLate(stored.at(-1) as string, at) || isSeenSince(entity.id))) continue;
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
     changes++;

@@ -37,19 +37,19 @@ export function passes(db: Db): Passes {
   const quarantine = db.prepare(`
     INSERT INTO quarantine (resource, seen_at, run_id, reason, body) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, run_id = excluded.run_id, reason = excluded.reason`);
-  const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id <> ?');
+  // What a head pass met while the sweep was interrupted has a later run, and was not for this sweep to see.
+  const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id < ?');
   const deferred = new Map<number, number>();
 
   function begin(start: PassStart): Pass {
+    if (start.memory !== undefined) runs.remember(start.resource, start.memory);
     const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
     if (resumed) return resumed;
     if (start.mode === 'sweep') {
       runs.abandon(start.resource, iso(start.now));
       absent.forgetProven(start.resource);
     }
-    const pass = runs.start(start.resource, start.mode, iso(start.now));
-    if (start.memory !== undefined) runs.remember(start.resource, start.memory);
-    return pass;
+    return runs.start(start.resource, start.mode, iso(start.now));
   }
 
   function apply({ pass, page, rejects, observedAt, absence, keepIds: keep, state }: PageWrite): PageResult {
@@ -72,7 +72,7 @@ export function passes(db: Db): Passes {
     absent.note(resource, proven, 'proven', runId, at);
     absent.note(resource, suspects, 'suspect', runId, at);
     for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
-    if (keep) keepIds.run(runId, counts.pages, packIds([...seen]));
+    if (keep) keepIds.run(runId, counts.pages, packIds(idsOf(page, rejects)));
     counts.pages++;
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
@@ -129,7 +129,7 @@ export function passes(db: Db): Passes {
 
   return {
     begin: immediate(db, begin),
-    apply: immediate(db, apply),
+    apply: wholly(immediate(db, apply)),
     note: immediate(db, ({ pass, ids, verdict, now }: AbsenceNote) =>
       absent.note(pass.resource, ids, verdict, pass.runId, iso(now)),
     ),
@@ -142,6 +142,20 @@ export function passes(db: Db): Passes {
 function immediate<A, R>(db: Db, operation: (argument: A) => R): (argument: A) => R {
   const run = db.transaction(operation);
   return (argument) => run.immediate(argument) as R;
+}
+
+/** A page that was rolled back leaves no trace in the counts either. */
+function wholly(apply: (page: PageWrite) => PageResult): (page: PageWrite) => PageResult {
+  return (page) => {
+    const { counts } = page.pass;
+    const before = { ...counts };
+    try {
+      return apply(page);
+    } catch (error) {
+      Object.assign(counts, before);
+      throw error;
+    }
+  };
 }
 
 function writeRows<T extends Post | Comment>(
@@ -157,6 +171,13 @@ function writeRows<T extends Post | Comment>(
     if (effect !== 'unchanged') changes++;
   }
   return changes;
+}
+
+/** As they came: an id that stands twice must be seen to. */
+function idsOf(page: PageWrite['page'], rejects: PageWrite['rejects']): number[] {
+  const ids: number[] = page.rows.map((row) => row.id);
+  for (const { id } of rejects) if (id !== null) ids.push(id);
+  return ids;
 }
 
 function carriedBy(page: PageWrite['page']): Observed {
