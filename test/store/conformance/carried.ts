@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import * as wire from '../../contract/wire.ts';
+import { aComment, aPost, iso } from '../rows.ts';
+import { apply, begin, sweep } from '../steps.ts';
+import type { Story } from './story.ts';
+
+const named = (name: string) => ({ creator: { ...wire.user, name } });
+
+/** Users, boards, statuses and short forms of posts, which come only inside other rows. */
+export function carried(story: Story): void {
+  story('what rows carry is kept once, with what was not documented', async ({ store, read }) => {
+    const board = { id: 1, name: 'Ideas', url: 'https://x.test/b/ideas/?tab=new', icon: 'bulb' };
+    await sweep(store, 'posts', [aPost(1, { board }), aPost(2, { board, ...named('Ada King') })], 1);
+    assert.partialDeepStrictEqual(read.table('boards'), [
+      {
+        id: 1,
+        name: 'Ideas',
+        url: board.url,
+        slug: 'ideas',
+        extra: '{"icon":"bulb"}',
+        first_seen_at: iso(1),
+      },
+    ]);
+    assert.partialDeepStrictEqual(read.table('statuses'), [{ id: 3, name: 'Planned', color: '#00ff00' }]);
+    assert.partialDeepStrictEqual(read.table('users'), [
+      { id: 7, name: 'Ada King', is_admin: 1, is_team: 0, registered: '2023-01-02T03:04:05.678Z' },
+    ]);
+  });
+
+  story('the newest observation wins, from whichever list', async ({ store, read }) => {
+    await sweep(store, 'posts', [aPost(1, named('first'))], 1);
+    await sweep(store, 'comments', [aComment(1, named('second'))], 2);
+    assert.partialDeepStrictEqual(read.table('users')[0], {
+      name: 'second',
+      first_seen_at: iso(1),
+      changed_at: iso(2),
+    });
+    await sweep(store, 'posts', [aPost(1, named('third'))], 3);
+    assert.equal(read.table('users')[0]?.name, 'third');
+  });
+
+  story(
+    'a page received earlier never overwrites a newer one, even if it is written later',
+    async (mirror) => {
+      const { store, read } = mirror;
+      const old = { creator: { ...wire.user, name: 'old' }, board: { id: 1, name: 'old', url: '/b/old' } };
+      const status = { id: 3, name: 'old', color: 'old' };
+      const reference = { id: 42, title: 'old', url: '/old' };
+      const [onPosts, onComments] = [await begin(store, 'posts', 0), await begin(store, 'comments', 0)];
+      await apply(store, onPosts, [aPost(1, { ...old, status })], 1);
+      await apply(store, onComments, [aComment(1, { post: reference })], 1);
+      await apply(store, onPosts, [aPost(1)], 5);
+      await apply(store, onComments, [aComment(1)], 5);
+
+      await apply(store, onPosts, [aPost(2, { ...old, status })], 4);
+      await apply(store, onComments, [aComment(2, { creator: old.creator, post: reference })], 4);
+      assert.equal(read.table('users')[0]?.name, 'Ada Lovelace');
+      assert.equal(read.table('boards')[0]?.name, 'Ideas');
+      assert.equal(read.table('statuses')[0]?.name, 'Planned');
+      assert.equal(read.table('commented_posts')[0]?.title, 'Dark mode');
+      assert.equal(read.table('posts').length, 2);
+      assert.equal(read.table('comments').length, 2);
+    },
+  );
+
+  story(
+    'a page received earlier gives way to one that has since seen the old value again',
+    async (mirror) => {
+      const { store, read } = mirror;
+      const [onPosts, onComments] = [await begin(store, 'posts', 0), await begin(store, 'comments', 0)];
+      await apply(store, onPosts, [aPost(1, named('true'))], 1);
+      await apply(store, onPosts, [aPost(1, named('true'))], 5);
+      await apply(store, onComments, [aComment(1, named('for a while'))], 4);
+      assert.equal(read.table('users')[0]?.name, 'true');
+      await apply(store, onComments, [aComment(1, named('from now on'))], 6);
+      assert.equal(read.table('users')[0]?.name, 'from now on');
+    },
+  );
+
+  story('someone first seen on a page received earlier is kept all the same', async ({ store, read }) => {
+    const pass = await begin(store, 'posts', 0);
+    await apply(store, pass, [aPost(1)], 5);
+    await apply(store, pass, [aPost(2, { creator: { ...wire.user, id: 8, name: 'late' } })], 4);
+    assert.partialDeepStrictEqual(read.table('users')[1], { id: 8, name: 'late' });
+  });
+
+  story('a clock that is set back by an hour freezes nothing', async ({ store, read }) => {
+    await sweep(store, 'posts', [aPost(1, named('before'))], 90);
+    await sweep(store, 'posts', [aPost(1, named('after'))], 30);
+    assert.equal(read.table('users')[0]?.name, 'after');
+    await sweep(store, 'comments', [aComment(1, named('later'))], 31);
+    assert.equal(read.table('users')[0]?.name, 'later');
+  });
+
+  story('a comment may come before its post, or without it ever being listed', async ({ store, read }) => {
+    const unlisted = { id: 1000, title: 'Not ours to list', url: '/b/secret/x' };
+    await sweep(store, 'comments', [aComment(1), aComment(2, { post: unlisted })], 1);
+    assert.deepEqual(
+      read.table('live_comments').map((row) => [row.id, row.post_title, row.board]),
+      [
+        [1, 'Dark mode', null],
+        [2, 'Not ours to list', null],
+      ],
+    );
+    await sweep(store, 'posts', [aPost(42, { title: 'Dark mode, please' })], 2);
+    assert.deepEqual(
+      read.table('live_comments').map((row) => [row.id, row.post_title, row.board]),
+      [
+        [1, 'Dark mode, please', 'Ideas'],
+        [2, 'Not ours to list', null],
+      ],
+    );
+    assert.equal(read.table('posts').length, 1);
+  });
+}
