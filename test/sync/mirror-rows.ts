@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import Database from 'better-sqlite3';
+import { RESOURCES, type Resource } from '../../src/contract/resources.ts';
+import type { World } from '../../src/sandbox/server.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -12,6 +15,15 @@ export function readMirror(path: string): { posts: Row[]; comments: Row[] } {
     };
   } finally {
     db.close();
+  }
+}
+
+/** The mirror equals the upstream, field by field and both ways. */
+export function assertExact(path: string, world: World, resources: readonly Resource[] = RESOURCES): void {
+  const mirror = readMirror(path);
+  for (const resource of resources) {
+    const upstream = resource === 'posts' ? world.posts() : world.comments();
+    assert.deepEqual(mirror[resource], JSON.parse(JSON.stringify(upstream)), `the mirror's ${resource}`);
   }
 }
 

@@ -1,13 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { AppError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import {
+  type RequestNote,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '../../src/sandbox/server.ts';
 import type { MirrorStore, PassSummary } from '../../src/store/seam.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
+import { type SyncOutcome, type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
 
 export const UPSTREAM = 'http://upstream.test';
 
@@ -19,13 +27,22 @@ export interface Workbench {
   /** The store in use; `restart` puts another one in its place, as a new process would. */
   store: MirrorStore;
   restart(): Promise<void>;
+  /** What happens upstream before each request; nothing unless a test says so. */
+  meanwhile: (request: RequestNote) => void;
+  /** What the client sends from now on, as after a new token in the settings. */
+  useToken(token: string): void;
+  /** Rows of the mirror file, through a handle of its own. */
+  query<T>(sql: string): T[];
   sync(request: SyncRequest, extra?: SyncExtras): Promise<PassSummary>;
+  /** The same, where a pass may be declined. */
+  attempt(request: SyncRequest, extra?: SyncExtras): Promise<SyncOutcome>;
   close(): Promise<void>;
 }
 
 export interface SyncExtras {
   store?: MirrorStore;
   signal?: AbortSignal;
+  onPage?: () => void;
 }
 
 export async function openWorkbench(
@@ -34,8 +51,12 @@ export async function openWorkbench(
 ): Promise<Workbench> {
   const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-sync-'));
   const path = join(folder, 'mirror.db');
-  const sandbox = await startSandbox({ posts: 30, pageSize: 5, ...options });
-  const token = new Secret('sandbox');
+  const beforeRequest = async (request: RequestNote): Promise<void> => {
+    await options.beforeRequest?.(request);
+    bench.meanwhile(request);
+  };
+  const sandbox = await startSandbox({ posts: 30, pageSize: 5, ...options, beforeRequest });
+  let token = new Secret('sandbox');
   const client = createClient({
     baseUrl: sandbox.url,
     auth: { kind: 'header' },
@@ -50,14 +71,22 @@ export async function openWorkbench(
     client,
     path,
     store: open(),
+    meanwhile: () => {},
     async restart() {
       await bench.store.close();
       bench.store = open();
     },
-    async sync(request, { store = bench.store, signal = new AbortController().signal } = {}) {
-      const outcome = await syncOnce({ client, store, clock, signal, ahead: 1, onPage: () => {} }, request);
+    useToken(text) {
+      token = new Secret(text);
+    },
+    query: <T>(sql: string) => queryFile<T>(path, sql),
+    async sync(request, extras) {
+      const outcome = await bench.attempt(request, extras);
       if (!outcome.done) throw new Error(outcome.reason);
       return outcome.summary;
+    },
+    attempt(request, { store = bench.store, signal = new AbortController().signal, onPage = () => {} } = {}) {
+      return syncOnce({ client, store, clock, signal, ahead: 1, onPage }, request);
     },
     async close() {
       await bench.store.close();
@@ -67,4 +96,53 @@ export async function openWorkbench(
     },
   };
   return bench;
+}
+
+export function queryFile<T>(path: string, sql: string): T[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare<[], T>(sql).all();
+  } finally {
+    db.close();
+  }
+}
+
+/** A workbench that is put away when the test ends. */
+export async function workbenchFor(
+  t: TestContext,
+  options?: SandboxOptions,
+  clock?: Clock,
+): Promise<Workbench> {
+  const bench = await openWorkbench(options, clock);
+  t.after(() => bench.close());
+  return bench;
+}
+
+/** Stops a pass after so many pages, as Ctrl-C would. */
+export function stopAfter(pages: number): Required<Pick<SyncExtras, 'signal' | 'onPage'>> {
+  const controller = new AbortController();
+  let left = pages;
+  const onPage = (): void => {
+    if (--left === 0) controller.abort(new AppError('interrupted', 'stopped by the test'));
+  };
+  return { signal: controller.signal, onPage };
+}
+
+export const KILLED = new Error('killed');
+
+/** A store whose process is killed as soon as so many pages are written: nothing happens after that. */
+export function killedAfter(store: MirrorStore, pages: number): MirrorStore {
+  let written = 0;
+  return new Proxy(store, {
+    get(target, name: keyof MirrorStore) {
+      const operation = target[name] as (...args: unknown[]) => Promise<unknown>;
+      if (name === 'lock') return operation;
+      return async (...args: unknown[]) => {
+        if (written >= pages) throw KILLED;
+        const result = await operation(...args);
+        if (name === 'applyPage' && ++written === pages) throw KILLED;
+        return result;
+      };
+    },
+  });
 }

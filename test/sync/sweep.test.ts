@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertExact, readMirror } from './mirror-rows.ts';
+import { workbenchFor } from './workbench.ts';
+
+const POSTS = { resource: 'posts', mode: 'sweep' } as const;
+const COMMENTS = { resource: 'comments', mode: 'sweep' } as const;
+
+describe('a sweep', () => {
+  it('brings the whole list, one request a page', async (t) => {
+    const bench = await workbenchFor(t);
+    const { pages, rows, inserted, updated, deleted, outcome } = await bench.sync(POSTS);
+    assert.deepEqual(
+      { pages, rows, inserted, updated, deleted, outcome },
+      { pages: 6, rows: 30, inserted: 30, updated: 0, deleted: 0, outcome: 'complete' },
+    );
+    assert.equal(bench.sandbox.requestCount, 6);
+    await bench.sync(COMMENTS);
+    assertExact(bench.path, bench.sandbox.world);
+  });
+
+  it('of an unchanged list writes no row', async (t) => {
+    const bench = await workbenchFor(t);
+    await bench.sync(POSTS);
+    const before = bench.query('SELECT * FROM posts');
+    const requests = bench.sandbox.requestCount;
+    const { inserted, updated, unchanged, deleted, suspects, held } = await bench.sync(POSTS);
+    assert.deepEqual(
+      { inserted, updated, unchanged, deleted, suspects, held },
+      { inserted: 0, updated: 0, unchanged: 30, deleted: 0, suspects: 0, held: 0 },
+    );
+    assert.equal(bench.sandbox.requestCount - requests, 6);
+    assert.deepEqual(bench.query('SELECT * FROM posts'), before);
+    assert.deepEqual(bench.query('SELECT * FROM post_versions'), []);
+  });
+
+  it('counts each row that changed, and keeps what it replaced', async (t) => {
+    const bench = await workbenchFor(t);
+    await bench.sync(POSTS);
+    bench.sandbox.world.vote(7);
+    bench.sandbox.world.addPost({ title: 'new' });
+    const { inserted, updated, unchanged } = await bench.sync(POSTS);
+    assert.deepEqual({ inserted, updated, unchanged }, { inserted: 1, updated: 1, unchanged: 29 });
+    const history = bench.query<{ votes_count: number }>(
+      'SELECT votes_count FROM post_history WHERE post_id = 7 ORDER BY observed_at',
+    );
+    assert.equal(history.length, 2);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
+  it('keeps fields the contract does not know, and lets go of them when they go', async (t) => {
+    const bench = await workbenchFor(t);
+    bench.sandbox.world.editPost(7, { extra: { tags: ['a'], nested: { deep: 1.5 } } });
+    await bench.sync(POSTS);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+    const [kept] = bench.query<{ extra: string }>('SELECT extra FROM posts WHERE id = 7');
+    assert.deepEqual(JSON.parse(kept?.extra ?? ''), { tags: ['a'], nested: { deep: 1.5 } });
+    bench.sandbox.world.editPost(7, { extra: null });
+    assert.equal((await bench.sync(POSTS)).updated, 1);
+    assert.deepEqual(bench.query('SELECT extra FROM posts WHERE id = 7'), [{ extra: null }]);
+  });
+
+  it('of a list that fits one page sees what is gone in it, in whatever order', async (t) => {
+    for (const order of ['newest', 'oldest', 'votes'] as const) {
+      const bench = await workbenchFor(t, { posts: 12, pageSize: 50, order });
+      await bench.sync(POSTS);
+      for (const id of [1, 5, 12]) bench.sandbox.world.deletePost(id);
+      assert.equal((await bench.sync(POSTS)).deleted, 3, order);
+      assertExact(bench.path, bench.sandbox.world, ['posts']);
+    }
+  });
+
+  it('of an empty upstream is complete and leaves an empty mirror', async (t) => {
+    const bench = await workbenchFor(t, { posts: 0 });
+    const { outcome, rows, held } = await bench.sync(POSTS);
+    assert.deepEqual({ outcome, rows, held }, { outcome: 'complete', rows: 0, held: 0 });
+    assert.deepEqual(readMirror(bench.path).posts, []);
+  });
+
+  it('walks every form of paging to the same mirror', async (t) => {
+    for (const paging of ['path', 'query', 'number', 'offset', 'cursor', 'cursor-url'] as const) {
+      const bench = await workbenchFor(t, { paging, posts: 12 });
+      assert.equal((await bench.sync(POSTS)).pages, 3, paging);
+      assertExact(bench.path, bench.sandbox.world, ['posts']);
+    }
+  });
+});
