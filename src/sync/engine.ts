@@ -58,7 +58,7 @@ async function headPass(
   if (memory.order?.direction !== 'desc') {
     const known =
       memory.order === null
-        ? 'no complete sweep has shown the order of the list yet'
+        ? 'no complete sweep has shown that the list starts with its newest rows'
         : 'the list starts with its oldest rows';
     return {
       done: false,
