@@ -7,8 +7,10 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import { Secret } from './base/secret.ts';
+import type { OutboxStore } from './store/outbox-seam.ts';
 import type { MirrorStatus, MirrorStore } from './store/seam.ts';
 import { openSqliteStore, readMirrorStatus } from './store/sqlite.ts';
+import { openSqliteOutbox } from './store/sqlite-outbox.ts';
 
 /** Everything that is open while a command or the service works. */
 export interface App {
@@ -17,6 +19,7 @@ export interface App {
   log: Logger;
   client: Client;
   store: MirrorStore;
+  outbox: OutboxStore;
   close(): Promise<void>;
 }
 
@@ -44,11 +47,14 @@ export async function openApp(settings: Settings, input: LoadInput, purpose: str
       format: settings.logFormat,
       secrets: () => [...seen],
     });
-    const store = openSqliteStore({ ...mirrorOf(settings), holder: `process ${process.pid} (${purpose})` });
+    const mirror = { ...mirrorOf(settings), holder: `process ${process.pid} (${purpose})` };
+    const store = openSqliteStore(mirror);
     opened.push(() => store.close());
+    const outbox = openSqliteOutbox(mirror);
+    opened.push(() => outbox.close());
     const client = openClient(settings, { url: upstream.url, token }, log);
     opened.push(() => client.close());
-    return { settings, clock: systemClock, log, client, store, close };
+    return { settings, clock: systemClock, log, client, store, outbox, close };
   } catch (error) {
     await close();
     throw error;

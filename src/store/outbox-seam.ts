@@ -1,0 +1,170 @@
+/** The outbox as flows see it: every method is one transaction that has reached the disk when its promise resolves. */
+export interface OutboxStore {
+  /** Takes rows in; each is either accepted, already there, or in conflict with a row of the same key and other content. */
+  accept(rows: readonly NewRow[], now: number): Promise<Acceptance[]>;
+  /** One arrow of the state machine; null when the row is no longer in a state the arrow starts from. */
+  move(id: number, arrow: Arrow, change: RowChange): Promise<OutboxRow | null>;
+  /** The row goes out: state, attempt, deadline and baseline stand on disk before this resolves. */
+  claim(claim: Claim): Promise<OutboxRow | Refusal>;
+  /** The end of an attempt and where its row goes from there, together. */
+  endAttempt(end: AttemptEnd): Promise<OutboxRow | null>;
+  /** Rows left in `sending` by a sender that died; only for whoever holds the sender's lock. */
+  orphans(): Promise<OutboxRow[]>;
+  /** The next row to send or to reconcile, and when, in the order they became due. */
+  next(now: number, batch: string | null): Promise<Next>;
+  find(id: number): Promise<OutboxRow | null>;
+  list(filter: RowFilter): Promise<OutboxRow[]>;
+  attempts(id: number): Promise<AttemptRow[]>;
+  counts(batch: string | null): Promise<StateCounts>;
+  /** Live posts of the mirror with this title, to be compared by the caller. */
+  lookalikes(title: string): Promise<MirroredPost[]>;
+  /** Those of the given posts that already confirm some row. */
+  boundPosts(ids: readonly number[]): Promise<Set<number>>;
+  /** The longest time a confirmed post was seen to be missing from the list, in milliseconds. */
+  worstListDelay(): Promise<number>;
+  /** Confirmed rows that were once ambiguous and still want a look for a second post. */
+  toLookAfter(): Promise<OutboxRow[]>;
+  /** One look is done; `duplicate` is a second post that was found. */
+  lookedAfter(id: number, duplicate: number | null, now: number): Promise<void>;
+  /** Keeps every other process from sending; the operating system releases it if we die. */
+  lockSender(): Promise<{ ok: true; release(): void } | { ok: false; holder: string }>;
+  paused(): Promise<string | null>;
+  setPaused(reason: string | null): Promise<void>;
+  /** Changes whenever another connection wrote to the file. */
+  dataVersion(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const OUTBOX_STATES = [
+  'ready',
+  'sending',
+  'confirmed',
+  'rejected',
+  'ambiguous',
+  'uncertain',
+  'cancelled',
+] as const;
+export type OutboxState = (typeof OUTBOX_STATES)[number];
+export type StateCounts = Record<OutboxState, number>;
+
+export interface PostText {
+  board: string;
+  title: string;
+  content: string;
+  email: string | null;
+  full_name: string | null;
+}
+
+export interface NewRow extends PostText {
+  batch: string;
+  source_key: string;
+  line: number | null;
+  /** Equal for rows whose posts could not be told apart. */
+  twin_key: string;
+}
+
+export type Acceptance =
+  | { outcome: 'accepted'; id: number }
+  | { outcome: 'already'; id: number; state: OutboxState; post_id: number | null; url: string | null }
+  | { outcome: 'conflict'; id: number };
+
+export interface OutboxRow extends PostText {
+  id: number;
+  batch: string;
+  source_key: string;
+  line: number | null;
+  kind: 'owner' | 'as-user';
+  twin_key: string;
+  state: OutboxState;
+  attempts: number;
+  not_before: string | null;
+  post_id: number | null;
+  url: string | null;
+  last_error: string | null;
+  baseline: number[];
+  first_sent_at: string | null;
+  not_found: number;
+  candidates: number[];
+  was_ambiguous: boolean;
+  looks_left: number;
+  duplicate_of: number | null;
+  created_at: string;
+  changed_at: string;
+}
+
+export interface Arrow {
+  from: readonly OutboxState[];
+  to: OutboxState;
+}
+
+/** What changes along an arrow; what is left out stays. */
+export interface RowChange {
+  now: number;
+  notBefore?: number | null;
+  postId?: number;
+  url?: string | null;
+  error?: string | null;
+  notFound?: number;
+  candidates?: number[];
+  wasAmbiguous?: true;
+  looksLeft?: number;
+}
+
+export interface Claim {
+  id: number;
+  arrow: Arrow;
+  now: number;
+  deadline: number;
+  baseline: number[];
+}
+
+/** Why a row was not claimed: nothing went out. */
+export interface Refusal {
+  refused: 'gone' | 'not due' | 'twin under way' | 'paused';
+}
+
+export interface AttemptEnd {
+  id: number;
+  n: number;
+  outcome: string;
+  httpStatus: number | null;
+  error: string | null;
+  arrow: Arrow;
+  change: RowChange;
+}
+
+export interface AttemptRow {
+  n: number;
+  started_at: string;
+  deadline_at: string;
+  ended_at: string | null;
+  outcome: string | null;
+  http_status: number | null;
+  post_id: number | null;
+  error: string | null;
+}
+
+export interface Next {
+  /** A row that can be sent now. */
+  ready: number | null;
+  /** An ambiguous row that has settled. */
+  settled: number | null;
+  /** When something becomes due, if nothing is due now; null when nothing waits for time. */
+  at: number | null;
+}
+
+export interface RowFilter {
+  state?: OutboxState;
+  batch?: string;
+  after?: number;
+  limit: number;
+}
+
+export interface MirroredPost {
+  id: number;
+  title: string;
+  content: string;
+  board_slug: string;
+  creator_email: string | null;
+  created: string;
+}

@@ -1,0 +1,44 @@
+import { openForWriting } from './db.ts';
+import { takeLock } from './lock.ts';
+import { outboxWriter } from './outbox.ts';
+import { outboxReader } from './outbox-reads.ts';
+import type { OutboxStore } from './outbox-seam.ts';
+import type { SqliteStoreOptions } from './sqlite.ts';
+
+/**
+ * The outbox in the mirror's file, over a connection of its own: a commit here is a promise to somebody, so it has reached the disk
+ * before it returns, while a lost page of the mirror is only read again.
+ */
+export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
+  const db = openForWriting(options);
+  db.pragma('synchronous = FULL');
+  const reads = outboxReader(db);
+  const writes = outboxWriter(db);
+  const durably = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
+  return {
+    accept: async (rows, now) => await durably(() => writes.accept(rows, new Date(now).toISOString())),
+    move: async (id, arrow, change) => await durably(() => writes.move(id, arrow, change)),
+    claim: async (claim) => await durably(() => writes.claim(claim)),
+    endAttempt: async (end) => await durably(() => writes.endAttempt(end)),
+    lookedAfter: async (id, duplicate, now) =>
+      await durably(() => writes.lookedAfter(id, duplicate, new Date(now).toISOString())),
+    setPaused: async (reason) => await durably(() => writes.setPaused(reason)),
+    orphans: async () => reads.orphans(),
+    next: async (now, batch) => reads.next(now, batch),
+    find: async (id) => reads.find(id),
+    list: async (filter) => reads.list(filter),
+    attempts: async (id) => reads.attempts(id),
+    counts: async (batch) => reads.counts(batch),
+    lookalikes: async (title) => reads.lookalikes(title),
+    boundPosts: async (ids) => reads.boundPosts(ids),
+    worstListDelay: async () => reads.worstListDelay(),
+    toLookAfter: async () => reads.toLookAfter(),
+    paused: async () => reads.paused(),
+    dataVersion: async () => db.pragma('data_version', { simple: true }) as number,
+    lockSender: async () =>
+      takeLock(`${options.path}.sender.lock`, `${options.holder}, since ${new Date().toISOString()}`),
+    async close() {
+      db.close();
+    },
+  };
+}
