@@ -12,6 +12,7 @@ const APPLICATION_ID = 0x46424d52;
 /** Below this version a bug in resetting the write-ahead log can corrupt a database. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 const BUSY_MS = 5000;
+const BUSY_STEP_MS = 20;
 
 export interface OpenOptions {
   path: string;
@@ -36,7 +37,7 @@ export function openForWriting({ path, upstream }: OpenOptions): Db {
 }
 
 function prepare(db: Db, upstream: string): void {
-  db.pragma('journal_mode = WAL');
+  logAhead(db);
   // A page and its checkpoint commit together, so losing the last ones to a power cut only means reading them again.
   // The outbox, where a commit is a promise, opens its own connection with FULL.
   db.pragma('synchronous = NORMAL');
@@ -44,6 +45,23 @@ function prepare(db: Db, upstream: string): void {
   db.pragma('cache_size = -32000');
   migrate(db);
   claim(db, upstream);
+}
+
+/** The first switch to the write-ahead log needs the file for itself, and gives up at once where other statements wait. */
+function logAhead(db: Db): void {
+  for (let waited = 0; ; waited += BUSY_STEP_MS) {
+    try {
+      db.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || waited >= BUSY_MS) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_STEP_MS);
+  }
+}
+
+export function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 /** Opens an existing mirror for reading only: no write reaches it through this handle. */
@@ -130,10 +148,10 @@ function refuseOtherUpstream(db: Db, path: string, upstream: string): void {
   );
 }
 
-/** Only the first opener writes; every later one has been checked already. */
+/** Only the first opener writes; and whoever looked before that one was done is refused now. */
 function claim(db: Db, upstream: string): void {
-  const owner = db.prepare("SELECT value FROM meta WHERE key = 'upstream'").pluck().get();
-  if (owner !== undefined) return;
-  db.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('upstream', ?)").run(upstream);
+  const owner = db.prepare("SELECT value FROM meta WHERE key = 'upstream'").pluck();
+  if (owner.get() === undefined)
+    db.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('upstream', ?)").run(upstream);
   refuseOtherUpstream(db, db.name, upstream);
 }

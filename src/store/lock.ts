@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { isBusy } from './db.ts';
 import { createPrivately } from './files.ts';
 import type { Busy, Lock } from './seam.ts';
 
@@ -15,8 +16,7 @@ export function takeLock(path: string, holder: string): Lock | Busy {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY'))
-      return { ok: false, holder: readHolder(path) };
+    if (isBusy(error)) return { ok: false, holder: readHolder(path) };
     throw error;
   }
   writeFileSync(holderFile(path), `${holder}\n`, { mode: 0o600 });

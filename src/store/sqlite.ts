@@ -1,5 +1,5 @@
 import type { Resource } from '../contract/endpoints.ts';
-import { type Db, type OpenOptions, openForReading, openForWriting } from './db.ts';
+import { type Db, isBusy, type OpenOptions, openForReading, openForWriting } from './db.ts';
 import { takeLock } from './lock.ts';
 import { passes } from './passes.ts';
 import type { Key, KeyFamily, MirrorStatus, MirrorStore } from './seam.ts';
@@ -26,11 +26,23 @@ export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
     newestKey: async (resource, by) => newestKey(db, resource, by),
     status: async () => readStatus(db),
     async close() {
-      // Without statistics the planner guesses; this looks only at tables that changed enough to matter.
-      db.pragma('optimize');
+      optimize(db);
       db.close();
     },
   };
+}
+
+/**
+ * Without statistics the planner guesses; this looks only at tables that changed enough to matter. Someone who is writing just now
+ * is not waited for: they will do the same when they close.
+ */
+function optimize(db: Db): void {
+  db.pragma('busy_timeout = 0');
+  try {
+    db.pragma('optimize');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
 }
 
 /** How the mirror stands, without being able to change it. */
