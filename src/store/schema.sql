@@ -1,0 +1,308 @@
+-- Made by "npm run schema" from the migrations up to version 2; not to be edited.
+
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE users (
+  id             INTEGER PRIMARY KEY,
+  email          TEXT,
+  name           TEXT,
+  alias          TEXT,
+  registered     TEXT,
+  registered_raw TEXT,
+  is_admin       INTEGER NOT NULL CHECK (is_admin IN (0, 1)),
+  is_team        INTEGER NOT NULL CHECK (is_team IN (0, 1)),
+  extra          TEXT,
+  first_seen_at  TEXT NOT NULL,
+  changed_at     TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX users_by_email ON users (email COLLATE NOCASE);
+
+CREATE TABLE boards (
+  id            INTEGER PRIMARY KEY,
+  name          TEXT NOT NULL,
+  url           TEXT NOT NULL,
+  slug          TEXT NOT NULL,
+  extra         TEXT,
+  first_seen_at TEXT NOT NULL,
+  changed_at    TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE statuses (
+  id            INTEGER PRIMARY KEY,
+  name          TEXT NOT NULL,
+  color         TEXT NOT NULL,
+  extra         TEXT,
+  first_seen_at TEXT NOT NULL,
+  changed_at    TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE posts (
+  id             INTEGER PRIMARY KEY,
+  title          TEXT NOT NULL,
+  content        TEXT NOT NULL,
+  url            TEXT NOT NULL,
+  creator_id     INTEGER NOT NULL REFERENCES users (id),
+  board_id       INTEGER NOT NULL REFERENCES boards (id),
+  status_id      INTEGER NOT NULL REFERENCES statuses (id),
+  votes_count    INTEGER NOT NULL,
+  comments_count INTEGER NOT NULL,
+  created        TEXT NOT NULL,
+  created_raw    TEXT,
+  extra          TEXT,
+  first_seen_at  TEXT NOT NULL,
+  changed_at     TEXT NOT NULL,
+  -- When what post_history tells about was last seen to change; url, creator and extra are not part of that.
+  version_at     TEXT NOT NULL,
+  deleted_at     TEXT
+) STRICT;
+
+CREATE INDEX posts_by_created ON posts (created, id);
+
+CREATE INDEX posts_deleted ON posts (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE commented_posts (
+  id            INTEGER PRIMARY KEY,
+  title         TEXT NOT NULL,
+  url           TEXT NOT NULL,
+  extra         TEXT,
+  first_seen_at TEXT NOT NULL,
+  changed_at    TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE comments (
+  id            INTEGER PRIMARY KEY,
+  post_id       INTEGER NOT NULL REFERENCES commented_posts (id),
+  creator_id    INTEGER NOT NULL REFERENCES users (id),
+  kind          TEXT NOT NULL,
+  status        TEXT,
+  likes_count   INTEGER NOT NULL,
+  highlighted   INTEGER NOT NULL CHECK (highlighted IN (0, 1)),
+  internal      INTEGER NOT NULL CHECK (internal IN (0, 1)),
+  content       TEXT NOT NULL,
+  created       TEXT NOT NULL,
+  created_raw   TEXT,
+  extra         TEXT,
+  first_seen_at TEXT NOT NULL,
+  changed_at    TEXT NOT NULL,
+  version_at    TEXT NOT NULL,
+  deleted_at    TEXT
+) STRICT;
+
+CREATE INDEX comments_by_post ON comments (post_id);
+
+CREATE INDEX comments_by_created ON comments (created, id);
+
+CREATE INDEX comments_deleted ON comments (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE post_versions (
+  n              INTEGER PRIMARY KEY,
+  post_id        INTEGER NOT NULL REFERENCES posts (id),
+  observed_at    TEXT NOT NULL,
+  title          TEXT,
+  content        TEXT,
+  board_id       INTEGER NOT NULL,
+  status_id      INTEGER NOT NULL,
+  votes_count    INTEGER NOT NULL,
+  comments_count INTEGER NOT NULL,
+  deleted        INTEGER NOT NULL CHECK (deleted IN (0, 1))
+) STRICT;
+
+CREATE INDEX post_versions_by_post ON post_versions (post_id, n);
+
+CREATE TABLE comment_versions (
+  n           INTEGER PRIMARY KEY,
+  comment_id  INTEGER NOT NULL REFERENCES comments (id),
+  observed_at TEXT NOT NULL,
+  content     TEXT,
+  likes_count INTEGER NOT NULL,
+  highlighted INTEGER NOT NULL CHECK (highlighted IN (0, 1)),
+  internal    INTEGER NOT NULL CHECK (internal IN (0, 1)),
+  status      TEXT,
+  deleted     INTEGER NOT NULL CHECK (deleted IN (0, 1))
+) STRICT;
+
+CREATE INDEX comment_versions_by_comment ON comment_versions (comment_id, n);
+
+CREATE VIEW post_history AS
+SELECT v.post_id,
+       v.observed_at,
+       coalesce(v.title,
+                (SELECT w.title FROM post_versions w
+                  WHERE w.post_id = v.post_id AND w.n > v.n AND w.title IS NOT NULL ORDER BY w.n LIMIT 1),
+                p.title) AS title,
+       coalesce(v.content,
+                (SELECT w.content FROM post_versions w
+                  WHERE w.post_id = v.post_id AND w.n > v.n AND w.content IS NOT NULL ORDER BY w.n LIMIT 1),
+                p.content) AS content,
+       v.board_id, v.status_id, v.votes_count, v.comments_count, v.deleted
+  FROM post_versions v JOIN posts p ON p.id = v.post_id
+UNION ALL
+SELECT id, version_at, title, content, board_id, status_id, votes_count, comments_count, deleted_at IS NOT NULL
+  FROM posts;
+
+CREATE VIEW comment_history AS
+SELECT v.comment_id,
+       v.observed_at,
+       coalesce(v.content,
+                (SELECT w.content FROM comment_versions w
+                  WHERE w.comment_id = v.comment_id AND w.n > v.n AND w.content IS NOT NULL ORDER BY w.n LIMIT 1),
+                c.content) AS content,
+       v.likes_count, v.highlighted, v.internal, v.status, v.deleted
+  FROM comment_versions v JOIN comments c ON c.id = v.comment_id
+UNION ALL
+SELECT id, version_at, content, likes_count, highlighted, internal, status, deleted_at IS NOT NULL
+  FROM comments;
+
+CREATE VIEW live_posts AS
+SELECT p.id, p.title, p.content, p.url,
+       p.board_id, b.name AS board, b.slug AS board_slug,
+       p.status_id, s.name AS status, s.color AS status_color,
+       p.creator_id, u.name AS creator, u.email AS creator_email,
+       p.votes_count, p.comments_count, p.created, p.extra, p.first_seen_at, p.changed_at
+  FROM posts p
+  JOIN boards b ON b.id = p.board_id
+  JOIN statuses s ON s.id = p.status_id
+  JOIN users u ON u.id = p.creator_id
+ WHERE p.deleted_at IS NULL;
+
+CREATE VIEW live_comments AS
+SELECT c.id, c.post_id, coalesce(p.title, r.title) AS post_title, b.name AS board,
+       c.creator_id, u.name AS creator, u.email AS creator_email, u.is_team AS creator_is_team,
+       c.kind, c.status, c.likes_count, c.highlighted, c.internal, c.content, c.created, c.extra,
+       c.first_seen_at, c.changed_at
+  FROM comments c
+  JOIN users u ON u.id = c.creator_id
+  JOIN commented_posts r ON r.id = c.post_id
+  LEFT JOIN posts p ON p.id = c.post_id
+  LEFT JOIN boards b ON b.id = p.board_id
+ WHERE c.deleted_at IS NULL;
+
+CREATE TABLE sync_runs (
+  id          INTEGER PRIMARY KEY,
+  resource    TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  mode        TEXT NOT NULL CHECK (mode IN ('sweep', 'head')),
+  started_at  TEXT NOT NULL,
+  finished_at TEXT,
+  outcome     TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'interrupted', 'failed')),
+  resumed     INTEGER NOT NULL DEFAULT 0,
+  pages       INTEGER NOT NULL DEFAULT 0,
+  rows        INTEGER NOT NULL DEFAULT 0,
+  inserted    INTEGER NOT NULL DEFAULT 0,
+  updated     INTEGER NOT NULL DEFAULT 0,
+  unchanged   INTEGER NOT NULL DEFAULT 0,
+  deleted     INTEGER NOT NULL DEFAULT 0,
+  held        INTEGER NOT NULL DEFAULT 0,
+  suspects    INTEGER NOT NULL DEFAULT 0,
+  quarantined INTEGER NOT NULL DEFAULT 0,
+  error       TEXT
+) STRICT;
+
+CREATE INDEX sync_runs_by_resource ON sync_runs (resource, mode, id);
+
+CREATE TABLE sync_state (
+  resource TEXT PRIMARY KEY CHECK (resource IN ('posts', 'comments')),
+  run_id   INTEGER REFERENCES sync_runs (id),
+  state    TEXT,
+  memory   TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sweep_pages (
+  run_id INTEGER NOT NULL REFERENCES sync_runs (id),
+  n      INTEGER NOT NULL,
+  ids    BLOB NOT NULL,
+  PRIMARY KEY (run_id, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE absences (
+  resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  id       INTEGER NOT NULL,
+  verdict  TEXT NOT NULL CHECK (verdict IN ('proven', 'suspect', 'missing')),
+  run_id   INTEGER NOT NULL,
+  misses   INTEGER NOT NULL DEFAULT 0,
+  held     INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
+  since    TEXT NOT NULL,
+  PRIMARY KEY (resource, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE quarantine (
+  id       INTEGER PRIMARY KEY,
+  resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  seen_at  TEXT NOT NULL,
+  run_id   INTEGER NOT NULL,
+  reason   TEXT NOT NULL,
+  body     TEXT NOT NULL,
+  UNIQUE (resource, body)
+) STRICT;
+
+CREATE VIRTUAL TABLE posts_text USING fts5 (
+  title, content,
+  content = 'posts', content_rowid = 'id',
+  tokenize = "unicode61 remove_diacritics 2"
+);
+
+CREATE TABLE outbox (
+  id            INTEGER PRIMARY KEY,
+  batch         TEXT NOT NULL,
+  -- What the row is known by at its source: the same source row is accepted once.
+  source_key    TEXT NOT NULL UNIQUE,
+  line          INTEGER,
+  kind          TEXT NOT NULL CHECK (kind IN ('owner', 'as-user')),
+  board         TEXT NOT NULL,
+  title         TEXT NOT NULL,
+  content       TEXT NOT NULL,
+  email         TEXT,
+  full_name     TEXT,
+  -- Equal for rows whose posts could not be told apart: those are never on their way at the same time.
+  twin_key      TEXT NOT NULL,
+  state         TEXT NOT NULL DEFAULT 'ready'
+                CHECK (state IN ('ready', 'sending', 'confirmed', 'rejected', 'ambiguous', 'uncertain', 'cancelled')),
+  attempts      INTEGER NOT NULL DEFAULT 0,
+  not_before    TEXT,
+  -- One post confirms one row.
+  post_id       INTEGER UNIQUE,
+  url           TEXT,
+  last_error    TEXT,
+  -- Posts of the mirror that already looked like this one before an attempt, as a JSON list of ids.
+  baseline      TEXT NOT NULL DEFAULT '[]',
+  -- When the first attempt began; nothing the upstream made before that is ours.
+  first_sent_at TEXT,
+  -- Complete reads of the list in which the post was not found.
+  not_found     INTEGER NOT NULL DEFAULT 0,
+  -- Posts a person may choose from, as a JSON list of ids.
+  candidates    TEXT NOT NULL DEFAULT '[]',
+  was_ambiguous INTEGER NOT NULL DEFAULT 0 CHECK (was_ambiguous IN (0, 1)),
+  -- Complete sweeps that still have to look for a second post of this row.
+  looks_left    INTEGER NOT NULL DEFAULT 0,
+  -- A second post that matches this row: the harm that was done, if any.
+  duplicate_of  INTEGER,
+  created_at    TEXT NOT NULL,
+  changed_at    TEXT NOT NULL,
+  CHECK ((kind = 'as-user') = (email IS NOT NULL)),
+  CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
+) STRICT;
+
+CREATE INDEX outbox_due ON outbox (state, not_before);
+
+CREATE INDEX outbox_by_batch ON outbox (batch, state);
+
+CREATE INDEX outbox_by_twin ON outbox (twin_key);
+
+CREATE INDEX outbox_to_look_after ON outbox (id) WHERE looks_left > 0;
+
+CREATE TABLE outbox_attempts (
+  outbox_id   INTEGER NOT NULL REFERENCES outbox (id),
+  n           INTEGER NOT NULL,
+  started_at  TEXT NOT NULL,
+  -- After this moment the attempt cannot still be on its way out of this machine.
+  deadline_at TEXT NOT NULL,
+  ended_at    TEXT,
+  outcome     TEXT,
+  http_status INTEGER,
+  post_id     INTEGER,
+  error       TEXT,
+  PRIMARY KEY (outbox_id, n)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { MirrorStore } from '../../../src/store/seam.ts';
+import { posts, range } from '../rows.ts';
+import { apply, begin, finish, sweep, unorderedSweep } from '../steps.ts';
+import { liveIds } from './absences.ts';
+import type { Story } from './story.ts';
+
+/** What stands between a fault of the upstream and the rows of the mirror. */
+export function brake(story: Story): void {
+  story('twenty deletions at once are done, twenty-one are held back', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 100)), 1);
+    const one = await sweep(store, 'posts', posts(...range(1, 79)), 2);
+    assert.deepEqual([one.deleted, one.held], [0, 21]);
+    assert.equal(liveIds(read).length, 100);
+    const two = await sweep(store, 'posts', posts(...range(1, 80)), 3);
+    assert.deepEqual([two.deleted, two.held], [20, 0]);
+    assert.deepEqual(liveIds(read), range(1, 80));
+  });
+
+  story('of many rows, one in twenty may go at once', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 1000)), 1);
+    const one = await sweep(store, 'posts', posts(...range(1, 949)), 2);
+    assert.deepEqual([one.deleted, one.held], [0, 51]);
+    const two = await sweep(store, 'posts', posts(...range(1, 950)), 3);
+    assert.deepEqual([two.deleted, two.held], [50, 0]);
+    assert.equal(liveIds(read).length, 950);
+  });
+
+  story('what is held back is shown, and deleted once a person accepts it', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 60)), 1);
+    await sweep(store, 'posts', posts(...range(1, 10)), 2);
+    assert.equal(await heldIn(store), 50);
+    const { deleted, held } = await sweep(store, 'posts', posts(...range(1, 10)), 3, { acceptDeletes: true });
+    assert.deepEqual([deleted, held], [50, 0]);
+    assert.equal(await heldIn(store), 0);
+    assert.deepEqual(liveIds(read), range(1, 10));
+  });
+
+  story('what is held back and seen again is under no suspicion', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 60)), 1);
+    await sweep(store, 'posts', posts(...range(1, 10)), 2);
+    const { deleted, held } = await sweep(store, 'posts', posts(...range(1, 55)), 3);
+    assert.deepEqual([deleted, held], [5, 0]);
+    assert.equal(await heldIn(store), 0);
+    assert.deepEqual(liveIds(read), range(1, 55));
+  });
+
+  story('an empty answer deletes nothing, however few the rows', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(1), 1);
+    const { deleted, held } = await sweep(store, 'posts', [], 2);
+    assert.deepEqual([deleted, held], [0, 1]);
+    assert.deepEqual(liveIds(read), [1]);
+    assert.equal((await sweep(store, 'posts', [], 3, { acceptDeletes: true })).deleted, 1);
+    assert.deepEqual(liveIds(read), []);
+  });
+
+  story('where the order proves nothing, a row goes when it was missing three times', async (mirror) => {
+    const { store, read } = mirror;
+    await sweep(store, 'posts', posts(1, 2, 3), 1);
+    for (const at of [2, 3]) {
+      const { deleted, suspects } = await unorderedSweep(store, 'posts', [posts(3), posts(1)], at);
+      assert.deepEqual([deleted, suspects], [0, 1]);
+    }
+    await mirror.reopen();
+    assert.equal((await unorderedSweep(mirror.store, 'posts', [posts(3), posts(1)], 4)).deleted, 1);
+    assert.deepEqual(liveIds(read), [1, 3]);
+  });
+
+  story('a row seen in between starts to be counted anew', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(1, 2, 3), 1);
+    const short = [posts(3), posts(1)];
+    for (const at of [2, 3]) await unorderedSweep(store, 'posts', short, at);
+    await unorderedSweep(store, 'posts', [posts(2, 3), posts(1)], 4);
+    for (const at of [5, 6]) await unorderedSweep(store, 'posts', short, at);
+    assert.deepEqual(liveIds(read), [1, 2, 3]);
+    await unorderedSweep(store, 'posts', short, 7);
+    assert.deepEqual(liveIds(read), [1, 3]);
+  });
+
+  for (const [where, pages] of [
+    ['two pages', [posts(3), posts(1, 3)]],
+    ['one page', [posts(3, 3), posts(1)]],
+  ] as const)
+    story(`a sweep that shows an id twice, on ${where}, counts for nothing`, async ({ store, read }) => {
+      await sweep(store, 'posts', posts(1, 2, 3), 1);
+      for (const at of [2, 3, 4, 5]) await unorderedSweep(store, 'posts', pages, at);
+      assert.deepEqual(liveIds(read), [1, 2, 3]);
+    });
+
+  story('a sweep that was resumed counts the ids of both its parts, each page once', async (mirror) => {
+    await sweep(mirror.store, 'posts', posts(1, 2, 3, 4), 1);
+    for (const at of [2, 3, 4]) {
+      const pass = await begin(mirror.store, 'posts', at);
+      await apply(mirror.store, pass, posts(4), at, { keepIds: true, state: 'two' });
+      // The last page has no state of its own: a kill after it reads it again.
+      await apply(mirror.store, pass, posts(3, 1), at, { keepIds: true });
+      await mirror.reopen();
+      const resumed = await begin(mirror.store, 'posts', at);
+      assert.deepEqual([resumed.runId, resumed.counts.pages], [pass.runId, 1]);
+      await apply(mirror.store, resumed, posts(3, 1), at, { keepIds: true });
+      await finish(mirror.store, resumed, at, { conclude: 'missing' });
+    }
+    assert.deepEqual(liveIds(mirror.read), [1, 3, 4]);
+  });
+}
+
+async function heldIn(store: MirrorStore): Promise<number | undefined> {
+  const { resources } = await store.status();
+  return resources.find(({ resource }) => resource === 'posts')?.held;
+}

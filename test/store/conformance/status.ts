@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { aComment, aPost, iso, posts, range } from '../rows.ts';
+import { apply, begin, finish, sweep } from '../steps.ts';
+import type { Story } from './story.ts';
+
+export function status(story: Story): void {
+  story('an empty mirror has nothing to tell but whose it is', async ({ store, upstream }) => {
+    const nothing = {
+      live: 0,
+      deleted: 0,
+      lastSweepAt: null,
+      lastHeadAt: null,
+      unfinished: false,
+      suspects: 0,
+      held: 0,
+      quarantined: 0,
+    };
+    assert.deepEqual(await store.status(), {
+      upstream,
+      resources: [
+        { resource: 'posts', ...nothing },
+        { resource: 'comments', ...nothing },
+      ],
+      people: { users: 0, boards: 0, statuses: 0 },
+      runs: [],
+    });
+  });
+
+  story('the status counts rows, people, absences, quarantine and the last passes', async ({ store }) => {
+    await sweep(store, 'posts', posts(1, 2, 3), 1);
+    await sweep(store, 'posts', posts(1, 2), 2);
+    await finish(store, await begin(store, 'posts', 3, { mode: 'head' }), 4);
+    const pass = await begin(store, 'comments', 5);
+    const rejects = [{ id: null, reason: 'broken', body: '[]' }];
+    await apply(store, pass, [aComment(1)], 5, { rejects, state: 'page two' });
+    const { resources, people, runs } = await store.status();
+    assert.deepEqual(resources, [
+      {
+        resource: 'posts',
+        live: 2,
+        deleted: 1,
+        lastSweepAt: iso(2),
+        lastHeadAt: iso(4),
+        unfinished: false,
+        suspects: 0,
+        held: 0,
+        quarantined: 0,
+      },
+      {
+        resource: 'comments',
+        live: 1,
+        deleted: 0,
+        lastSweepAt: null,
+        lastHeadAt: null,
+        unfinished: true,
+        suspects: 0,
+        held: 0,
+        quarantined: 1,
+      },
+    ]);
+    assert.deepEqual(people, { users: 1, boards: 1, statuses: 1 });
+    assert.deepEqual(
+      runs.map(({ resource, mode, outcome, deleted }) => [resource, mode, outcome, deleted]),
+      [
+        ['comments', 'sweep', 'running', 0],
+        ['posts', 'head', 'complete', 0],
+        ['posts', 'sweep', 'complete', 1],
+        ['posts', 'sweep', 'complete', 0],
+      ],
+    );
+  });
+
+  story('a pass that failed does not count as the last sweep', async ({ store }) => {
+    await sweep(store, 'posts', posts(1), 1);
+    await sweep(store, 'posts', posts(1), 2, { outcome: 'failed', error: 'HTTP 500' });
+    assert.equal((await store.status()).resources[0]?.lastSweepAt, iso(1));
+  });
+
+  story('the last ten passes are shown, newest first', async ({ store }) => {
+    for (const at of range(1, 12)) await finish(store, await begin(store, 'posts', at), at);
+    const { runs } = await store.status();
+    assert.deepEqual(
+      runs.map((run) => run.started_at),
+      range(3, 12).reverse().map(iso),
+    );
+  });
+
+  story('the newest key is that of the newest live row, by id or by creation', async ({ store }) => {
+    assert.equal(await store.newestKey('posts', 'id'), null);
+    const on = (id: number, day: string) => aPost(id, { created: `2025-01-${day}T00:00:00+01:00` });
+    await sweep(store, 'posts', [on(1, '05'), on(2, '05'), on(3, '01'), on(4, '09')], 1);
+    await sweep(store, 'posts', [on(1, '05'), on(2, '05'), on(3, '01')], 2);
+    const old = '2024-12-31T23:00:00.000Z';
+    const recent = '2025-01-04T23:00:00.000Z';
+    assert.deepEqual(await store.newestKey('posts', 'id'), { created: old, id: 3 });
+    assert.deepEqual(await store.newestKey('posts', 'created'), { created: recent, id: 2 });
+    assert.equal(await store.newestKey('comments', 'created'), null);
+  });
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { MirrorStore } from '../../../src/store/seam.ts';
+import { wellFormedText } from '../../contract/wire.ts';
+import { aPost, range } from '../rows.ts';
+import { apply, begin, finish, sweep } from '../steps.ts';
+import type { Story } from './story.ts';
+
+const titled = (id: number, title: string, content = 'text') => aPost(id, { title, content });
+
+export function text(story: Story): void {
+  story('an index made after the first sweep finds titles and contents', async ({ store, read }) => {
+    await sweep(store, 'posts', [titled(1, 'Dark mode'), titled(2, 'Héllo', 'a DARK night')], 1);
+    assert.deepEqual(read.search('dark'), []);
+    await indexAll(store);
+    assert.deepEqual(read.search('dark'), [1, 2]);
+    assert.deepEqual(read.search('hello'), [2]);
+    read.checkTextIndex();
+  });
+
+  story('once everything is indexed, new and changed texts are found at once', async ({ store, read }) => {
+    await sweep(store, 'posts', [titled(5, 'old words')], 1);
+    await indexAll(store);
+    await sweep(store, 'posts', [titled(5, 'new words'), titled(3, 'third'), titled(9, 'ninth')], 2);
+    assert.deepEqual(read.search('words'), [5]);
+    assert.deepEqual(read.search('old'), []);
+    assert.deepEqual(read.search('third OR ninth'), [3, 9]);
+    assert.equal(await store.indexText(), false);
+    read.checkTextIndex();
+  });
+
+  story(
+    'a deleted post is not found, and is found again when it lives again, changed',
+    async ({ store, read }) => {
+      await sweep(store, 'posts', [titled(1, 'stays'), titled(2, 'leaves')], 1);
+      await indexAll(store);
+      await sweep(store, 'posts', [titled(1, 'stays')], 2);
+      assert.deepEqual(read.search('leaves'), []);
+      read.checkTextIndex();
+      await sweep(store, 'posts', [titled(1, 'stays'), titled(2, 'returns')], 3);
+      assert.deepEqual([read.search('leaves'), read.search('returns')], [[], [2]]);
+      read.checkTextIndex();
+    },
+  );
+
+  story('rows may come, change and go while the index is being made', async ({ store, read }) => {
+    const ids = range(1, 2500).map((n) => n * 2);
+    const pass = await begin(store, 'posts', 1);
+    await apply(
+      store,
+      pass,
+      ids.map((id) => titled(id, `number${id}`)),
+      1,
+    );
+    await finish(store, pass, 1);
+    assert.equal(await store.indexText(), true);
+    assert.deepEqual(read.search('number2'), [2]);
+    assert.deepEqual(read.search('number5000'), []);
+
+    // Below and above where the index has come to: new, changed, gone and back.
+    const later = await begin(store, 'posts', 2);
+    const changed = [titled(2, 'low'), titled(3, 'low new'), titled(5000, 'high'), titled(5001, 'high new')];
+    await apply(store, later, changed, 2);
+    await store.noteAbsent({ pass: later, ids: [4, 4998], verdict: 'proven', now: 0 });
+    await finish(store, later, 2, { conclude: 'proven' });
+    assert.deepEqual([read.search('low'), read.search('high')], [[2, 3], []]);
+
+    await indexAll(store);
+    assert.deepEqual(
+      [read.search('low'), read.search('high')],
+      [
+        [2, 3],
+        [5000, 5001],
+      ],
+    );
+    for (const gone of ['number2', 'number4', 'number4998', 'number5000'])
+      assert.deepEqual(read.search(gone), []);
+    assert.deepEqual(read.search('number6 OR number4996'), [6, 4996]);
+    read.checkTextIndex();
+  });
+
+  story('an index that was interrupted is continued, by this process or another', async (mirror) => {
+    await sweep(
+      mirror.store,
+      'posts',
+      range(1, 2500).map((id) => titled(id, `number${id}`)),
+      1,
+    );
+    await mirror.store.indexText();
+    await mirror.reopen();
+    const other = mirror.another();
+    assert.equal(await other.indexText(), true);
+    await sweep(mirror.store, 'posts', [titled(1, 'first'), ...rest(mirror.read.table('posts').length)], 2);
+    await indexAll(mirror.store);
+    assert.equal(await other.indexText(), false);
+    await other.close();
+    assert.deepEqual(mirror.read.search('first OR number1 OR number2500'), [1, 2500]);
+    mirror.read.checkTextIndex();
+  });
+
+  story('any text can be indexed, changed and taken out again', async ({ store, read }) => {
+    await indexAll(store);
+    let at = 0;
+    const rewritten = fc.asyncProperty(wellFormedText, wellFormedText, async (title, content) => {
+      await sweep(store, 'posts', [titled(1, title, content)], ++at);
+      read.checkTextIndex();
+    });
+    await fc.assert(rewritten, { numRuns: 50 });
+  });
+}
+
+const rest = (last: number) => range(2, last).map((id) => titled(id, `number${id}`));
+
+async function indexAll(store: MirrorStore): Promise<void> {
+  while (await store.indexText());
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { migrate } from '../../src/store/migrate.ts';
+import { migratedSchema, writtenSchema } from './write-schema.ts';
+
+/** What people's own SQL relies on. */
+const PROMISED = {
+  users: 'id email name alias registered is_admin is_team extra first_seen_at changed_at',
+  boards: 'id name url slug first_seen_at changed_at',
+  statuses: 'id name color first_seen_at changed_at',
+  posts:
+    'id title content url creator_id board_id status_id votes_count comments_count created extra first_seen_at ' +
+    'changed_at deleted_at',
+  comments:
+    'id post_id creator_id kind status likes_count highlighted internal content created extra first_seen_at ' +
+    'changed_at deleted_at',
+  post_history: 'post_id observed_at title content board_id status_id votes_count comments_count deleted',
+  comment_history: 'comment_id observed_at content likes_count highlighted internal status deleted',
+  sync_runs:
+    'id resource mode started_at finished_at outcome pages rows inserted updated unchanged deleted suspects ' +
+    'quarantined error',
+  quarantine: 'id resource seen_at reason body',
+  live_posts: 'id title content url board status creator votes_count comments_count created',
+  live_comments: 'id post_id kind status likes_count highlighted internal content creator board created',
+};
+
+describe('the schema', () => {
+  it('is what src/store/schema.sql says; after a new migration, "npm run schema" writes it anew', () => {
+    assert.equal(writtenSchema(), migratedSchema(), 'run "npm run schema" and look at what changed');
+  });
+
+  for (const [table, columns] of Object.entries(PROMISED))
+    it(`has in ${table} every column that is promised`, () => {
+      const db = new Database(':memory:');
+      migrate(db);
+      const there = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
+      assert.deepEqual(
+        columns.split(' ').filter((column) => !there.includes(column)),
+        [],
+      );
+    });
+});
