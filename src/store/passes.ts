@@ -80,6 +80,7 @@ export function passes(db: Db): Passes {
     checkpoint(pass, state, isQuiet);
     return {
       counts,
+      proven: proven.length,
       suspects,
       unchanged: counts.unchanged - before === page.rows.length && rejects.length === 0,
     };

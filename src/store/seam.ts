@@ -109,6 +109,8 @@ export interface PageWrite {
 
 export interface PageResult {
   counts: PassCounts;
+  /** How many live rows the page's own gaps hold. */
+  proven: number;
   /** Live rows in the suspected range. */
   suspects: number[];
   /** True when no row of the page was new or different. */

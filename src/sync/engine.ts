@@ -4,7 +4,7 @@ import type { Lock, Pass, PassEnd, PassMode, PassStart, PassSummary } from '../s
 import { head } from './head.ts';
 import type { PassContext } from './pass.ts';
 import { type Memory, newSweep, readMemory, type SweepState } from './state.ts';
-import { type Sweep, sweep } from './sweep.ts';
+import { type Sweep, sweep, withProof } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -84,8 +84,7 @@ async function sweepPass(
   memory: Memory,
 ): Promise<PassSummary> {
   const pass = await context.store.beginPass(await startOf(context, resource, 'sweep', memory));
-  const state: SweepState =
-    pass.state === null ? newSweep(resource, memory) : (JSON.parse(pass.state) as SweepState);
+  const state = pass.state === null ? newSweep(resource, memory) : takenUp(pass.state);
   const under: Sweep = { pass, memory, state, counts: { ...pass.counts } };
   const resumable = (): string | null => {
     if (under.state.previous === null) return null;
@@ -100,6 +99,12 @@ async function sweepPass(
       acceptDeletes: acceptDeletes ?? false,
     };
   });
+}
+
+/** The checkpoint was written with its page, before anyone knew whether that page proved something. */
+function takenUp(text: string): SweepState {
+  const state = JSON.parse(text) as SweepState;
+  return state.previous ? { ...state, proofs: withProof(state.proofs, state.previous.cursor) } : state;
 }
 
 /** The floor is written before the first row of a pass, so that a kill at any point leaves it standing. */

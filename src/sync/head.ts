@@ -1,8 +1,8 @@
 import type { Pass } from '../store/seam.ts';
 import { compareKeys, keyOf, slotsOf } from './order.ts';
+import { type AnyPage, rowsOf, walk } from './pages.ts';
 import type { PassContext } from './pass.ts';
 import type { Memory } from './state.ts';
-import { type AnyPage, rowsOf, walk } from './sweep.ts';
 
 /** Pages in a row without anything new before a head pass believes that the rest is known. */
 const QUIET_PAGES = 2;

@@ -13,6 +13,8 @@ export interface SweepState {
   evidence: Evidence;
   /** The ids of all pages are kept, for want of a proven order. */
   keepIds: boolean;
+  /** Pages whose gaps hold rows of the mirror. */
+  proofs: string[];
 }
 
 /** What complete sweeps teach later passes about a list. */
@@ -31,7 +33,7 @@ export function newSweep(resource: Resource, memory: Memory): SweepState {
   const readCreated = memory.tryCreated || memory.order?.by === 'created';
   const isTrusted = memory.order !== null && memory.order.strength !== 'weak';
   const evidence = noEvidence(resource, readCreated);
-  return { cursor: '', previous: null, firstId: null, evidence, keepIds: !isTrusted };
+  return { cursor: '', previous: null, firstId: null, evidence, keepIds: !isTrusted, proofs: [] };
 }
 
 export function readMemory(text: string | null): Memory {

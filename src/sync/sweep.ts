@@ -1,11 +1,10 @@
-import type { Client, Page } from '../api/client.ts';
-import type { Comment, Post } from '../contract/decode.ts';
-import type { Resource } from '../contract/endpoints.ts';
-import type { KeyFamily, PageRows, Pass, PassCounts, PassEnd } from '../store/seam.ts';
+import type { KeyFamily, Pass, PassCounts, PassEnd } from '../store/seam.ts';
 import { boundaryHolds } from './boundary.ts';
 import { type Gaps, gapsOf } from './gaps.ts';
 import { addPage, compareKeys, keyOf, orderFrom, type Slot, slotsOf } from './order.ts';
+import { type AnyPage, rowsOf, walk } from './pages.ts';
 import type { PassContext } from './pass.ts';
+import { lookAgain, MOST_LOOKS } from './second-look.ts';
 import type { Memory, SweepState } from './state.ts';
 
 /** A sweep under way. `state` is where a resumed one would start, `counts` what it would start with: they move on with each page. */
@@ -27,6 +26,7 @@ export async function sweep(context: PassContext, under: Sweep): Promise<Conclus
   }
   const isOnlyPage = last.previous?.cursor === '' && !last.evidence.unknownRows;
   const conclude = isOnlyPage ? 'proven' : await conclusion(context, under, last);
+  if (conclude === 'proven') await lookAgain(context, under.pass, last.proofs);
   return { conclude, memory: lessons(last, under.memory) };
 }
 
@@ -35,27 +35,12 @@ export interface Conclusion {
   memory: Memory;
 }
 
-export type AnyPage = Page<Post> | Page<Comment>;
-
-export function walk(
-  client: Client,
-  resource: Resource,
-  options: Parameters<Client['posts']>[0],
-): AsyncGenerator<AnyPage, void, undefined> {
-  return resource === 'posts' ? client.posts(options) : client.comments(options);
-}
-
-/** The page's rows with the name of their list, as the store wants them. */
-export function rowsOf(resource: Resource, page: AnyPage): PageRows {
-  return { resource, rows: page.rows } as PageRows;
-}
-
 /** Writes one page and returns the state after it. */
 async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Promise<SweepState> {
   const { pass, memory, state } = under;
   const slots = slotsOf(page.rows, page.rejects);
   const next = advance(state, slots, page);
-  const { suspects } = await context.store.applyPage({
+  const { suspects, proven } = await context.store.applyPage({
     pass,
     page: rowsOf(pass.resource, page),
     rejects: page.rejects,
@@ -65,6 +50,7 @@ async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Pro
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
     state: page.next === null ? null : JSON.stringify(next),
   });
+  if (proven > 0) next.proofs = withProof(next.proofs, page.cursor);
   if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
   if (suspects.length > 0)
     await settleSuspects(context, pass, suspects, [state.previous, page.cursor, slots[0]]);
@@ -83,6 +69,10 @@ function advance(state: SweepState, slots: Slot[], page: AnyPage): SweepState {
     firstId: state.previous === null ? (first?.id ?? null) : state.firstId,
     evidence: { ...evidence, overlaps: evidence.overlaps || overlaps(state, first) },
   };
+}
+
+export function withProof(proofs: readonly string[], cursor: string): string[] {
+  return proofs.includes(cursor) ? [...proofs] : [...proofs, cursor].slice(0, MOST_LOOKS);
 }
 
 function byOf({ evidence }: SweepState): KeyFamily {

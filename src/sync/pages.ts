@@ -1,0 +1,19 @@
+import type { Client, Page } from '../api/client.ts';
+import type { Comment, Post } from '../contract/decode.ts';
+import type { Resource } from '../contract/endpoints.ts';
+import type { PageRows } from '../store/seam.ts';
+
+export type AnyPage = Page<Post> | Page<Comment>;
+
+export function walk(
+  client: Client,
+  resource: Resource,
+  options: Parameters<Client['posts']>[0],
+): AsyncGenerator<AnyPage, void, undefined> {
+  return resource === 'posts' ? client.posts(options) : client.comments(options);
+}
+
+/** The page's rows with the name of their list, as the store wants them. */
+export function rowsOf(resource: Resource, { rows }: { rows: (Post | Comment)[] }): PageRows {
+  return { resource, rows } as PageRows;
+}
