@@ -6,8 +6,11 @@ import { slotsOf } from './order.ts';
 export interface Boundary {
   resource: Resource;
   before: { cursor: string; lastId: number };
-  after: { cursor: string; firstId: number };
+  /** Undefined where that page ends the list without a row. */
+  after: { cursor: string; firstId: number | undefined };
 }
+
+const UNREADABLE = 'a row without an id';
 
 /**
  * Whether nothing can have stood between two pages. The end of the one and the start of the other were seen at different moments,
@@ -23,10 +26,10 @@ export async function boundaryHolds(
   // A row that cannot be read has its place all the same: it may be the very one that crossed.
   const read = async (cursor: string) => {
     const { rows, rejects } = await client.page(resource, cursor, signal);
-    return slotsOf(rows, rejects).map((slot) => slot?.id);
+    return slotsOf(rows, rejects).map((slot) => (slot === null ? UNREADABLE : slot.id));
   };
   const start = (await read('')).at(0);
-  if (start === undefined) return false;
+  if (start === undefined || start === UNREADABLE) return false;
   for (let look = 0; look < 2; look++) {
     if ((await read(before.cursor)).at(-1) !== before.lastId) return false;
     if ((await read(after.cursor)).at(0) !== after.firstId) return false;

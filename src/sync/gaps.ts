@@ -9,7 +9,7 @@ import { compareKeys, type Direction, keyOf, type Slot } from './order.ts';
 export interface Gaps {
   by: KeyFamily;
   proven: KeyRange[];
-  /** The gap to the page before. */
+  /** The gap to the page before, or from there to the end of the list. */
   suspected: KeyRange | null;
 }
 
@@ -35,7 +35,7 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gaps | null {
     const closesList = isLast && i === runs.length - 1 && keys.at(-1) !== null;
     return range(opensList ? null : first, closesList ? null : last, direction);
   });
-  return { by, proven, suspected: between(place.previous, keys[0] ?? null, direction, by) };
+  return { by, proven, suspected: suspected(keys, { ...place, direction }) };
 }
 
 /** First and last key of each stretch of rows with readable keys. */
@@ -55,13 +55,15 @@ function range(first: Key | null, last: Key | null, direction: 'desc' | 'asc'): 
   return direction === 'desc' ? { above: last, below: first } : { above: first, below: last };
 }
 
-function between(
-  previous: Key | null,
-  first: Key | null,
-  direction: 'desc' | 'asc',
-  by: KeyFamily,
+/** What lies between the page before and this one; all the rest of the list where this one ends it without a row. */
+function suspected(
+  keys: readonly (Key | null)[],
+  { by, previous, direction, isLast }: PagePlace & { direction: 'desc' | 'asc' },
 ): KeyRange | null {
-  if (!previous || !first) return null;
+  if (!previous) return null;
+  if (keys.length === 0) return isLast ? range(previous, null, direction) : null;
+  const [first = null] = keys;
+  if (!first) return null;
   const step = compareKeys(first, previous, by);
   const goesOn = direction === 'desc' ? step < 0 : step > 0;
   return goesOn ? range(previous, first, direction) : null;

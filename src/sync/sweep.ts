@@ -112,11 +112,11 @@ async function settleSuspects(
   ids: number[],
   [before, cursor, first]: [SweepState['previous'], string, Slot | undefined],
 ): Promise<void> {
-  if (!before || before.lastId === null || !first) return;
+  if (!before || before.lastId === null || first === null) return;
   const boundary = {
     resource: pass.resource,
     before: { cursor: before.cursor, lastId: before.lastId },
-    after: { cursor, firstId: first.id },
+    after: { cursor, firstId: first?.id },
   };
   if (await boundaryHolds(client, boundary, signal))
     await store.noteAbsent({ pass, ids, verdict: 'proven', now: clock.now() });

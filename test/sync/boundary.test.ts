@@ -54,6 +54,16 @@ describe('the check of a boundary between two pages', () => {
     assert.equal(await boundaryHolds(listOf(nameless).client, BOUNDARY), false);
   });
 
+  it('holds at the end of a list whose last page stays empty, and not when a row shows there', async () => {
+    const end = { ...BOUNDARY, after: { cursor: 'p4', firstId: undefined } };
+    assert.equal(await boundaryHolds(listOf().client, end), true);
+    const readable = (_: number, cursor: string) => (cursor === 'p4' ? { ids: [1] } : undefined);
+    assert.equal(await boundaryHolds(listOf(readable).client, end), false);
+    const nameless = (_: number, cursor: string) =>
+      cursor === 'p4' ? { ids: [], unreadable: { at: 0, id: null } } : undefined;
+    assert.equal(await boundaryHolds(listOf(nameless).client, end), false);
+  });
+
   it('fails on a list that has become empty', async () => {
     const { client } = listOf((_, cursor) => (cursor === '' ? { ids: [] } : undefined));
     assert.equal(await boundaryHolds(client, BOUNDARY), false);

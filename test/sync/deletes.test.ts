@@ -41,6 +41,23 @@ describe('a row that was deleted upstream', () => {
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
+  it('is found at the end of a list that ends with an empty page', async (t) => {
+    const bench = await sweptBench(t);
+    bench.meanwhile = ({ url }) => bench.sandbox.faults.set(url.includes('page=6') ? 'empty on=posts' : '');
+    // Rows 5 to 1 of the mirror are gone for whoever asks for page 6.
+    const { deleted, suspects } = await bench.sync(SWEEP);
+    assert.deepEqual({ deleted, suspects }, { deleted: 5, suspects: 0 });
+  });
+
+  it('is not believed at once where the list ends too early', async (t) => {
+    const bench = await sweptBench(t);
+    bench.sandbox.faults.set('empty on=posts nth=4');
+    const { deleted, suspects, pages } = await bench.sync(SWEEP);
+    assert.deepEqual({ deleted, suspects, pages }, { deleted: 0, suspects: 15, pages: 4 });
+    assert.equal((await bench.sync(SWEEP)).suspects, 0);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
   it('is found in a list that starts with its oldest rows', async (t) => {
     await assertFound(await sweptBench(t, { order: 'oldest' }), [1, 5, 6, 13, 30]);
   });

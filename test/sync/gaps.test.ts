@@ -117,11 +117,12 @@ describe('gaps of a page', () => {
     assert.equal(gapsOf(slots([3, null, 5]), only), null);
   });
 
-  it('prove nothing from an empty page that is not the whole list', () => {
-    assert.deepEqual(gapsOf([], { ...MIDDLE, isLast: true, previous: { created: '', id: 4 } }), {
-      by: 'id',
-      proven: [],
-      suspected: null,
-    });
+  it('prove nothing from an empty page in the middle, and only suggest an end from one at the end', () => {
+    const previous = { created: '', id: 4 };
+    assert.deepEqual(gapsOf([], { ...MIDDLE, previous }), { by: 'id', proven: [], suspected: null });
+    const desc = gapsOf([], { ...MIDDLE, isLast: true, previous });
+    assert.deepEqual(desc, { by: 'id', proven: [], suspected: { above: null, below: previous } });
+    const asc = gapsOf([], { ...MIDDLE, direction: 'asc', isLast: true, previous });
+    assert.deepEqual(asc?.suspected, { above: previous, below: null });
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { type Client, createClient } from '../../src/api/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -48,6 +48,7 @@ export interface SyncExtras {
 export async function openWorkbench(
   options: SandboxOptions = {},
   clock: Clock = systemClock,
+  limits: ClientOptions['limits'] = { pageMs: 2000, idleMs: 500 },
 ): Promise<Workbench> {
   const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-sync-'));
   const path = join(folder, 'mirror.db');
@@ -63,7 +64,7 @@ export async function openWorkbench(
     token: () => token,
     clock,
     retry: { attempts: 3, firstDelayMs: 1, maxDelayMs: 2 },
-    limits: { pageMs: 2000, idleMs: 500 },
+    limits,
   });
   const open = (): MirrorStore => openSqliteStore({ path, upstream: UPSTREAM, holder: 'test' });
   const bench: Workbench = {
@@ -110,10 +111,9 @@ export function queryFile<T>(path: string, sql: string): T[] {
 /** A workbench that is put away when the test ends. */
 export async function workbenchFor(
   t: TestContext,
-  options?: SandboxOptions,
-  clock?: Clock,
+  ...options: Parameters<typeof openWorkbench>
 ): Promise<Workbench> {
-  const bench = await openWorkbench(options, clock);
+  const bench = await openWorkbench(...options);
   t.after(() => bench.close());
   return bench;
 }
