@@ -1,5 +1,16 @@
 import type { Secret } from '../src/base/secret.ts';
-import { integer, oneOf, type Parse, parameterName, text, token, upstreamUrl } from './parse.ts';
+import {
+  duration,
+  durationOr,
+  durationText,
+  integer,
+  oneOf,
+  type Parse,
+  parameterName,
+  text,
+  token,
+  upstreamUrl,
+} from './parse.ts';
 
 /** One setting: everything the program, the help and `feedback-mirror config` need to know about it. */
 export interface Setting<T> {
@@ -75,11 +86,38 @@ export const SETTINGS = {
     fallbackText: 'mirror.db in DATA_DIR',
     meaning: 'the SQLite file of the mirror',
   }),
+  headEvery: setting<number | 'off'>({
+    env: 'SYNC_HEAD_EVERY',
+    parse: durationOr('off'),
+    print: (value) => (value === 'off' ? value : durationText(value)),
+    fallback: 120_000,
+    meaning: 'how often the newest rows are looked at; off for never',
+  }),
+  sweepEvery: setting<number>({
+    env: 'SYNC_SWEEP_EVERY',
+    parse: duration,
+    print: durationText,
+    fallback: 3_600_000,
+    meaning: 'how often the whole lists are read, which also finds deletions',
+  }),
   pagesAhead: setting<number>({
     env: 'SYNC_PAGES_AHEAD',
     parse: integer(1, 16),
     fallback: 1,
     meaning: 'pages fetched ahead, where the form of `next` allows it',
+  }),
+  pushPerMinute: setting<number>({
+    env: 'PUSH_PER_MINUTE',
+    parse: integer(1, 1_000_000),
+    fallback: 60,
+    meaning: 'how many posts are sent a minute, at most',
+  }),
+  pushSettle: setting<number>({
+    env: 'PUSH_SETTLE',
+    parse: duration,
+    print: durationText,
+    fallback: 60_000,
+    meaning: 'how long an unclear send is left to settle before the list is searched for it',
   }),
   logLevel: setting<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'>({
     env: 'LOG_LEVEL',

@@ -3,11 +3,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadInput, liveToken, type Settings } from '../config/load.ts';
 import { type Client, createClient } from './api/client.ts';
+import { LIMIT_DEFAULTS } from './api/options.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import { Secret } from './base/secret.ts';
+import type { OutboxContext } from './outbox/push.ts';
+import { type ImportReads, openImportReads } from './store/import-reads.ts';
 import type { OutboxStore } from './store/outbox-seam.ts';
+import { type OutboxView, openOutboxView } from './store/outbox-view.ts';
 import type { MirrorStatus, MirrorStore } from './store/seam.ts';
 import { openSqliteStore, readMirrorStatus } from './store/sqlite.ts';
 import { openSqliteOutbox } from './store/sqlite-outbox.ts';
@@ -27,14 +31,19 @@ export interface App {
 const SANDBOX = 'the built-in sandbox';
 
 /** Opens in order, closes in reverse; what was opened before a failure is closed again. */
-export async function openApp(settings: Settings, input: LoadInput, purpose: string): Promise<App> {
+export async function openApp(
+  settings: Settings,
+  input: LoadInput,
+  purpose: string,
+  { isService = false }: { isService?: boolean } = {},
+): Promise<App> {
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
     mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-    const upstream = await findUpstream(settings, input);
+    const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);
     const seen = new Set<Secret>();
     const token = (): Secret => {
@@ -43,11 +52,11 @@ export async function openApp(settings: Settings, input: LoadInput, purpose: str
       return current;
     };
     const log = createLogger({
-      level: logLevel(settings),
+      level: isService ? settings.logLevel : quietLevel(settings),
       format: settings.logFormat,
       secrets: () => [...seen],
     });
-    const mirror = { ...mirrorOf(settings), holder: `process ${process.pid} (${purpose})` };
+    const mirror = { ...mirrorOf(settings), holder: holder(purpose) };
     const store = openSqliteStore(mirror);
     opened.push(() => store.close());
     const outbox = openSqliteOutbox(mirror);
@@ -61,9 +70,36 @@ export async function openApp(settings: Settings, input: LoadInput, purpose: str
   }
 }
 
+/** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */
+export function openOutbox(settings: Settings, purpose: string): OutboxStore {
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  return openSqliteOutbox({ ...mirrorOf(settings), holder: holder(purpose) });
+}
+
+/** What sending needs, from an open app. */
+export function sendingContext({ settings, outbox, client, clock }: App, signal: AbortSignal): OutboxContext {
+  const { createMs } = LIMIT_DEFAULTS;
+  const settleMs = settings.pushSettle;
+  return { store: outbox, client, clock, signal, createMs, settleMs, random: Math.random };
+}
+
+/** The outbox for commands that only look; null where nothing was ever written. */
+export function viewOutbox(settings: Settings): OutboxView | null {
+  return openOutboxView(mirrorOf(settings));
+}
+
+/** What an import asks the mirror and the outbox; null where there is neither. */
+export function readsForImport(settings: Settings): ImportReads | null {
+  return openImportReads(mirrorOf(settings));
+}
+
 /** How the mirror stands, for commands that only look. */
 export function lookAtMirror(settings: Settings): MirrorStatus {
   return readMirrorStatus(mirrorOf(settings));
+}
+
+function holder(purpose: string): string {
+  return `process ${process.pid} (${purpose})`;
 }
 
 function mirrorOf({ mirrorPath, baseUrl }: Settings): { path: string; upstream: string } {
@@ -77,7 +113,7 @@ interface Upstream {
 }
 
 /** The service of the settings; without one, the sandbox in this process, on a file beside the mirror. */
-async function findUpstream(settings: Settings, input: LoadInput): Promise<Upstream> {
+async function findUpstream(settings: Settings, input: LoadInput, live: boolean): Promise<Upstream> {
   if (settings.baseUrl)
     return { url: settings.baseUrl.href, token: realToken(settings, input), close: async () => {} };
   const { startSandbox } = await import('./sandbox/server.ts');
@@ -86,7 +122,9 @@ async function findUpstream(settings: Settings, input: LoadInput): Promise<Upstr
   const sandbox = await startSandbox({
     data: join(settings.dataDir, 'sandbox.db'),
     posts: 500,
+    referenceTime: Date.now(),
     tokens: [owner],
+    live,
   });
   return { url: sandbox.url, token: () => token, close: () => sandbox.close() };
 }
@@ -116,6 +154,6 @@ function openClient(
 }
 
 /** A command that prints its own result is quiet unless something is wrong or the person asked for more. */
-function logLevel({ logLevel: level, sources }: Settings): string {
+function quietLevel({ logLevel: level, sources }: Settings): string {
   return sources.logLevel === 'default' ? 'warn' : level;
 }

@@ -26,7 +26,7 @@ export function createLogger({ level, format, secrets, destination }: LogSetting
 
 /** Line by line and at once: pino-pretty's own stream could still hold the last lines when the process ends. */
 function prettied(sink: DestinationStream, colorize: boolean): DestinationStream {
-  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname' });
+  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname', singleLine: true });
   return {
     write(line) {
       sink.write(prettify(line));

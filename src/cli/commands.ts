@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { register as config } from './config.ts';
 import { register as sandbox } from './sandbox.ts';
+import { register as start } from './start.ts';
 import { register as status } from './status.ts';
 import { register as sync } from './sync.ts';
 
@@ -8,4 +9,4 @@ import { register as sync } from './sync.ts';
 export type Register = (program: Command, stop: AbortSignal) => void;
 
 /** In the order of the help. Each file is light: what a command needs is imported when it runs. */
-export const COMMANDS: readonly Register[] = [sync, status, sandbox, config];
+export const COMMANDS: readonly Register[] = [start, sync, status, sandbox, config];

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { MirrorStatus, ResourceStatus, RunRow } from '../store/seam.ts';
 import { type Context, openContext } from './context.ts';
+import { counted } from './counted.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -41,7 +42,7 @@ function statusText(
     ]),
   );
   const recent = table(
-    ['run', 'list', 'pass', 'started', 'outcome', 'pages', 'rows', 'new', 'changed', 'deleted', 'error'],
+    ['run', 'list', 'pass', 'started', 'outcome', 'pages', 'rows', 'new', 'changed', 'deleted'],
     runs.map((r) => [
       `#${r.id}`,
       r.resource,
@@ -53,7 +54,6 @@ function statusText(
       r.inserted,
       r.updated,
       r.deleted,
-      r.error,
     ]),
   );
   return [
@@ -64,23 +64,40 @@ function statusText(
     ...resources.flatMap(advice),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
+    ...failures(runs, table),
   ].join('\n');
+}
+
+/** Below the runs, not beside them: a column as wide as a sentence would break every line. */
+function failures(runs: RunRow[], table: Table): string[] {
+  const failed = runs.filter(({ error }) => error !== null);
+  if (failed.length === 0) return [];
+  return [
+    '',
+    table(
+      ['run', 'what went wrong'],
+      failed.map(({ id, error }) => [`#${id}`, error]),
+    ),
+  ];
 }
 
 function outcome({ outcome, finished_at }: RunRow): string {
   return outcome === 'running' && finished_at === null ? 'running, or killed' : outcome;
 }
 
-function advice({ resource, held, quarantined, unfinished }: ResourceStatus): string[] {
+function advice({ resource, held, quarantined, suspects, unfinished }: ResourceStatus): string[] {
   const lines: string[] = [];
   if (held > 0)
     lines.push(
-      `${held} ${resource} are gone upstream; accept their deletion with "feedback-mirror sync --accept-deletes".`,
+      `${counted(held, resource)} seem to be gone upstream, suspiciously many at once; ` +
+        `if that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
     );
   if (quarantined > 0)
     lines.push(
-      `${quarantined} ${resource} could not be read: the table quarantine has each with its reason.`,
+      `${counted(quarantined, resource)} could not be read: the table quarantine has each with its reason.`,
     );
+  if (suspects > 0)
+    lines.push(`${counted(suspects, resource)} may be gone upstream; later sweeps will tell.`);
   if (unfinished) lines.push(`A sweep of ${resource} was cut short; the next one goes on from there.`);
   return lines;
 }

@@ -1,30 +1,28 @@
 import type { PassSummary } from '../store/seam.ts';
+import { counted } from './counted.ts';
 import { table } from './table.ts';
 
 const HEAD = ['list', 'pass', 'pages', 'rows', 'new', 'changed', 'same', 'deleted', 'time', 'rows/s'];
 
+/** A pass and when this process began with it: one that was taken up again may have started days ago. */
+export interface Passed {
+  summary: PassSummary;
+  began: number;
+}
+
 /** What each pass did, side by side. */
-export function summaryText(summaries: PassSummary[]): string {
-  return table(
-    HEAD,
-    summaries.map((s) => {
-      const seconds = (Date.parse(s.finishedAt) - Date.parse(s.startedAt)) / 1000;
-      const rate = seconds > 0 ? Math.round(s.rows / seconds) : null;
-      const pass = s.resumed > 0 ? `${s.mode}, resumed` : s.mode;
-      return [
-        s.resource,
-        pass,
-        s.pages,
-        s.rows,
-        s.inserted,
-        s.updated,
-        s.unchanged,
-        s.deleted,
-        `${seconds.toFixed(1)} s`,
-        rate,
-      ];
-    }),
-  );
+export function summaryText(passed: Passed[]): string {
+  return table(HEAD, passed.map(line));
+}
+
+function line({ summary: s, began }: Passed): (string | number | null)[] {
+  const seconds = Math.max(0, Date.parse(s.finishedAt) - Math.max(Date.parse(s.startedAt), began)) / 1000;
+  const isResumed = s.resumed > 0;
+  // The rows of a pass that was taken up were not all read in this time.
+  const rate = isResumed || seconds === 0 ? null : Math.round(s.rows / seconds);
+  const pass = isResumed ? `${s.mode}, resumed` : s.mode;
+  const counts = [s.pages, s.rows, s.inserted, s.updated, s.unchanged, s.deleted];
+  return [s.resource, pass, ...counts, `${seconds.toFixed(1)} s`, rate];
 }
 
 /** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
@@ -32,14 +30,14 @@ export function needsAttention({ resource, held, quarantined }: PassSummary): st
   const notes: string[] = [];
   if (held > 0) {
     notes.push(
-      `${held} ${resource} are gone upstream, which is suspiciously many at once: nothing was deleted. ` +
-        'If that is right, run "feedback-mirror sync --accept-deletes".',
+      `${counted(held, resource)} seem to be gone upstream, suspiciously many at once: nothing was deleted. ` +
+        `If that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
     );
   }
   if (quarantined > 0) {
     notes.push(
-      `${quarantined} ${resource} could not be read and were set aside with their reasons; see "feedback-mirror status" ` +
-        'or the table quarantine.',
+      `${counted(quarantined, resource)} could not be read and went into the table quarantine, each with its reason; ` +
+        'an earlier version in the mirror stays.',
     );
   }
   return notes;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { AppError } from '../base/errors.ts';
+import type { App } from '../app.ts';
+import { AppError, codeOf } from '../base/errors.ts';
 import { RESOURCES, type Resource } from '../contract/resources.ts';
-import type { PassSummary } from '../store/seam.ts';
+import type { Pass } from '../store/seam.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
 import { type Context, openContext } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
-import { openProgress } from './progress.ts';
-import { needsAttention, summaryText } from './sync-summary.ts';
+import { openProgress, type Progress } from './progress.ts';
 
 interface Flags {
   head?: true;
@@ -51,34 +51,82 @@ function requests(list: string | undefined, flags: Flags): SyncRequest[] {
 }
 
 async function sync(context: Context, wanted: SyncRequest[]): Promise<void> {
-  const [{ openApp }, { syncOnce }] = await Promise.all([import('../app.ts'), import('../sync/engine.ts')]);
+  const [{ openApp }, engine, words] = await Promise.all([
+    import('../app.ts'),
+    import('../sync/engine.ts'),
+    import('./sync-summary.ts'),
+  ]);
   const app = await openApp(context.settings, context.input, 'sync');
+  if (!context.settings.baseUrl) tell(context, SANDBOX_NOTE);
   const progress = await openProgress(context);
-  const outcomes: SyncOutcome[] = [];
+  const outcomes: Outcome[] = [];
   try {
-    const { resources } = await app.store.status();
-    for (const request of wanted) {
-      const onPage = progress.start(
-        request.resource,
-        resources.find((r) => r.resource === request.resource)?.live ?? 0,
-      );
-      const { client, store, clock } = app;
-      const ahead = context.settings.pagesAhead;
-      outcomes.push(await syncOnce({ client, store, clock, signal: context.signal, ahead, onPage }, request));
-    }
+    for (const request of wanted) outcomes.push(await onePass(context, app, progress, engine, request));
   } finally {
     progress.stop();
     await app.close();
-    report(context, outcomes);
+    report(context, outcomes, words);
   }
 }
 
-function report(context: Context, outcomes: SyncOutcome[]): void {
-  const summaries = outcomes.flatMap((outcome): PassSummary[] => (outcome.done ? [outcome.summary] : []));
+const SANDBOX_NOTE =
+  'No FEEDBACK_BASE_URL is set: this is the built-in sandbox, a service of made-up feedback.';
+
+type Engine = typeof import('../sync/engine.ts');
+type Outcome = SyncOutcome & { began: number };
+
+async function onePass(
+  context: Context,
+  { client, store, clock }: App,
+  progress: Progress,
+  { syncOnce }: Engine,
+  request: SyncRequest,
+): Promise<Outcome> {
+  const { resource, mode } = request;
+  const { resources } = await store.status();
+  const live = resources.find((known) => known.resource === resource)?.live ?? 0;
+  const onBar = progress.start(resource, mode === 'sweep' ? live : 0);
+  const began = clock.now();
+  let pages = 0;
+  const onPage = (pass: Pass): void => {
+    pages++;
+    onBar(pass);
+  };
+  const onWait = (holder: string): void =>
+    tell(context, `Waiting for another pass over ${resource}: ${holder}.`);
+  const { signal, settings } = context;
+  try {
+    const ahead = settings.pagesAhead;
+    return { ...(await syncOnce({ client, store, clock, signal, ahead, onPage, onWait }, request)), began };
+  } catch (error) {
+    progress.stop();
+    if (pages > 0 && mode === 'sweep') tell(context, whatIsKept(resource, error));
+    throw error;
+  }
+}
+
+/** For a person; a machine gets all it needs in the JSON and the exit code. */
+function tell(context: Context, text: string): void {
+  if (!context.json) context.say(text);
+}
+
+function whatIsKept(resource: Resource, error: unknown): string {
+  const startsOver = ['protocol', 'refused'].includes(codeOf(error));
+  const next = startsOver ? 'starts over' : 'goes on from there';
+  return `The sweep of ${resource} stopped on its way. What it read is kept, nothing was deleted; the next one ${next}.`;
+}
+
+function report(
+  context: Context,
+  outcomes: Outcome[],
+  { summaryText, needsAttention }: typeof import('./sync-summary.ts'),
+): void {
+  const passed = outcomes.filter((outcome) => outcome.done);
   const skipped = outcomes.flatMap((outcome): string[] => (outcome.done ? [] : [outcome.reason]));
+  const summaries = passed.map(({ summary }) => summary);
   if (context.json) context.print(JSON.stringify({ passes: summaries, skipped }));
-  else if (summaries.length > 0) context.print(summaryText(summaries));
+  else if (passed.length > 0) context.print(summaryText(passed));
   const notes = [...skipped, ...summaries.flatMap(needsAttention)];
-  if (!context.json) for (const note of notes) context.say(note);
+  for (const note of notes) tell(context, note);
   if (notes.length > 0) process.exitCode = EXIT_CODES.partial;
 }

@@ -68,9 +68,9 @@ export function commentWriter(db: Db): RowWriter<Comment> {
         insert.run(id, ...columns, at, at, at);
         return 'inserted';
       }
-      const version = isSameVersion(old, comment) ? old.version_at : at;
-      if (version === at) keep(id, old, content);
-      update.run(...columns, at, version, id);
+      const isSameAsBefore: boolean = isSameVersion(old, comment);
+      if (!isSameAsBefore) keep(id, old, content);
+      update.run(...columns, at, isSameAsBefore ? old.version_at : at, id);
       return 'updated';
     },
     remove(id, at) {

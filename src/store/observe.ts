@@ -10,6 +10,8 @@ import type { Db } from './db.ts';
 const LATE_PAGE_MS = 600_000;
 /** Pages that are remembered for that: more than are ever under way at once. */
 const RECENT_PAGES = 32;
+/** Entities remembered as they stand in the database: the same people write most of the rows. */
+const KNOWN_ENTITIES = 20_000;
 
 type Value = string | number | null;
 
@@ -18,6 +20,8 @@ interface Entity {
 }
 
 interface Table<T extends Entity> {
+  /** Seen to be stored just so since anyone else last wrote; spares most look-ups. */
+  known: Map<number, T>;
   /** Stored values in the order of `values`, and then changed_at. */
   find: Statement<[number], Value[]>;
   values: (entity: T) => Value[];
@@ -42,7 +46,9 @@ export function entityObserver(db: Db): (observed: Observed, at: string) => numb
   ];
   // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
   const recent: { at: string; observed: Observed }[] = [];
+  const isUntouched = otherWriters(db);
   return (observed, at) => {
+    if (!isUntouched()) for (const table of [users, boards, statuses, references]) table.known.clear();
     const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
     recent.push({ at, observed });
     if (recent.length > RECENT_PAGES) recent.shift();
@@ -63,14 +69,44 @@ function observe<T extends Entity>(
 ): number {
   let changes = 0;
   for (const entity of entities.values()) {
+    if (isKnown(table, entity)) continue;
     const stored = table.find.get(entity.id);
-    if (stored && isSame(stored, table.values(entity))) continue;
+    if (stored && isSame(stored, table.values(entity))) {
+      remember(table, entity);
+      continue;
+    }
     if (stored && (isLate(stored.at(-1) as string, at) || isSeenSince(entity.id))) continue;
+    table.known.delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
     changes++;
   }
   return changes;
+}
+
+/** Whether no other connection has written since the last call. */
+function otherWriters(db: Db): () => boolean {
+  const version = db.prepare<[], number>('PRAGMA data_version').pluck();
+  let last = version.get();
+  return () => {
+    const current = version.get();
+    const isSameVersion = current === last;
+    last = current;
+    return isSameVersion;
+  };
+}
+
+function isKnown<T extends Entity>({ known }: Table<T>, entity: T): boolean {
+  const last = known.get(entity.id);
+  if (!last) return false;
+  for (const key in entity) if (entity[key] !== last[key]) return false;
+  return true;
+}
+
+/** Only what was read: what this transaction writes may still be rolled back. */
+function remember<T extends Entity>({ known }: Table<T>, entity: T): void {
+  if (known.size >= KNOWN_ENTITIES) known.clear();
+  known.set(entity.id, entity);
 }
 
 function isSame(stored: Value[], values: Value[]): boolean {
@@ -117,6 +153,7 @@ function userTable(db: Db): Table<User> {
     UPDATE users SET email = ?, name = ?, alias = ?, registered = ?, registered_raw = ?, is_admin = ?, is_team = ?, extra = ?,
                      changed_at = ? WHERE id = ?`);
   return {
+    known: new Map(),
     find: finder(
       db,
       `SELECT email, name, alias, coalesce(registered_raw, registered), is_admin, is_team, extra, changed_at
@@ -137,6 +174,7 @@ function boardTable(db: Db): Table<Board> {
   );
   const values = (b: Board): Value[] => [b.name, b.url, b.extra];
   return {
+    known: new Map(),
     find: finder(db, 'SELECT name, url, extra, changed_at FROM boards WHERE id = ?'),
     values,
     insert: (b, at) => insert.run(...values(b), slugOf(b.url), b.id, at, at),
@@ -153,6 +191,7 @@ function statusTable(db: Db): Table<Status> {
   );
   const values = (s: Status): Value[] => [s.name, s.color, s.extra];
   return {
+    known: new Map(),
     find: finder(db, 'SELECT name, color, extra, changed_at FROM statuses WHERE id = ?'),
     values,
     insert: (s, at) => insert.run(...values(s), s.id, at, at),
@@ -169,6 +208,7 @@ function referenceTable(db: Db): Table<PostReference> {
   );
   const values = (r: PostReference): Value[] => [r.title, r.url, r.extra];
   return {
+    known: new Map(),
     find: finder(db, 'SELECT title, url, extra, changed_at FROM commented_posts WHERE id = ?'),
     values,
     insert: (r, at) => insert.run(...values(r), r.id, at, at),

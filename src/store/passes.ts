@@ -166,7 +166,8 @@ function writeRows<T extends Post | Comment>(
   pass: Pass,
 ): number {
   let changes = 0;
-  for (const row of rows) {
+  // A b-tree that grows upwards fills its pages: a list that comes newest first made the file 1.6 times as large.
+  for (const row of rows.toSorted((a, b) => a.id - b.id)) {
     const effect = writer.write(row, at);
     pass.counts[effect]++;
     if (effect !== 'unchanged') changes++;

@@ -85,9 +85,9 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
         return 'inserted';
       }
       const isSameText = old.title === title && old.content === content;
-      const version = isSameVersion(old, post) ? old.version_at : at;
-      if (version === at) keep(id, old, post);
-      update.run(...columns, at, version, id);
+      const isSameAsBefore: boolean = isSameVersion(old, post);
+      if (!isSameAsBefore) keep(id, old, post);
+      update.run(...columns, at, isSameAsBefore ? old.version_at : at, id);
       if (!isSameText) text.changed(id, old, post);
       return 'updated';
     },

@@ -60,7 +60,7 @@ CREATE TABLE posts (
   deleted_at     TEXT
 ) STRICT;
 
-CREATE INDEX posts_by_created ON posts (created, id);
+CREATE INDEX posts_by_created ON posts (created);
 
 CREATE INDEX posts_deleted ON posts (deleted_at) WHERE deleted_at IS NOT NULL;
 
@@ -94,7 +94,7 @@ CREATE TABLE comments (
 
 CREATE INDEX comments_by_post ON comments (post_id);
 
-CREATE INDEX comments_by_created ON comments (created, id);
+CREATE INDEX comments_by_created ON comments (created);
 
 CREATE INDEX comments_deleted ON comments (deleted_at) WHERE deleted_at IS NOT NULL;
 

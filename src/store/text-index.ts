@@ -1,7 +1,7 @@
 import type { Db } from './db.ts';
 
 /** Rows a step: a few tens of milliseconds, so that nothing else in the process waits long. */
-const CHUNK = 1000;
+const CHUNK = 5000;
 /** Everything is indexed: from now on each new row goes in with its page. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -39,6 +39,8 @@ export function textIndex(db: Db): TextIndex {
   const addChunk = db.prepare(
     'INSERT INTO posts_text (rowid, title, content) SELECT id, title, content FROM posts WHERE id > ? AND id <= ? ORDER BY id',
   );
+  // Off until then: merging while the first rows come in would do the same work several times over.
+  const mergeFromNowOn = db.prepare("INSERT INTO posts_text (posts_text, rank) VALUES ('automerge', 4)");
   let mark = Number(readMark.get());
 
   const refresh = (): void => {
@@ -49,6 +51,7 @@ export function textIndex(db: Db): TextIndex {
     if (mark === ALL) return false;
     const end = chunkEnd.get(mark, CHUNK) ?? null;
     if (end !== null) addChunk.run(mark, end);
+    else mergeFromNowOn.run();
     mark = end ?? ALL;
     writeMark.run(String(mark));
     return end !== null;

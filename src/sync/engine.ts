@@ -34,10 +34,10 @@ export async function syncOnce(context: PassContext, request: SyncRequest): Prom
 }
 
 async function takeTurn(
-  { store, clock, signal }: PassContext,
+  { store, clock, signal, onWait }: PassContext,
   { resource, wait }: SyncRequest,
 ): Promise<Lock> {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     const lock = await store.lock(resource);
     if (lock.ok) return lock;
@@ -46,6 +46,7 @@ async function takeTurn(
         hint: 'Wait for it to end, or run again with --wait.',
       });
     }
+    if (attempt === 1) onWait?.(lock.holder);
     await clock.sleep(LOCK_POLL_MS, signal);
   }
 }

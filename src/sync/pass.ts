@@ -11,4 +11,6 @@ export interface PassContext {
   /** Pages under way while one is written. */
   ahead: number;
   onPage: (pass: Pass) => void;
+  /** Another process has the list, and we wait for it: who, in words. */
+  onWait?: (holder: string) => void;
 }

@@ -64,7 +64,7 @@ CREATE TABLE posts (
   deleted_at     TEXT
 ) STRICT;
 
-CREATE INDEX posts_by_created ON posts (created, id);
+CREATE INDEX posts_by_created ON posts (created);
 CREATE INDEX posts_deleted ON posts (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- Comments carry a short form of their post. It is kept on its own: the post may come later, or not be ours to list.
@@ -97,7 +97,7 @@ CREATE TABLE comments (
 ) STRICT;
 
 CREATE INDEX comments_by_post ON comments (post_id);
-CREATE INDEX comments_by_created ON comments (created, id);
+CREATE INDEX comments_by_created ON comments (created);
 CREATE INDEX comments_deleted ON comments (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- Superseded versions. The current one stands in posts, so a first sweep writes no history at all, and a text that did
@@ -254,4 +254,7 @@ CREATE VIRTUAL TABLE posts_text USING fts5 (
   tokenize = "unicode61 remove_diacritics 2"
 );
 
+-- A chunk of the first indexing becomes one segment instead of many small ones, and segments are merged once it is done.
+INSERT INTO posts_text (posts_text, rank) VALUES ('hashsize', 16777216);
+INSERT INTO posts_text (posts_text, rank) VALUES ('automerge', 0);
 INSERT INTO meta (key, value) VALUES ('text_indexed_to', '-1');

@@ -1,0 +1,40 @@
+import type { Clock } from '../../base/clock.ts';
+import { crashPoint } from '../../base/crash.ts';
+import type { ImportReads } from '../../store/import-reads.ts';
+import type { Acceptance, OutboxStore } from '../../store/outbox-seam.ts';
+import { FINAL_STATES } from '../states.ts';
+import type { Door, Verdict } from './intake.ts';
+
+export interface OutboxDoor extends Door {
+  /** Batches of earlier imports that still hold rows of this file on their way. */
+  openBatches: Set<string>;
+}
+
+/** The outbox itself: what it takes has reached the disk. */
+export function outboxDoor(
+  store: Pick<OutboxStore, 'accept'>,
+  reads: Pick<ImportReads, 'batchesOf'>,
+  clock: Clock,
+): OutboxDoor {
+  const openBatches = new Set<string>();
+  return {
+    openBatches,
+    async take(rows) {
+      const acceptances = await store.accept(rows, clock.now());
+      crashPoint('import:accepted');
+      const open = acceptances.flatMap((acceptance) => (isOpen(acceptance) ? [acceptance.id] : []));
+      if (open.length > 0) for (const batch of await reads.batchesOf(open)) openBatches.add(batch);
+      return acceptances.map(verdictOf);
+    },
+  };
+}
+
+function isOpen(acceptance: Acceptance): boolean {
+  return acceptance.outcome === 'already' && !FINAL_STATES.some((state) => state === acceptance.state);
+}
+
+function verdictOf(acceptance: Acceptance): Verdict {
+  return acceptance.outcome === 'conflict'
+    ? { outcome: 'conflict', with: `outbox row ${acceptance.id}` }
+    : acceptance;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+
+/** A file to import: it can be read from the start as often as wanted, where `twice` was asked for. */
+export interface Input {
+  /** Null where nobody knows before the end. */
+  bytes: number | null;
+  read(): AsyncIterable<Uint8Array>;
+  /** Tells whether another path leads to this very file. */
+  isSame(other: Pick<Stats, 'dev' | 'ino'>): boolean;
+  close(): Promise<void>;
+}
+
+export interface InputOptions {
+  /** A path, or `-` for standard input. */
+  path: string;
+  stdin: AsyncIterable<Uint8Array>;
+  /** Where what cannot be read twice is kept meanwhile; null when once is enough. */
+  spoolIn: string | null;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise<Input> {
+  if (path === '-') return spoolIn === null ? passing(stdin) : await spooled(stdin, spoolIn);
+  const handle = await openFile(path);
+  const stats = await handle.stat();
+  if (stats.isFile()) return onDisk(handle, stats);
+  if (stats.isDirectory()) {
+    await handle.close();
+    throw new AppError('usage', `${path} is a folder`, { hint: 'Give the path of a CSV file.' });
+  }
+  // A pipe, such as the shell's <(command).
+  const once = handle.createReadStream({ highWaterMark: CHUNK_BYTES });
+  return spoolIn === null ? passing(once) : await spooled(once, spoolIn);
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
+      throw new AppError('usage', `there is no file ${path}`, {
+        cause,
+        hint: 'Give the path of a CSV file, or - for standard input.',
+      });
+    throw new AppError('usage', `${path} cannot be read (${code ?? 'unknown error'})`, { cause });
+  }
+}
+
+/** One handle for both readings: whatever happens to the name meanwhile, it is the same file. */
+function onDisk(handle: FileHandle, { size, dev, ino }: Pick<Stats, 'size' | 'dev' | 'ino'>): Input {
+  return {
+    bytes: size,
+    read: () => handle.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES }),
+    isSame: (other) => other.dev === dev && other.ino === ino,
+    close: () => handle.close(),
+  };
+}
+
+function passing(source: AsyncIterable<Uint8Array>): Input {
+  return { bytes: null, read: () => source, isSame: () => false, close: async () => {} };
+}
+
+/** The file has no name from the start, so that no copy of people's words is left behind however the process ends. */
+async function spooled(source: AsyncIterable<Uint8Array>, folder: string): Promise<Input> {
+  const path = join(folder, `.spool-${randomUUID()}`);
+  const handle = await open(path, 'wx+', 0o600);
+  try {
+    await unlink(path);
+    for await (const chunk of source) await handle.write(chunk);
+    return onDisk(handle, await handle.stat());
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { type Db, type OpenOptions, openForReading } from './db.ts';
+import type { OutboxState, PostText } from './outbox-seam.ts';
+
+/** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows. */
+export interface ImportReads {
+  /** What the outbox holds under each row's source key, in the order of the rows. */
+  known(rows: readonly KeyedText[]): Promise<(KnownRow | null)[]>;
+  /** The batches of these rows. */
+  batchesOf(ids: readonly number[]): Promise<string[]>;
+  boards(): Promise<KnownBoard[]>;
+  /** Those of the e-mails that belong to a user of the mirror, in lower case. */
+  customers(emails: readonly string[]): Promise<Set<string>>;
+  /** Live posts whose title has some of these words, the most relevant first. */
+  titlesWith(words: readonly string[], limit: number): Promise<KnownTitle[]>;
+  close(): Promise<void>;
+}
+
+export interface KeyedText extends PostText {
+  source_key: string;
+}
+
+export interface KnownRow {
+  id: number;
+  state: OutboxState;
+  post_id: number | null;
+  url: string | null;
+  last_error: string | null;
+  /** False when the key is taken by a row with other text. */
+  same: boolean;
+}
+
+export interface KnownBoard {
+  slug: string;
+  name: string;
+}
+
+export interface KnownTitle {
+  id: number;
+  title: string;
+}
+
+/** Null where there is no file yet. */
+export function openImportReads(options: OpenOptions): ImportReads | null {
+  if (!existsSync(options.path)) return null;
+  const db = openForReading(options);
+  const known = knownReader(db);
+  const batches = db
+    .prepare<[string], string>(
+      'SELECT DISTINCT batch FROM outbox WHERE id IN (SELECT value FROM json_each(?)) ORDER BY batch',
+    )
+    .pluck();
+  const customer = db.prepare<[string], number>('SELECT 1 FROM users WHERE email = ? COLLATE NOCASE').pluck();
+  // The board of a deleted post may be gone too, but a board is never shown on its own: better one too many.
+  const boards = db.prepare<[], KnownBoard>('SELECT slug, name FROM boards ORDER BY slug');
+  const titles = db.prepare<[string, number], KnownTitle>(`
+    SELECT p.id, p.title FROM posts_text t JOIN posts p ON p.id = t.rowid
+     WHERE posts_text MATCH ? AND p.deleted_at IS NULL ORDER BY t.rank LIMIT ?`);
+  return {
+    known: async (rows) => rows.map(known),
+    batchesOf: async (ids) => batches.all(JSON.stringify(ids)),
+    boards: async () => boards.all(),
+    customers: async (emails) =>
+      new Set(emails.filter((email) => customer.get(email) === 1).map((email) => email.toLowerCase())),
+    titlesWith: async (words, limit) => titles.all(anyOf(words), limit),
+    async close() {
+      db.close();
+    },
+  };
+}
+
+function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
+  const byKey = db.prepare<KeyedText, Omit<KnownRow, 'same'> & { same: number }>(`
+    SELECT id, state, post_id, url, last_error,
+           board = $board AND title = $title AND content = $content AND email IS $email AND full_name IS $full_name AS same
+      FROM outbox WHERE source_key = $source_key`);
+  return ({ source_key, board, title, content, email, full_name }) => {
+    const row = byKey.get({ source_key, board, title, content, email, full_name });
+    return row ? { ...row, same: row.same === 1 } : null;
+  };
+}
+
+/** Words come from people: in quotes nothing of them is read as a sign of the query language. */
+function anyOf(words: readonly string[]): string {
+  return `title : (${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' OR ')})`;
+}
