@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { OutboxRow, OutboxStore } from '../store/outbox-seam.ts';
+import { rowChecker } from './csv/check.ts';
+import { type AcceptedRow, FIELDS, type Field } from './csv/csv-file.ts';
+import { batchId } from './import/batch-id.ts';
+import { newRow } from './import/intake.ts';
+
+/** The fields of one post as a person gave them; what is missing is blank. */
+export type Draft = Partial<Record<Exclude<Field, 'key'>, string | undefined>>;
+
+/** The same rules as for a row of a file. */
+export function checkDraft(draft: Draft): AcceptedRow {
+  const given: Partial<Record<Field, string | undefined>> = draft;
+  const mapping = FIELDS.map((field, index) => ({ field, header: field, index, how: 'exact' as const }));
+  const check = rowChecker({ headers: FIELDS, mapping, board: undefined });
+  const cells = FIELDS.map((field) => given[field] ?? '');
+  const row = check({ ok: true, line: 1, cells });
+  if (!row.ok) throw new AppError('usage', `this is no post: ${row.reason}`);
+  for (const [field, text] of Object.entries(row.post))
+    if (text?.isWellFormed() === false) throw new AppError('usage', `${field} has half a character in it`);
+  return row;
+}
+
+/** One post into the outbox. Each call is a post of its own, also with the same words. */
+export async function createRow(
+  { store, clock, random }: { store: OutboxStore; clock: Clock; random: () => number },
+  row: AcceptedRow,
+): Promise<OutboxRow> {
+  const now = clock.now();
+  const batch = batchId('create', now, random);
+  const [taken] = await store.accept([{ ...newRow(row, `create:${randomUUID()}`, batch), line: null }], now);
+  const found = taken && (await store.find(taken.id));
+  if (!found) throw new Error('a row that was just accepted is gone');
+  return found;
+}

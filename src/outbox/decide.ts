@@ -1,0 +1,69 @@
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Arrow, OutboxRow, OutboxStore, RowChange } from '../store/outbox-seam.ts';
+import { AFTER_LOOKS } from './push.ts';
+import { ARROWS } from './states.ts';
+
+interface Desk {
+  store: OutboxStore;
+  clock: Clock;
+}
+
+/** A person: send it again. */
+export async function retry({ store, clock }: Desk, id: number): Promise<OutboxRow> {
+  const change = { now: clock.now(), notBefore: null, notFound: 0, candidates: [], error: null };
+  return await decide(store, id, 'sent again', ARROWS.retry, change);
+}
+
+/** A person: drop it. */
+export async function cancel({ store, clock }: Desk, id: number): Promise<OutboxRow> {
+  return await decide(store, id, 'cancelled', ARROWS.cancel, { now: clock.now() });
+}
+
+/** A person: it is this post. */
+export async function resolve(
+  { store, clock }: Desk,
+  id: number,
+  post: { id: number; url: string | null },
+): Promise<OutboxRow> {
+  if ((await store.boundPosts([post.id])).has(post.id))
+    throw new AppError('usage', `post ${post.id} already confirms another row of the outbox`, {
+      hint: 'One post can be the outcome of one row only.',
+    });
+  const { id: postId, url } = post;
+  const change = { now: clock.now(), postId, url, error: null, looksLeft: AFTER_LOOKS };
+  return await decide(store, id, 'resolved', ARROWS.resolve, change);
+}
+
+async function decide(
+  store: OutboxStore,
+  id: number,
+  wish: string,
+  arrow: Arrow,
+  change: RowChange,
+): Promise<OutboxRow> {
+  const row = await store.find(id);
+  if (!row) throw noRow(id);
+  const moved = await store.move(id, arrow, change);
+  if (moved) return moved;
+  const now = (await store.find(id)) ?? row;
+  throw new AppError('usage', `row ${id} cannot be ${wish}: it is ${STATE_WORDS[now.state]}`, {
+    hint: `Only a row that is ${arrow.from.join(' or ')} can be.`,
+  });
+}
+
+export function noRow(id: number): AppError {
+  return new AppError('usage', `there is no row ${id} in the outbox`, {
+    hint: 'See them with "feedback-mirror outbox list".',
+  });
+}
+
+const STATE_WORDS: Record<OutboxRow['state'], string> = {
+  ready: 'ready and waits to be sent',
+  sending: 'being sent just now',
+  confirmed: 'confirmed already',
+  rejected: 'rejected by the upstream',
+  ambiguous: 'ambiguous, and will be looked for by itself',
+  uncertain: 'uncertain',
+  cancelled: 'cancelled',
+};

@@ -1,0 +1,87 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ImportReads } from '../../store/import-reads.ts';
+import type { NewRow } from '../../store/outbox-seam.ts';
+
+/** Rows whose title is nearly that of a post the mirror already has. */
+export interface Duplicates {
+  /** How many rows were looked at; the others were left out for the sake of time. */
+  checked: number;
+  found: number;
+  examples: Duplicate[];
+}
+
+export interface Duplicate {
+  line: number | null;
+  title: string;
+  postId: number;
+  postTitle: string;
+}
+
+export interface DuplicateSearch {
+  readonly result: Duplicates;
+  look(rows: readonly NewRow[]): Promise<void>;
+}
+
+/** A search takes a fraction of a millisecond to some tens of them, by the size of the mirror: a budget suits both. */
+const SEARCH_MS = 10_000;
+const EXAMPLES = 10;
+/** The longest words are the rarest, so these few find what there is and leave out most of what there is not. */
+const WORDS = 4;
+const CANDIDATES = 5;
+/** How much of two titles must be shared, counted in letters: small words are in every title. */
+const ALIKE = 0.7;
+
+/** Looks for the first rows' titles in the mirror until the time for it is used up. */
+export function duplicateSearch(
+  reads: Pick<ImportReads, 'titlesWith'>,
+  clock: Clock,
+  budgetMs = SEARCH_MS,
+): DuplicateSearch {
+  const result: Duplicates = { checked: 0, found: 0, examples: [] };
+  let left = budgetMs;
+  return {
+    result,
+    async look(rows) {
+      for (const row of rows) {
+        if (left <= 0) return;
+        const began = clock.now();
+        const match = await bestMatch(reads, row.title);
+        left -= clock.now() - began;
+        result.checked++;
+        if (match === null) continue;
+        result.found++;
+        if (result.examples.length < EXAMPLES)
+          result.examples.push({
+            line: row.line,
+            title: row.title,
+            postId: match.id,
+            postTitle: match.title,
+          });
+      }
+    },
+  };
+}
+
+async function bestMatch(reads: Pick<ImportReads, 'titlesWith'>, title: string) {
+  const words = wordsOf(title);
+  if (words.size === 0) return null;
+  const rarest = [...words].sort((a, b) => b.length - a.length).slice(0, WORDS);
+  const posts = await reads.titlesWith(rarest, CANDIDATES);
+  const [best] = posts
+    .map((post) => ({ ...post, likeness: likeness(words, wordsOf(post.title)) }))
+    .sort((a, b) => b.likeness - a.likeness);
+  return best && best.likeness >= ALIKE ? best : null;
+}
+
+/** As the index of the mirror takes a text apart: small letters and digits without their marks. */
+function wordsOf(text: string): Set<string> {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return new Set(plain.match(/[\p{L}\p{N}]+/gu));
+}
+
+/** 1 for the same words, 0 for none in common. */
+export function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const letters = (words: Iterable<string>): number => [...words].reduce((sum, word) => sum + word.length, 0);
+  const all = letters(a) + letters(b);
+  return all === 0 ? 0 : (2 * letters([...a].filter((word) => b.has(word)))) / all;
+}
