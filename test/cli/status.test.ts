@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openSite } from '../support/mirror-site.ts';
+
+interface Status {
+  mirror: string;
+  upstream: string;
+  resources: {
+    resource: string;
+    live: number;
+    held: number;
+    suspects: number;
+    quarantined: number;
+    unfinished: boolean;
+    lastSweepAt: string | null;
+  }[];
+  runs: { outcome: string; error: string | null }[];
+}
+
+describe('feedback-mirror status', () => {
+  it('says what to do first where there is no mirror, and makes none', async (t) => {
+    const site = await openSite(t);
+    for (let times = 0; times < 2; times++) {
+      const { code, stdout, stderr } = await site.run(['status']);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, /there is no mirror at data\/mirror\.db yet\nRun "feedback-mirror sync" first\./);
+    }
+  });
+
+  it('shows both lists, how fresh they are and what ran last', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const { code, stdout, stderr } = await site.run(['status']);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      new RegExp(`^mirror of ${site.sandbox.url}\nin data/mirror.db: \\d+ users, 6 boards, 6 statuses\n`),
+    );
+    assert.match(stdout, /posts +30 +0 +\d+ s ago +never +0 +0 +0\n/);
+    assert.match(stdout, /#1 +posts +sweep +\d+ s ago +complete +6 +30 +30 +0 +0\n/);
+    const requests = site.sandbox.requestCount;
+    const json = JSON.parse((await site.run(['status', '--json'])).stdout) as Status;
+    assert.equal(json.mirror, 'data/mirror.db');
+    assert.deepEqual(
+      json.resources.map(({ resource, unfinished }) => [resource, unfinished]),
+      [
+        ['posts', false],
+        ['comments', false],
+      ],
+    );
+    assert.match(json.resources[0]?.lastSweepAt ?? '', /^\d{4}-\d\d-\d\dT.*Z$/);
+    assert.equal(site.sandbox.requestCount, requests, 'looking asks the upstream for nothing');
+  });
+
+  it('shows what is set aside, cut short and why, with the next step for each', async (t) => {
+    const site = await openSite(t, { faults: 'bad-row on=comments nth=2; unauthorised on=posts nth=4' });
+    await site.run(['sync', 'comments']);
+    await site.run(['sync', 'posts']);
+    const { stdout } = await site.run(['status']);
+    assert.match(stdout, /\n1 comment could not be read: the table quarantine has each with its reason\.\n/);
+    assert.match(stdout, /\nA sweep of posts was cut short; the next one goes on from there\.\n/);
+    assert.match(stdout, /\n#2 +posts +sweep +\d+ s ago +failed +3 +15 +15 /);
+    assert.match(stdout, /RUN +WHAT WENT WRONG\n#2 +Listing posts, page 4 .*answered 401/);
+    const json = JSON.parse((await site.run(['status', '--json'])).stdout) as Status;
+    assert.deepEqual(
+      json.resources.map(({ unfinished, quarantined }) => [unfinished, quarantined]),
+      [
+        [true, 0],
+        [false, 1],
+      ],
+    );
+    assert.match(json.runs[0]?.error ?? '', /401/);
+  });
+
+  it('shows deletions that are held back, and rows that may be gone', async (t) => {
+    const site = await openSite(t, { posts: 100, pageSize: 50 });
+    await site.run(['sync']);
+    for (let id = 31; id <= 60; id++) site.sandbox.world.deletePost(id);
+    site.sandbox.faults.set('empty on=comments nth=2');
+    await site.run(['sync']);
+    const { code, stdout } = await site.run(['status']);
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /\n30 posts seem to be gone upstream.*"feedback-mirror sync posts --accept-deletes"\.\n/,
+    );
+    assert.match(stdout, /\n\d+ comments may be gone upstream; later sweeps will tell\.\n/);
+  });
+
+  it('belongs to one upstream like every other command', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync', 'posts']);
+    const { code, stderr } = await site.run(['status'], { FEEDBACK_BASE_URL: 'http://127.0.0.1:9' });
+    assert.equal(code, 2);
+    assert.match(stderr, /belongs to/);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { eventually, openSite } from '../support/mirror-site.ts';
+import { assertExact } from '../sync/mirror-rows.ts';
+
+interface Output {
+  passes: { resource: string; mode: string; outcome: string; rows: number; held: number; deleted: number }[];
+  skipped: string[];
+}
+
+describe('feedback-mirror sync', () => {
+  it('sweeps both lists and shows a line for each, with nothing else to say', async (t) => {
+    const site = await openSite(t);
+    const { code, stdout, stderr } = await site.run(['sync']);
+    assert.deepEqual([code, stderr], [0, '']);
+    const [head, posts, comments] = stdout.trimEnd().split('\n');
+    assert.match(head ?? '', /^LIST +PASS +PAGES +ROWS +NEW +CHANGED +SAME +DELETED +TIME +ROWS\/S$/);
+    assert.match(posts ?? '', /^posts +sweep +6 +30 +30 +0 +0 +0 +\d+\.\d s/);
+    assert.match(comments ?? '', /^comments +sweep /);
+    assertExact(site.mirror, site.sandbox.world);
+  });
+
+  it('prints one JSON document with --json and keeps quiet otherwise', async (t) => {
+    const site = await openSite(t);
+    const { code, stdout, stderr } = await site.run(['sync', 'posts', '--json']);
+    assert.deepEqual([code, stderr], [0, '']);
+    const { passes, skipped } = JSON.parse(stdout) as Output;
+    assert.deepEqual(skipped, []);
+    assert.equal(passes.length, 1);
+    const [{ resource, mode, outcome, rows } = { resource: '', mode: '', outcome: '', rows: 0 }] = passes;
+    assert.deepEqual([resource, mode, outcome, rows], ['posts', 'sweep', 'complete', 30]);
+  });
+
+  it('makes a head pass where it can, and says why where it cannot', async (t) => {
+    const site = await openSite(t);
+    const early = await site.run(['sync', 'comments', '--head']);
+    assert.deepEqual([early.code, early.stdout], [5, '']);
+    assert.match(early.stderr, /no head pass over comments: .*; run a sweep/);
+    const told = JSON.parse((await site.run(['sync', 'comments', '--head', '--json'])).stdout) as Output;
+    assert.match(told.skipped[0] ?? '', /no head pass/);
+    await site.run(['sync', 'comments']);
+    const { code, stdout } = await site.run(['sync', 'comments', '--head']);
+    assert.equal(code, 0);
+    assert.match(stdout, /comments +head +2 +10 /);
+  });
+
+  it('refuses what makes no sense, before anything is opened', async (t) => {
+    const site = await openSite(t);
+    for (const [args, complaint] of [
+      [['sync', 'users'], /"users" is no list: say posts, comments, or nothing for both/],
+      [['sync', '--head', '--sweep'], /either --head or --sweep, not both/],
+      [['sync', '--head', '--accept-deletes'], /--accept-deletes needs a sweep/],
+    ] as const) {
+      const { code, stdout, stderr } = await site.run([...args]);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, complaint);
+    }
+    assert.throws(() => statSync(site.mirror), /ENOENT/);
+    assert.equal(site.sandbox.requestCount, 0);
+  });
+
+  it('exits 3 with a hint when the token is refused, and goes on later', async (t) => {
+    const site = await openSite(t, { faults: 'unauthorised on=posts from=3' });
+    const { code, stderr } = await site.run(['sync']);
+    assert.equal(code, 3);
+    assert.match(stderr, /answered 401/);
+    assert.match(stderr, /Check FEEDBACK_API_TOKEN/);
+    assert.match(stderr, /What it read is kept, nothing was deleted; the next one goes on from there/);
+    site.sandbox.faults.set('');
+    assert.match((await site.run(['sync'])).stdout, /posts +sweep, resumed +6 +30 /);
+    assertExact(site.mirror, site.sandbox.world);
+  });
+
+  it('exits 4 within seconds when nobody answers', async (t) => {
+    const site = await openSite(t);
+    await site.sandbox.close();
+    const began = Date.now();
+    const { code, stdout, stderr } = await site.run(['sync', '--json']);
+    assert.equal(code, 4);
+    assert.ok(Date.now() - began < 20_000);
+    assert.deepEqual(JSON.parse(stdout), { passes: [], skipped: [] });
+    const last = stderr.trimEnd().split('\n').at(-1) ?? '';
+    assert.match(last, /^\{"error":\{"code":"unreachable","message":".*connection was refused/);
+  });
+
+  it('exits 5 for rows that could not be read, and 0 once they can', async (t) => {
+    const site = await openSite(t, { faults: 'bad-row on=posts nth=2' });
+    const { code, stdout, stderr } = await site.run(['sync', 'posts']);
+    assert.equal(code, 5);
+    assert.match(stdout, /posts +sweep +6 +30 +29 /);
+    assert.match(stderr, /^1 post could not be read and went into the table quarantine/);
+    assert.equal((await site.run(['sync', 'posts'])).code, 0);
+  });
+
+  it('exits 5 for deletions it holds back, and deletes them when told to', async (t) => {
+    const site = await openSite(t, { posts: 100, pageSize: 50 });
+    await site.run(['sync', 'posts']);
+    for (let id = 31; id <= 60; id++) site.sandbox.world.deletePost(id);
+    const { code, stderr } = await site.run(['sync', 'posts']);
+    assert.equal(code, 5);
+    assert.match(stderr, /^30 posts seem to be gone .*nothing was deleted.*sync posts --accept-deletes"/);
+    const accepted = await site.run(['sync', 'posts', '--accept-deletes', '--json']);
+    assert.equal(accepted.code, 0);
+    const [pass] = (JSON.parse(accepted.stdout) as Output).passes;
+    assert.deepEqual([pass?.deleted, pass?.held], [30, 0]);
+    assertExact(site.mirror, site.sandbox.world, ['posts']);
+  });
+
+  it('exits 2 on the mirror of another upstream and leaves it as it is', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync', 'posts']);
+    const before = readFileSync(site.mirror);
+    const { code, stderr } = await site.run(['sync'], { FEEDBACK_BASE_URL: 'http://127.0.0.1:9' });
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /belongs to http:\/\/127\.0\.0\.1:\d+, not to http:\/\/127\.0\.0\.1:9; nothing was written/,
+    );
+    assert.deepEqual(readFileSync(site.mirror), before);
+  });
+
+  it('exits 2 without a token, and says where one goes', async (t) => {
+    const site = await openSite(t);
+    const { code, stderr } = await site.run(['sync'], { FEEDBACK_API_TOKEN: '' });
+    assert.equal(code, 2);
+    assert.match(stderr, /FEEDBACK_API_TOKEN/);
+  });
+
+  it('takes the built-in sandbox without any settings, and says so', async (t) => {
+    const site = await openSite(t);
+    const env = { FEEDBACK_BASE_URL: '', FEEDBACK_API_TOKEN: '' };
+    const { code, stdout, stderr } = await site.run(['sync', 'posts'], env);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^No FEEDBACK_BASE_URL is set: this is the built-in sandbox/);
+    assert.match(stdout, /posts +sweep +5 +500 +500 /);
+    assert.ok(statSync(join(site.folder, 'data/sandbox/mirror.db')).isFile());
+    assert.equal((await site.run(['sync', 'posts'], env)).code, 0, 'and again, on another port');
+    assert.equal(site.sandbox.requestCount, 0);
+  });
+
+  it('shows no progress where nobody looks', async (t) => {
+    const site = await openSite(t, { faults: 'latency ms=20' });
+    const { said, end } = site.start(['sync']);
+    await eventually('some pages', () => site.sandbox.requestCount > 5);
+    assert.equal(said(), '');
+    assert.equal((await end).stderr, '');
+  });
+});
