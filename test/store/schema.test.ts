@@ -21,6 +21,10 @@ const PROMISED = {
     'id resource mode started_at finished_at outcome pages rows inserted updated unchanged deleted suspects ' +
     'quarantined error',
   quarantine: 'id resource seen_at reason body',
+  outbox:
+    'id batch source_key line kind board title content email full_name state attempts not_before post_id url ' +
+    'last_error created_at changed_at',
+  outbox_attempts: 'outbox_id n started_at ended_at outcome http_status post_id error',
   live_posts: 'id title content url board status creator votes_count comments_count created',
   live_comments: 'id post_id kind status likes_count highlighted internal content creator board created',
 };

@@ -93,7 +93,9 @@ export function absences(story: Story): void {
     await sweep(store, 'posts', posts(1, 2, 3), 1);
     const given = await begin(store, 'posts', 2);
     await apply(store, given, posts(1, 3), 2, { absence: gaps([between(1, 3)]), state: 'page two' });
+    assert.equal(await suspectsOf(store), 1);
     const fresh = await begin(store, 'posts', 3, { resume: false });
+    assert.equal(await suspectsOf(store), 0);
     await apply(store, fresh, posts(1), 3);
     assert.equal((await finish(store, fresh, 3, { conclude: 'proven' })).deleted, 0);
     assert.deepEqual(liveIds(read), [1, 2, 3]);

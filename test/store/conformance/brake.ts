@@ -30,6 +30,8 @@ export function brake(story: Story): void {
     await sweep(store, 'posts', posts(...range(1, 60)), 1);
     await sweep(store, 'posts', posts(...range(1, 10)), 2);
     assert.equal(await heldIn(store), 50);
+    await finish(store, await begin(store, 'posts', 2), 2, { outcome: 'failed' });
+    assert.equal(await heldIn(store), 50);
     const { deleted, held } = await sweep(store, 'posts', posts(...range(1, 10)), 3, { acceptDeletes: true });
     assert.deepEqual([deleted, held], [50, 0]);
     assert.equal(await heldIn(store), 0);

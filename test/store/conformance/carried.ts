@@ -84,6 +84,26 @@ export function carried(story: Story): void {
     assert.partialDeepStrictEqual(read.table('users')[1], { id: 8, name: 'late' });
   });
 
+  story('what another process has written meanwhile is seen', async ({ store, read, another }) => {
+    const pass = await begin(store, 'posts', 0);
+    for (const at of [1, 2]) await apply(store, pass, [aPost(1, named('ours'))], at);
+    const other = another();
+    await apply(other, await begin(other, 'comments', 0), [aComment(1, named('theirs'))], 3);
+    await other.close();
+    await apply(store, pass, [aPost(1, named('ours'))], 4);
+    assert.equal(read.table('users')[0]?.name, 'ours');
+  });
+
+  story('what a failed page carried is not taken for stored', async ({ store, read }) => {
+    const pass = await begin(store, 'posts', 0);
+    for (const at of [1, 2]) await apply(store, pass, [aPost(1, named('old'))], at);
+    const page = [aPost(1, named('new')), { ...aPost(2, named('new')), created: 'no time at all' }];
+    for (const at of [3, 4]) await assert.rejects(apply(store, pass, page, at));
+    assert.equal(read.table('users')[0]?.name, 'old');
+    await apply(store, pass, [aPost(1, named('new'))], 5);
+    assert.equal(read.table('users')[0]?.name, 'new');
+  });
+
   story('a clock that is set back by an hour freezes nothing', async ({ store, read }) => {
     await sweep(store, 'posts', [aPost(1, named('before'))], 90);
     await sweep(store, 'posts', [aPost(1, named('after'))], 30);

@@ -140,6 +140,13 @@ export function pages(story: Story): void {
       await sweep(store, 'posts', [aPost(1, { url: '/b/ideas/renamed' })], 3);
       assert.equal(read.table('posts')[0]?.extra, null);
       assert.equal(read.postHistory(1).length, 1);
+
+      await sweep(store, 'comments', [aComment(1)], 1);
+      await sweep(store, 'comments', [aComment(1, { pinned: true })], 2);
+      assert.equal(read.table('comments')[0]?.extra, '{"pinned":true}');
+      await sweep(store, 'comments', [aComment(1, { pinned: true, kind: 'note' })], 3);
+      assert.equal(read.table('comments')[0]?.kind, 'note');
+      assert.equal(read.commentHistory(1).length, 1);
     },
   );
 
