@@ -85,28 +85,36 @@ export function compareKeys(a: Key, b: Key, by: KeyFamily): number {
   return a.id - b.id;
 }
 
-/** Adds what one page shows. A page is one answer, so its neighbours stood next to each other at one moment. */
-export function addPage(evidence: Evidence, slots: readonly Slot[]): void {
+/** The evidence with what one page adds. A page is one answer, so its neighbours stood next to each other at one moment. */
+export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
+  const numbers = Object.entries(evidence.numbers).map(([name, seen]) => ({ name, ...seen }));
+  const added = { ...evidence };
   for (let i = 0; i < slots.length; i++) {
     const slot = slots[i];
-    if (!slot) evidence.unknownRows = true;
+    if (!slot) added.unknownRows = true;
     const before = slots[i - 1];
-    if (slot && before) addNeighbours(evidence, before, slot);
+    if (!slot || !before) continue;
+    addKeys(added, before, slot);
+    for (const number of numbers) addNumber(number, before, slot);
   }
+  added.numbers = Object.fromEntries(numbers.map(({ name, rises, falls }) => [name, { rises, falls }]));
+  return added;
 }
 
-function addNeighbours(evidence: Evidence, before: NonNullable<Slot>, slot: NonNullable<Slot>): void {
+type Row = NonNullable<Slot>;
+
+function addKeys(evidence: Evidence, before: Row, slot: Row): void {
   evidence.id = merge(evidence.id, slot.id - before.id);
-  if (evidence.created !== 'unread') {
-    const [a, b] = [keyOf(before, 'created'), keyOf(slot, 'created')];
-    if (a && b) evidence.created = merge(evidence.created, compareKeys(b, a, 'created'));
-  }
+  if (evidence.created === 'unread') return;
+  const [a, b] = [keyOf(before, 'created'), keyOf(slot, 'created')];
+  if (a && b) evidence.created = merge(evidence.created, compareKeys(b, a, 'created'));
+}
+
+function addNumber(seen: { name: string; rises: boolean; falls: boolean }, before: Row, slot: Row): void {
   if (!before.numbers || !slot.numbers) return;
-  for (const [name, seen] of Object.entries(evidence.numbers)) {
-    const step = (slot.numbers[name] ?? 0) - (before.numbers[name] ?? 0);
-    if (step > 0) seen.rises = true;
-    if (step < 0) seen.falls = true;
-  }
+  const step = (slot.numbers[seen.name] ?? 0) - (before.numbers[seen.name] ?? 0);
+  if (step > 0) seen.rises = true;
+  if (step < 0) seen.falls = true;
 }
 
 function merge(direction: Direction, step: number): Direction {

@@ -1,7 +1,7 @@
 import type { KeyFamily, Pass, PassCounts, PassEnd } from '../store/seam.ts';
 import { boundaryHolds } from './boundary.ts';
 import { type Gaps, gapsOf } from './gaps.ts';
-import { addPage, compareKeys, keyOf, orderFrom, type Slot, slotsOf } from './order.ts';
+import { compareKeys, keyOf, orderFrom, type Slot, slotsOf, withPage } from './order.ts';
 import { type AnyPage, rowsOf, walk } from './pages.ts';
 import type { PassContext } from './pass.ts';
 import { lookAgain, MOST_LOOKS } from './second-look.ts';
@@ -58,8 +58,7 @@ async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Pro
 }
 
 function advance(state: SweepState, slots: Slot[], page: AnyPage): SweepState {
-  const evidence = structuredClone(state.evidence);
-  addPage(evidence, slots);
+  const evidence = withPage(state.evidence, slots);
   const [first, last] = [slots[0], slots.at(-1)];
   const by = byOf(state);
   return {

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  addPage,
   compareKeys,
   keyOf,
   noEvidence,
   type Order,
   orderFrom,
   slotsOf,
+  withPage,
 } from '../../src/sync/order.ts';
 import { post, reject, slots } from './rows.ts';
 
 function evidenceOf(...pages: ReturnType<typeof slots>[]) {
-  const evidence = noEvidence('posts', false);
-  for (const page of pages) addPage(evidence, page);
-  return evidence;
+  return pages.reduce(withPage, noEvidence('posts', false));
 }
 
 /** Votes and comments that rise and fall along the list: no order by either. */
@@ -74,16 +72,14 @@ describe('an order by creation time', () => {
   const byTime = (ids: number[]) => ids.map((id, i) => post(id, { created: times[i] ?? '' }));
 
   it('is found where ids are out of order, with the id telling equal times apart', () => {
-    const evidence = noEvidence('posts', true);
-    addPage(evidence, slotsOf(byTime([4, 9, 1]), []));
+    const evidence = withPage(noEvidence('posts', true), slotsOf(byTime([4, 9, 1]), []));
     assert.deepEqual([evidence.id, evidence.created], ['mixed', 'desc']);
     const order = orderFrom(evidence, null);
     assert.deepEqual([order?.by, order?.direction], ['created', 'desc']);
   });
 
   it('is not looked for where ids are enough', () => {
-    const evidence = noEvidence('posts', false);
-    addPage(evidence, slotsOf(byTime([4, 9, 1]), []));
+    const evidence = withPage(noEvidence('posts', false), slotsOf(byTime([4, 9, 1]), []));
     assert.equal(evidence.created, 'unread');
   });
 
