@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 import { register as config } from './config.ts';
+import { register as create } from './create.ts';
+import { register as importCsv } from './import.ts';
+import { register as outbox } from './outbox.ts';
 import { register as sandbox } from './sandbox.ts';
 import { register as start } from './start.ts';
 import { register as status } from './status.ts';
@@ -9,4 +12,13 @@ import { register as sync } from './sync.ts';
 export type Register = (program: Command, stop: AbortSignal) => void;
 
 /** In the order of the help. Each file is light: what a command needs is imported when it runs. */
-export const COMMANDS: readonly Register[] = [start, sync, status, sandbox, config];
+export const COMMANDS: readonly Register[] = [
+  start,
+  sync,
+  create,
+  importCsv,
+  outbox,
+  status,
+  sandbox,
+  config,
+];

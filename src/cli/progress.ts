@@ -1,18 +1,24 @@
-import type { Pass } from '../store/seam.ts';
 import type { Context } from './context.ts';
 
 export interface Progress {
-  /** Begins a bar; `expected` is how many rows are likely, 0 where nobody knows. */
-  start(name: string, expected: number): (pass: Pass) => void;
+  /** Begins a bar and returns how to move it: how far it is, and the numbers to show beside it. */
+  start(look: BarLook): (value: number, numbers: Record<string, number>) => void;
+  /** Takes all bars away, so that something can be said. */
   stop(): void;
 }
 
-const SILENT: Progress = { start: () => () => {}, stop: () => {} };
-const KNOWN = '{name} {bar} {pages} pages  {rows} rows  {rate} rows/s  {eta_formatted} left';
-const UNKNOWN = '{name} {pages} pages  {rows} rows  {rate} rows/s';
+export interface BarLook {
+  name: string;
+  /** What `value` will likely be in the end; 0 where nobody knows, and then there are only numbers. */
+  total: number;
+  /** The numbers, each by its name in braces; `{rate}` is the value a second. */
+  text: string;
+}
 
-/** A bar on stderr, only where a person can see it. */
-export async function openProgress({ json }: Context): Promise<Progress> {
+const SILENT: Progress = { start: () => () => {}, stop: () => {} };
+
+/** Bars on stderr, only where a person can see them. */
+export async function openProgress({ json }: Pick<Context, 'json'>): Promise<Progress> {
   if (json || !process.stderr.isTTY) return SILENT;
   const { default: cli } = await import('cli-progress');
   const style = {
@@ -22,20 +28,19 @@ export async function openProgress({ json }: Context): Promise<Progress> {
     etaBuffer: 50,
     barsize: 24,
   };
-  const bars = new cli.MultiBar({ ...style, format: KNOWN }, cli.Presets.shades_classic);
+  const bars = new cli.MultiBar({ ...style, format: '{name}' }, cli.Presets.shades_classic);
   return {
-    start(name, expected) {
+    start({ name, total, text }) {
       const began = Date.now();
-      const payload = { name: name.padEnd(8), pages: '0', rows: '0', rate: '0' };
-      const bar = bars.create(Math.max(expected, 1), 0, payload, { format: expected > 0 ? KNOWN : UNKNOWN });
-      return ({ counts }) => {
-        const rate = Math.round((counts.rows * 1000) / Math.max(Date.now() - began, 1));
-        if (counts.rows > bar.getTotal()) bar.setTotal(counts.rows);
-        const numbers = { pages: counts.pages, rows: counts.rows, rate };
-        bar.update(
-          counts.rows,
-          Object.fromEntries(Object.entries(numbers).map(([key, n]) => [key, n.toLocaleString('en')])),
-        );
+      const format = total > 0 ? `{name} {bar} ${text}  {eta_formatted} left` : `{name} ${text}`;
+      const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, key = '']) => key);
+      const zeros = Object.fromEntries(names.map((key) => [key, '0']));
+      const bar = bars.create(Math.max(total, 1), 0, { name: name.padEnd(8), ...zeros }, { format });
+      return (value, numbers) => {
+        const rate = Math.round((value * 1000) / Math.max(Date.now() - began, 1));
+        if (value > bar.getTotal()) bar.setTotal(value);
+        const shown = Object.entries({ rate, ...numbers }).map(([key, n]) => [key, n.toLocaleString('en')]);
+        bar.update(value, Object.fromEntries(shown));
       };
     },
     stop: () => bars.stop(),

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import type { StateCounts } from '../store/outbox-seam.ts';
 import type { MirrorStatus, ResourceStatus, RunRow } from '../store/seam.ts';
 import { type Context, openContext } from './context.ts';
 import { counted } from './counted.ts';
+import { pausedText, stateText } from './outbox-text.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -12,13 +14,33 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 async function status(context: Context): Promise<void> {
-  const [{ lookAtMirror }, { table }] = await Promise.all([import('../app.ts'), import('./table.ts')]);
-  const found = lookAtMirror(context.settings);
+  const [app, { table }] = await Promise.all([import('../app.ts'), import('./table.ts')]);
+  const found = app.lookAtMirror(context.settings);
+  const outbox = await lookAtOutbox(app, context);
   if (context.json) {
-    context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found }));
+    context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found, outbox }));
     return;
   }
-  context.print(statusText(context, found, table));
+  context.print(statusText(context, found, outbox, table));
+}
+
+interface OutboxStatus {
+  states: StateCounts;
+  /** Why nothing is sent just now. */
+  paused: string | null;
+}
+
+async function lookAtOutbox(
+  { viewOutbox }: typeof import('../app.ts'),
+  { settings }: Context,
+): Promise<OutboxStatus | null> {
+  const view = viewOutbox(settings);
+  if (!view) return null;
+  try {
+    return { states: await view.counts(null), paused: await view.paused() };
+  } finally {
+    await view.close();
+  }
 }
 
 type Table = (head: string[], rows: (string | number | null)[][]) => string;
@@ -26,6 +48,7 @@ type Table = (head: string[], rows: (string | number | null)[][]) => string;
 function statusText(
   { settings }: Context,
   { upstream, people, resources, runs }: MirrorStatus,
+  outbox: OutboxStatus | null,
   table: Table,
 ): string {
   const lists = table(
@@ -62,6 +85,9 @@ function statusText(
     '',
     lists,
     ...resources.flatMap(advice),
+    '',
+    `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
+    ...(outbox?.paused ? [pausedText(outbox.paused)] : []),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
     ...failures(runs, table),

@@ -72,32 +72,53 @@ async function sync(context: Context, wanted: SyncRequest[]): Promise<void> {
 const SANDBOX_NOTE =
   'No FEEDBACK_BASE_URL is set: this is the built-in sandbox, a service of made-up feedback.';
 
+const BAR = '{pages} pages  {rows} rows  {rate} rows/s';
+
 type Engine = typeof import('../sync/engine.ts');
-type Outcome = SyncOutcome & { began: number };
+type Outcome = SyncOutcome & { began: number; doubled: Doubled[] };
+
+/** A row of the outbox that turned out to have made two posts. */
+interface Doubled {
+  row: number;
+  post: number | null;
+  second: number | null;
+}
+
+/** Whoever has just read every post looks whether an unclear attempt of the outbox left a second one behind. */
+async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promise<Doubled[]> {
+  if (!outcome.done) return [];
+  const { resource, mode, outcome: end, startedAt } = outcome.summary;
+  if (resource !== 'posts' || mode !== 'sweep' || end !== 'complete') return [];
+  const { lookAfter } = await import('../outbox/after-look.ts');
+  const rows = await lookAfter(outbox, clock, startedAt);
+  return rows.map(({ id, post_id, duplicate_of }) => ({ row: id, post: post_id, second: duplicate_of }));
+}
 
 async function onePass(
   context: Context,
-  { client, store, clock }: App,
+  app: App,
   progress: Progress,
   { syncOnce }: Engine,
   request: SyncRequest,
 ): Promise<Outcome> {
+  const { client, store, clock } = app;
   const { resource, mode } = request;
   const { resources } = await store.status();
   const live = resources.find((known) => known.resource === resource)?.live ?? 0;
-  const onBar = progress.start(resource, mode === 'sweep' ? live : 0);
+  const move = progress.start({ name: resource, total: mode === 'sweep' ? live : 0, text: BAR });
   const began = clock.now();
   let pages = 0;
   const onPage = (pass: Pass): void => {
     pages++;
-    onBar(pass);
+    move(pass.counts.rows, { pages: pass.counts.pages, rows: pass.counts.rows });
   };
   const onWait = (holder: string): void =>
     tell(context, `Waiting for another pass over ${resource}: ${holder}.`);
   const { signal, settings } = context;
   try {
     const ahead = settings.pagesAhead;
-    return { ...(await syncOnce({ client, store, clock, signal, ahead, onPage, onWait }, request)), began };
+    const outcome = await syncOnce({ client, store, clock, signal, ahead, onPage, onWait }, request);
+    return { ...outcome, began, doubled: await secondPosts(app, outcome) };
   } catch (error) {
     progress.stop();
     if (pages > 0 && mode === 'sweep') tell(context, whatIsKept(resource, error));
@@ -124,9 +145,14 @@ function report(
   const passed = outcomes.filter((outcome) => outcome.done);
   const skipped = outcomes.flatMap((outcome): string[] => (outcome.done ? [] : [outcome.reason]));
   const summaries = passed.map(({ summary }) => summary);
-  if (context.json) context.print(JSON.stringify({ passes: summaries, skipped }));
+  const doubled = outcomes.flatMap((outcome) => outcome.doubled);
+  if (context.json) context.print(JSON.stringify({ passes: summaries, skipped, doubled }));
   else if (passed.length > 0) context.print(summaryText(passed));
-  const notes = [...skipped, ...summaries.flatMap(needsAttention)];
+  const notes = [...skipped, ...summaries.flatMap(needsAttention), ...doubled.map(doubledText)];
   for (const note of notes) tell(context, note);
   if (notes.length > 0) process.exitCode = EXIT_CODES.partial;
+}
+
+function doubledText({ row, post, second }: Doubled): string {
+  return `Row ${row} of the outbox made two posts, ${post} and ${second}: see "feedback-mirror outbox show ${row}".`;
 }

@@ -47,7 +47,7 @@ function isNumeric(column: (string | number | null)[]): boolean {
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** A cell from upstream must not move the cursor, colour the terminal or break the line. */
-function oneLine(cell: string | number | null): string {
+export function oneLine(cell: string | number | null): string {
   if (typeof cell === 'number') return cell.toLocaleString('en');
   return (cell ?? '').replace(UNPRINTABLE, ' ');
 }

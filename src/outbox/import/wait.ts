@@ -68,9 +68,7 @@ export async function sumCounts(
 
 function outOfReach(patienceMs: number, reason: string): AppError {
   const since = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
-  return new AppError('unreachable', `the upstream could not be reached${since}: ${reason}`, {
-    hint: 'Nothing is lost: what was not sent waits in the outbox. Run the same command again, or "feedback-mirror start".',
-  });
+  return new AppError('unreachable', `the upstream could not be reached${since}: ${reason}`);
 }
 
 /** A client whose creates are watched: nothing but failures to connect for so long, and it is no use to go on. */

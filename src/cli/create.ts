@@ -1,0 +1,78 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { AppError } from '../base/errors.ts';
+import type { OutboxRow } from '../store/outbox-seam.ts';
+import { type Context, openContext } from './context.ts';
+import { EXIT_CODES } from './exit.ts';
+import { openSending, PATIENCE, patienceOf } from './sending.ts';
+
+interface Flags {
+  board?: string;
+  title?: string;
+  content?: string;
+  email?: string;
+  fullName?: string;
+  wait?: true;
+  patience: string;
+}
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('create')
+    .description('put one post into the outbox, from where it is sent')
+    .option('--board <slug>', 'the board, by the short part of its URL')
+    .option('--title <text>', 'the title')
+    .option('--content <text>', 'the text below it; - reads it from standard input')
+    .option('--email <address>', 'the customer who asks for it; without one it is yours')
+    .option('--full-name <name>', "the customer's name; else the part of the e-mail before the @")
+    .option('--wait', 'send it now and wait until it is confirmed')
+    .option('--patience <duration>', PATIENCE, '60s')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: Flags) => create(openContext(program, stop), flags));
+}
+
+const EXAMPLES = `
+Examples:
+  feedback-mirror create --board bugs --title 'The export stops at row 100' --wait
+  feedback-mirror create --board bugs --title 'Dark mode' --email ada@example.com --full-name 'Ada Adams'
+  echo 'A longer text' | feedback-mirror create --board bugs --title 'Dark mode' --content -`;
+
+async function create(context: Context, flags: Flags): Promise<void> {
+  const { checkDraft, createRow } = await import('../outbox/create.ts');
+  const patienceMs = patienceOf(flags.patience);
+  const { board, title, email, fullName } = flags;
+  for (const [flag, value] of Object.entries({ '--board': board, '--title': title }))
+    if (value === undefined) throw new AppError('usage', `${flag} is missing`);
+  const content = flags.content === '-' ? await readInput() : flags.content;
+  const checked = checkDraft({ board, title, content, email, full_name: fullName });
+  if (!context.json) for (const note of checked.notes) context.say(`Note: ${note}.`);
+  const sending = await openSending(context, 'create', flags.wait === true);
+  try {
+    const row = await createRow({ ...sending, random: Math.random }, checked);
+    try {
+      if (flags.wait) await sending.wait({ batches: [row.batch], patienceMs, goOn: GO_ON });
+    } finally {
+      report(context, (await sending.store.find(row.id)) ?? row, flags.wait === true);
+    }
+  } finally {
+    await sending.close();
+  }
+}
+
+const GO_ON = '"feedback-mirror start" sends it; creating it again would make a second post.';
+
+/** The line end that every tool puts at the end is not part of the text. */
+async function readInput(): Promise<string> {
+  return (await text(process.stdin)).replace(/\r?\n$/, '');
+}
+
+function report({ json, print, say }: Context, row: OutboxRow, waited: boolean): void {
+  const { id, batch, state, post_id, url, last_error: reason } = row;
+  if (json) print(JSON.stringify({ id, batch, state, post_id, url, reason }));
+  else if (state === 'confirmed') print(`post ${post_id}${url === null ? '' : `  ${url}`}`);
+  else print(`outbox row ${id}: ${state}${reason === null ? '' : `, ${reason}`}`);
+  if (waited && state !== 'confirmed') {
+    process.exitCode = EXIT_CODES.partial;
+    if (!json) say(`See what can be done: feedback-mirror outbox show ${id}`);
+  } else if (!waited && !json) say('It is sent by "feedback-mirror start"; with --wait it is sent at once.');
+}

@@ -1,0 +1,179 @@
+import {
+  type AttemptRow,
+  OUTBOX_STATES,
+  type OutboxRow,
+  type OutboxState,
+  type StateCounts,
+} from '../store/outbox-seam.ts';
+import type { ViewedPost } from '../store/outbox-view.ts';
+import { pausedText, stateText } from './outbox-text.ts';
+import { oneLine, table } from './table.ts';
+
+export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
+
+export interface Listed {
+  rows: OutboxRow[];
+  counts: StateCounts;
+  paused: string | null;
+  filter: { state: OutboxState | null; batch: string | null };
+}
+
+const HEAD = ['id', 'state', 'board', 'goes as', 'post', 'tries', 'batch', 'line', 'title'];
+/** Even in a narrow terminal some of the title is to be seen. */
+const SHORTEST_TITLE = 16;
+
+export function listText({ rows, counts, paused, filter }: Listed, width: number): string {
+  const where = filter.batch === null ? 'outbox' : `batch ${filter.batch}`;
+  const lines = rows.length > 0 ? [rowsTable(rows, width), ...reasons(rows, width), ''] : [];
+  const all = filter.state === null ? total(counts) : counts[filter.state];
+  if (rows.length < all && rows.length > 0)
+    lines.push(`The newest ${rows.length} of ${all.toLocaleString('en')}; --limit shows more.`);
+  lines.push(`${where}: ${stateText(counts)}`);
+  if (paused !== null) lines.push(pausedText(paused));
+  return lines.join('\n');
+}
+
+function total(counts: StateCounts): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+function rowsTable(rows: OutboxRow[], width: number): string {
+  const cells = (row: OutboxRow, title: string): (string | number | null)[] => [
+    String(row.id),
+    row.state,
+    cut(row.board, 24),
+    cut(row.email ?? 'owner', 28),
+    row.post_id === null ? '' : `#${row.post_id}`,
+    row.attempts,
+    row.batch,
+    row.line === null ? '' : String(row.line),
+    title,
+  ];
+  const others = table(
+    HEAD,
+    rows.map((row) => cells(row, '')),
+  );
+  const used = Math.max(...others.split('\n').map((line) => line.length)) - 'title'.length;
+  const room = Math.max(SHORTEST_TITLE, width - used - 2);
+  return table(
+    HEAD,
+    rows.map((row) => cells(row, cut(row.title, room))),
+  );
+}
+
+/** Below the rows, not beside them: a column as wide as a sentence would break every line. */
+function reasons(rows: OutboxRow[], width: number): string[] {
+  const told = rows.filter((row) => row.last_error !== null && row.state !== 'confirmed');
+  if (told.length === 0) return [];
+  const room = Math.max(40, width - 12);
+  return [
+    '',
+    table(
+      ['id', 'why'],
+      told.map((row) => [String(row.id), cut(row.last_error ?? '', room)]),
+    ),
+  ];
+}
+
+/** By what it shows, not by its bytes: half a character is none. */
+function cut(text: string, most: number): string {
+  const characters = [...oneLine(text)];
+  return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+export function showText(row: OutboxRow, attempts: AttemptRow[], posts: ViewedPost[]): string {
+  const parts = [fieldsText(row), ...section('attempts', attempts.length > 0 ? attemptsTable(attempts) : '')];
+  const candidates = posts.filter((post) => row.candidates.includes(post.id));
+  if (row.candidates.length > 0)
+    parts.push(...section('it could be one of these posts', postsTable(candidates, row)));
+  const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
+  if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
+  const next = advice(row);
+  if (next.length > 0) parts.push('', ...next);
+  return parts.join('\n');
+}
+
+function section(title: string, text: string): string[] {
+  return text === '' ? [] : ['', `${title}:`, text];
+}
+
+function fieldsText(row: OutboxRow): string {
+  const fields: [string, string | number | null][] = [
+    ['id', row.id],
+    ['state', row.state],
+    ['why', row.last_error],
+    ['board', row.board],
+    ['title', row.title],
+    ['content', row.content],
+    ['goes as', row.email === null ? 'the owner of the token' : `${row.full_name ?? ''} <${row.email}>`],
+    ['batch', row.line === null ? row.batch : `${row.batch}, line ${row.line}`],
+    ['source key', row.source_key],
+    ['not before', row.not_before],
+    ['post', row.post_id],
+    ['url', row.url],
+    ['second post', row.duplicate_of],
+    ['accepted', row.created_at],
+    ['first sent', row.first_sent_at],
+    ['last change', row.changed_at],
+  ];
+  const shown = fields.filter(([, value]) => value !== null && value !== '');
+  return shown.map(([name, value]) => `${name.padEnd(13)}${indented(String(value))}`).join('\n');
+}
+
+/** Each line of a longer text stands under its first, without what would move the cursor. */
+function indented(text: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map(oneLine)
+    .join(`\n${' '.repeat(13)}`);
+}
+
+function attemptsTable(attempts: AttemptRow[]): string {
+  return table(
+    ['n', 'started', 'ended', 'outcome', 'http', 'post', 'what happened'],
+    attempts.map((a) => [
+      a.n,
+      a.started_at,
+      a.ended_at,
+      a.outcome ?? 'unknown yet',
+      a.http_status === null ? '' : String(a.http_status),
+      a.post_id === null ? '' : `#${a.post_id}`,
+      a.error,
+    ]),
+  );
+}
+
+function postsTable(posts: ViewedPost[], row: OutboxRow): string {
+  if (posts.length === 0)
+    return `#${row.candidates.join(', #')}: not in the mirror yet, run "feedback-mirror sync".`;
+  return table(
+    ['post', 'created', 'board', 'by', 'title', 'url', 'note'],
+    posts.map((post) => [
+      `#${post.id}`,
+      post.created,
+      post.board,
+      post.creator_email,
+      cut(post.title, 60),
+      post.url,
+      noteOn(post, row),
+    ]),
+  );
+}
+
+function noteOn(post: ViewedPost, row: OutboxRow): string {
+  if (post.deleted === 1) return 'deleted since';
+  if (post.confirms === null || post.confirms === row.id) return '';
+  return `confirms row ${post.confirms}`;
+}
+
+function advice({ id, state }: OutboxRow): string[] {
+  if (state === 'uncertain')
+    return [
+      `It is one of them:   feedback-mirror outbox resolve ${id} --post NUMBER`,
+      `It was never made:   feedback-mirror outbox retry ${id}`,
+      `Forget about it:     feedback-mirror outbox cancel ${id}`,
+    ];
+  if (state === 'rejected' || state === 'cancelled')
+    return [`Send it again:  feedback-mirror outbox retry ${id}`];
+  return [];
+}

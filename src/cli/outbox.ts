@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { OUTBOX_STATES, type OutboxRow, type OutboxState, type OutboxStore } from '../store/outbox-seam.ts';
+import type { OutboxView } from '../store/outbox-view.ts';
+import { type Context, openContext } from './context.ts';
+
+interface ListFlags {
+  state?: string;
+  batch?: string;
+  limit: string;
+}
+
+export function register(program: Command, stop: AbortSignal): void {
+  const open = (): Context => openContext(program, stop);
+  const outbox = program
+    .command('outbox')
+    .description('see the posts on their way, and decide about those that are stuck')
+    .addHelpText('after', EXAMPLES);
+  outbox
+    .command('list', { isDefault: true })
+    .description('the newest rows and how many there are of each state')
+    .option('--state <state>', `only rows that are ${OUTBOX_STATES.join(', ')}`)
+    .option('--batch <batch>', 'only rows of one import')
+    .option('--limit <number>', 'how many rows at most', '50')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox list --state rejected --limit 200')
+    .action((flags: ListFlags) => list(open(), flags));
+  outbox
+    .command('show')
+    .argument('<id>', 'the id of a row')
+    .description('everything about one row: its text, its attempts, the posts it could be')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox show 12')
+    .action((id: string) => show(open(), whole('the id of a row', id)));
+  decisions(outbox, open);
+}
+
+const EXAMPLES = `
+Examples:
+  feedback-mirror outbox
+  feedback-mirror outbox list --state uncertain
+  feedback-mirror outbox show 12
+  feedback-mirror outbox resolve 12 --post 3456`;
+
+function decisions(outbox: Command, open: () => Context): void {
+  outbox
+    .command('retry')
+    .argument('<id>', 'the id of a row that is rejected, uncertain or cancelled')
+    .description('send a row again')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox retry 12')
+    .action((id: string) => decide(open(), id, (flow, desk, row) => flow.retry(desk, row)));
+  outbox
+    .command('cancel')
+    .argument('<id>', 'the id of a row that is ready, rejected or uncertain')
+    .description('drop a row: it is not sent any more')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox cancel 12')
+    .action((id: string) => decide(open(), id, (flow, desk, row) => flow.cancel(desk, row)));
+  outbox
+    .command('resolve')
+    .argument('<id>', 'the id of a row that is uncertain')
+    .requiredOption('--post <number>', 'the post that this row turned into')
+    .description('say which post an uncertain row is')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox resolve 12 --post 3456')
+    .action((id: string, { post }: { post: string }) => resolve(open(), id, whole('--post', post)));
+}
+
+function whole(what: string, text: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new AppError('usage', `${what} must be a whole number from 1 up, not "${text}"`);
+}
+
+function stateOf(text: string | undefined): OutboxState | null {
+  const state = OUTBOX_STATES.find((known) => known === text);
+  if (text === undefined || state) return state ?? null;
+  throw new AppError('usage', `--state "${text}" is not known; it can be ${OUTBOX_STATES.join(', ')}`);
+}
+
+async function list(context: Context, flags: ListFlags): Promise<void> {
+  const filter = {
+    state: stateOf(flags.state),
+    batch: flags.batch ?? null,
+    limit: whole('--limit', flags.limit),
+  };
+  const { listText, EMPTY } = await import('./outbox-view-text.ts');
+  await withView(context, async (view) => {
+    const rows = (await view?.newest(filter)) ?? [];
+    const counts = (await view?.counts(filter.batch)) ?? EMPTY;
+    const paused = (await view?.paused()) ?? null;
+    if (context.json) context.print(JSON.stringify({ rows, states: counts, paused }));
+    else context.print(listText({ rows, counts, paused, filter }, process.stdout.columns ?? 120));
+  });
+}
+
+async function show(context: Context, id: number): Promise<void> {
+  const [{ showText }, { noRow }] = await Promise.all([
+    import('./outbox-view-text.ts'),
+    import('../outbox/decide.ts'),
+  ]);
+  await withView(context, async (view) => {
+    const row = await view?.find(id);
+    if (!view || !row) throw noRow(id);
+    const attempts = await view.attempts(id);
+    const posts = await view.posts(
+      [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null),
+    );
+    if (context.json) context.print(JSON.stringify({ ...row, tries: attempts, posts }));
+    else context.print(showText(row, attempts, posts));
+  });
+}
+
+async function withView(context: Context, look: (view: OutboxView | null) => Promise<void>): Promise<void> {
+  const { viewOutbox } = await import('../app.ts');
+  const view = viewOutbox(context.settings);
+  try {
+    await look(view);
+  } finally {
+    await view?.close();
+  }
+}
+
+type Flow = typeof import('../outbox/decide.ts');
+type Desk = { store: OutboxStore; clock: typeof systemClock };
+
+async function decide(
+  context: Context,
+  text: string,
+  act: (flow: Flow, desk: Desk, id: number) => Promise<OutboxRow>,
+): Promise<void> {
+  const id = whole('the id of a row', text);
+  const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
+  const store = openOutbox(context.settings, 'outbox');
+  try {
+    const row = await act(flow, { store, clock: systemClock }, id);
+    const post = row.post_id === null ? '' : `, post ${row.post_id}`;
+    context.print(context.json ? JSON.stringify(row) : `row ${row.id}: ${row.state}${post}`);
+    if (row.state === 'ready' && !context.json) context.say('It is sent by "feedback-mirror start".');
+  } finally {
+    await store.close();
+  }
+}
+
+async function resolve(context: Context, text: string, postId: number): Promise<void> {
+  const known: { url: string | null; title: string | null } = { url: null, title: null };
+  await withView(context, async (view) => {
+    const [post] = (await view?.posts([postId])) ?? [];
+    if (post) Object.assign(known, post);
+  });
+  await decide(context, text, (flow, desk, id) => flow.resolve(desk, id, { id: postId, url: known.url }));
+  if (known.title === null && !context.json) context.say(`The mirror does not know post ${postId} yet.`);
+}

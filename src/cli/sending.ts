@@ -1,0 +1,109 @@
+import { durationText, duration as parseDuration } from '../../config/parse.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import type { WaitOptions } from '../outbox/import/wait.ts';
+import type { OutboxStore, StateCounts } from '../store/outbox-seam.ts';
+import type { Context } from './context.ts';
+import { rowsText } from './outbox-text.ts';
+import { openProgress } from './progress.ts';
+
+/** The outbox, and the way to send from it, for commands that can do both. */
+export interface Sending {
+  store: OutboxStore;
+  clock: Clock;
+  /** Only where it was opened for that. */
+  wait(options: SendingOptions): Promise<StateCounts>;
+  close(): Promise<void>;
+}
+
+export interface SendingOptions extends Omit<WaitOptions, 'perMinute'> {
+  /** What a person does when the waiting ends early, as a sentence. */
+  goOn: string;
+}
+
+export const PATIENCE = 'with --wait: how long the service may be out of reach before this is given up';
+
+export function patienceOf(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new AppError('usage', `--patience ${messageOf(error)}`);
+  }
+}
+
+/** Without `wait` neither the upstream nor a token is needed: the outbox is a file. */
+export async function openSending(context: Context, purpose: string, wait: boolean): Promise<Sending> {
+  const { openApp, openOutbox, sendingContext } = await import('../app.ts');
+  if (!wait) {
+    const store = openOutbox(context.settings, purpose);
+    const refuse = (): never => {
+      throw new Error('this was not opened for sending');
+    };
+    return { store, clock: systemClock, wait: refuse, close: () => store.close() };
+  }
+  const { waitFor } = await import('../outbox/import/wait.ts');
+  const app = await openApp(context.settings, context.input, purpose);
+  const perMinute = context.settings.pushPerMinute;
+  return {
+    store: app.outbox,
+    clock: app.clock,
+    async wait(options) {
+      if (!context.json) sayPace(context, await open(app.outbox, options.batches), perMinute);
+      const bar = await openBar(context);
+      const onLook = async (counts: StateCounts): Promise<void> => {
+        bar.move(counts);
+        await options.onLook?.(counts);
+      };
+      try {
+        return await waitFor(sendingContext(app, context.signal), { ...options, perMinute, onLook });
+      } catch (error) {
+        throw withAdvice(error, await open(app.outbox, options.batches), options.goOn);
+      } finally {
+        bar.stop();
+      }
+    },
+    close: () => app.close(),
+  };
+}
+
+/** What is done, and what is not, of everything that is waited for. */
+async function openBar(context: Context): Promise<{ move(counts: StateCounts): void; stop(): void }> {
+  const progress = await openProgress(context);
+  let move: ReturnType<typeof progress.start> | undefined;
+  return {
+    move({ ready, sending, ambiguous, confirmed, rejected, uncertain, cancelled }) {
+      const waiting = ready + sending + ambiguous;
+      const done = confirmed + rejected + uncertain + cancelled;
+      move ??= progress.start({ name: 'sending', total: waiting + done, text: BAR });
+      move(done, { confirmed, rejected, waiting, uncertain });
+    },
+    stop: () => progress.stop(),
+  };
+}
+
+const BAR = '{confirmed} confirmed  {rejected} rejected  {waiting} waiting  {uncertain} uncertain';
+
+/** How many rows are still on their way. */
+async function open(store: OutboxStore, batches: readonly string[]): Promise<number> {
+  const each = await Promise.all(batches.map((batch) => store.counts(batch)));
+  return each.reduce((sum, { ready, sending, ambiguous }) => sum + ready + sending + ambiguous, 0);
+}
+
+/** Nobody should sit and wonder: a thousand posts at the usual pace take a quarter of an hour. */
+function sayPace(context: Context, rows: number, perMinute: number): void {
+  const minutes = Math.round(rows / perMinute);
+  if (minutes < 1) return;
+  const time = durationText(minutes * 60_000);
+  context.say(
+    `${rowsText(rows)} at PUSH_PER_MINUTE=${perMinute} take about ${time}. Ctrl-C stops safely at any time.`,
+  );
+}
+
+/** Whatever ended the waiting, the rows are safe: that is said, with what to do about it. */
+function withAdvice(error: unknown, rows: number, goOn: string): unknown {
+  const code = codeOf(error);
+  if (code === 'internal') return error;
+  const token = code === 'unauthorised' ? ' Put a valid token in FEEDBACK_API_TOKEN.' : '';
+  const hint = `Nothing is lost: ${rowsText(rows)} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${token} ${goOn}`;
+  return new AppError(code, messageOf(error), { cause: error, hint });
+}
