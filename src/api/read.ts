@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import type { Dispatcher } from 'undici';
-import { AppError } from '../base/errors.ts';
+import { AppError, type ErrorCode } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { explainAnswer, quote, waitAsked } from './answer.ts';
@@ -141,6 +141,13 @@ async function waitBeforeRetry(
   if (!(gated && error.waitMs !== null)) await budget.take(clock, signal);
 }
 
+/** What a person can do where the failure itself does not say. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  unreachable:
+    'Is FEEDBACK_BASE_URL right, and the service up? What was read so far is kept; run again later.',
+  refused: 'Is FEEDBACK_BASE_URL right? It is the address before /api/v1/.',
+};
+
 export interface Place {
   what: string;
   host: string;
@@ -151,8 +158,9 @@ export function toAppError(failure: Failure, { what, host, attempts }: Place): A
   const tries = attempts > 1 ? ` (${attempts} attempts)` : '';
   // Still throttled after the last attempt: the way out is to wait, not to look for a fault.
   const code = failure.httpStatus === 429 ? 'throttled' : failure.code;
+  const hint = failure.hint ?? HINTS[code];
   return new AppError(code, `${what} at ${host} failed${tries}: ${failure.message}.`, {
-    ...(failure.hint === undefined ? {} : { hint: failure.hint }),
+    ...(hint === undefined ? {} : { hint }),
     ...(failure.cause === undefined ? {} : { cause: failure.cause }),
   });
 }

@@ -142,9 +142,18 @@ function refuseOtherUpstream(db: Db, path: string, upstream: string): void {
   throw new AppError(
     'usage',
     `the mirror ${path} belongs to ${owner}, not to ${upstream}; nothing was written`,
-    {
-      hint: 'Set DATA_DIR to a folder of its own for each upstream.',
-    },
+    { hint: isUnused(db) ? UNUSED_HINT : 'Set DATA_DIR to a folder of its own for each upstream.' },
+  );
+}
+
+const UNUSED_HINT = 'It never held a row: if its upstream was only mistyped, delete the file and run again.';
+
+/** Not taken over by itself all the same: the process that made it may be about to write. */
+function isUnused(db: Db): boolean {
+  const tables = ['posts', 'comments', 'outbox'];
+  const count = db.prepare<[string], number>('SELECT count(*) FROM sqlite_schema WHERE name = ?').pluck();
+  return tables.every(
+    (name) => count.get(name) === 0 || db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() === undefined,
   );
 }
 

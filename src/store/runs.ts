@@ -44,7 +44,7 @@ export function runLog(db: Db): RunLog {
     UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?)
      WHERE resource = ? AND mode = ? AND outcome = 'running'`);
   const dropIds = db.prepare(
-    'DELETE FROM sweep_pages WHERE run_id IN (SELECT id FROM sync_runs WHERE resource = ?)',
+    'DELETE FROM sweep_pages WHERE EXISTS (SELECT 1 FROM sync_runs r WHERE r.id = run_id AND r.resource = ?)',
   );
   const dropIdsFrom = db.prepare('DELETE FROM sweep_pages WHERE run_id = ? AND n >= ?');
   const saveState = db.prepare('UPDATE sync_state SET state = ? WHERE resource = ?');

@@ -203,6 +203,8 @@ CREATE TABLE sync_runs (
 
 CREATE INDEX sync_runs_by_resource ON sync_runs (resource, mode, id);
 
+CREATE INDEX sync_runs_under_way ON sync_runs (resource, mode) WHERE outcome = 'running';
+
 CREATE TABLE sync_state (
   resource TEXT PRIMARY KEY CHECK (resource IN ('posts', 'comments')),
   run_id   INTEGER REFERENCES sync_runs (id),

@@ -62,10 +62,10 @@ interface PassFacts {
 function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted'> {
   const facts = db
     .prepare<{ resource: string }, PassFacts>(
-      `SELECT (SELECT max(finished_at) FROM sync_runs
-                WHERE resource = $resource AND mode = 'sweep' AND outcome = 'complete') AS lastSweepAt,
-              (SELECT max(finished_at) FROM sync_runs
-                WHERE resource = $resource AND mode = 'head' AND outcome = 'complete') AS lastHeadAt,
+      `SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
+                  AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastSweepAt,
+              (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'head'
+                  AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastHeadAt,
               (SELECT count(*) FROM sync_state WHERE resource = $resource AND state IS NOT NULL) AS unfinished,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0) AS suspects,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 1) AS held,

@@ -207,6 +207,7 @@ CREATE TABLE sync_runs (
 ) STRICT;
 
 CREATE INDEX sync_runs_by_resource ON sync_runs (resource, mode, id);
+CREATE INDEX sync_runs_under_way ON sync_runs (resource, mode) WHERE outcome = 'running';
 
 -- What a pass must remember to go on after a kill: JSON that belongs to src/sync; this layer only keeps it.
 CREATE TABLE sync_state (
