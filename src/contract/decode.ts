@@ -65,10 +65,10 @@ export const decodeComment = decoder(
 
 const postFields = documented(wire.Post);
 const commentFields = documented(wire.Comment);
-const userFields = documented(wire.User, ' of creator');
-const boardFields = documented(wire.Board, ' of board');
-const statusFields = documented(wire.Status, ' of status');
-const referenceFields = documented(wire.PostReference, ' of post');
+const userFields = documented(wire.User, 'creator');
+const boardFields = documented(wire.Board, 'board');
+const statusFields = documented(wire.Status, 'status');
+const referenceFields = documented(wire.PostReference, 'post');
 
 function toUser(raw: wire.UserWire): User {
   const { id, email, name, alias, registered, is_admin, is_team } = raw;
@@ -97,16 +97,21 @@ function documented(schema: z.ZodObject, part = ''): Documentation {
   return { names: new Set(Object.keys(schema.shape)), part };
 }
 
+/** Goes over every field once: what is documented must be exact text, what is not is kept. */
 function extraOf(raw: object, { names, part }: Documentation): Extra {
   let unknown: [string, unknown][] | undefined;
   for (const key in raw) {
-    if (names.has(key)) continue;
-    unknown ??= [];
-    unknown.push([key, (raw as Record<string, unknown>)[key]]);
+    const value = (raw as Record<string, unknown>)[key];
+    if (!names.has(key)) {
+      unknown ??= [];
+      unknown.push([key, value]);
+    } else if (typeof value === 'string' && !value.isWellFormed()) {
+      throw new UnstorableJson(`${part === '' ? key : `${part}.${key}`} has a lone surrogate`);
+    }
   }
   if (!unknown) return null;
   const members = unknown;
-  return named(`an undocumented field${part}`, () => canonicalObject(members));
+  return named(`an undocumented field${part === '' ? '' : ` of ${part}`}`, () => canonicalObject(members));
 }
 
 /** Says what could not be kept. The name of an undocumented field is the upstream's own text, so it stays out of the reason. */

@@ -57,7 +57,8 @@ export function absences(db: Db): Absences {
   );
 
   return {
-    within: (resource, by, range, except) => readers[resource][by](range).filter((id) => !except.has(id)),
+    within: (resource, by, range, except) =>
+      isFull(by, range, except) ? [] : readers[resource][by](range).filter((id) => !except.has(id)),
     clear(resource, ids) {
       if (!any.get(resource)) return false;
       let cleared = 0;
@@ -83,6 +84,14 @@ export function absences(db: Db): Absences {
     },
     counts: (resource) => count.get(resource) ?? { suspects: 0, held: 0 },
   };
+}
+
+/** Where the page itself has every id of a range there is no other to look for; most pages of a young list are so. */
+function isFull(by: KeyFamily, { above, below }: KeyRange, except: ReadonlySet<number>): boolean {
+  if (by !== 'id' || above === null || below === null) return false;
+  let inside = 0;
+  for (const id of except) if (id > above.id && id < below.id) inside++;
+  return inside >= below.id - above.id - 1;
 }
 
 type RangeReader = (range: KeyRange) => number[];

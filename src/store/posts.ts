@@ -29,7 +29,7 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
   const insert = db.prepare(`
     INSERT INTO posts (id, title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
                        created, created_raw, extra, first_seen_at, changed_at, version_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
   const update = db.prepare(`
     UPDATE posts SET title = ?, content = ?, url = ?, creator_id = ?, board_id = ?, status_id = ?, votes_count = ?,
                      comments_count = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?,
@@ -59,29 +59,23 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
     );
   };
 
+  // New rows come in runs: after one, the next is tried as new at once instead of being looked for first.
+  let isRunOfNew = false;
+  const insertIfNew = (post: Post, columns: Columns, at: string): boolean => {
+    isRunOfNew = insert.run(post.id, ...columns, at, at, at).changes === 1;
+    if (isRunOfNew) text.added(post.id, post.title, post.content);
+    return isRunOfNew;
+  };
+
   return {
     write(post, at) {
+      if (isRunOfNew && insertIfNew(post, columnsOf(post), at)) return 'inserted';
       const old = find.get(post.id);
       if (old && isSame(old, post)) return 'unchanged';
-      const created = toInstant(post.created);
-      const createdRaw = rawUnlessSame(post.created, created);
-      const { id, title, content, url, creator, board, status, votes_count, comments_count, extra } = post;
-      const columns = [
-        title,
-        content,
-        url,
-        creator.id,
-        board.id,
-        status.id,
-        votes_count,
-        comments_count,
-        created,
-        createdRaw,
-        extra,
-      ];
+      const { id, title, content } = post;
+      const columns = columnsOf(post);
       if (!old) {
-        insert.run(id, ...columns, at, at, at);
-        text.added(id, title, content);
+        insertIfNew(post, columns, at);
         return 'inserted';
       }
       const isSameText = old.title === title && old.content === content;
@@ -98,6 +92,16 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
       return remove.run(at, at, at, id).changes === 1;
     },
   };
+}
+
+type Columns = (string | number | null)[];
+
+/** In the order of both statements, between id and times. */
+function columnsOf(post: Post): Columns {
+  const { title, content, url, creator, board, status, votes_count, comments_count, extra } = post;
+  const created = toInstant(post.created);
+  const times = [created, rawUnlessSame(post.created, created)];
+  return [title, content, url, creator.id, board.id, status.id, votes_count, comments_count, ...times, extra];
 }
 
 function isSame(old: StoredPost, post: Post): boolean {
