@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import type { Secret } from '../base/secret.ts';
@@ -19,7 +19,8 @@ export interface Context {
 /** Every setting that is no secret is a flag of the whole program, before or after the command's name. */
 export function addSettingFlags(program: Command): void {
   for (const { env, secret, meaning } of Object.values(SETTINGS)) {
-    if (!secret) program.option(`${flagOf(env)} <value>`, `${meaning} (${env})`);
+    // Hidden, or thirty lines of settings would stand before the commands; "config" shows them all with their meaning.
+    if (!secret) program.addOption(new Option(`${flagOf(env)} <value>`, `${meaning} (${env})`).hideHelp());
   }
   program.option('--json', 'machine-readable output');
 }

@@ -34,6 +34,10 @@ function usageError({ code, message }: CommanderError): AppError {
   return new AppError('usage', what.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'"), { hint });
 }
 
+const HELP = `
+Every command explains itself: feedback-mirror <command> --help
+Every setting of "feedback-mirror config" is an environment variable, a line in .env and a flag: DATA_DIR is --data-dir.`;
+
 /** Every command and flag. Building it reads no setting and opens nothing. */
 export function buildProgram(stop: AbortSignal): Command {
   const program = new Command('feedback-mirror')
@@ -42,7 +46,7 @@ export function buildProgram(stop: AbortSignal): Command {
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: false })
-    .addHelpText('after', '\nEvery command explains itself: feedback-mirror <command> --help');
+    .addHelpText('after', HELP);
   addSettingFlags(program);
   for (const register of COMMANDS) register(program, stop);
   return program;

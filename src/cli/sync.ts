@@ -19,7 +19,7 @@ export function register(program: Command, stop: AbortSignal): void {
   program
     .command('sync')
     .argument('[list]', 'posts or comments; both unless given')
-    .description('bring the mirror up to date now, without the queue')
+    .description('bring the mirror up to date now')
     .option('--head', 'only the newest rows, down to what is known')
     .option('--sweep', 'the whole list, which also finds what was deleted (the default)')
     .option('--accept-deletes', 'delete also what was held back because it was suspiciously much')

@@ -14,7 +14,7 @@ describe('the program', () => {
     assert.equal(code, 0);
     assert.equal(stderr, '');
     assert.match(stdout, /^Usage: feedback-mirror \[options\] \[command\]/);
-    for (const word of ['config', 'sandbox', '--data-dir <value>', 'FEEDBACK_BASE_URL'])
+    for (const word of ['config', 'sandbox', 'sync', 'DATA_DIR is --data-dir'])
       assert.ok(stdout.includes(word), word);
   });
 
