@@ -19,7 +19,7 @@ export async function drive(context: OutboxContext, options: DriveOptions): Prom
   for (;;) {
     const lock = await context.store.lockSender();
     if (!lock.ok) {
-      if (await isOver(context, options)) break;
+      if (await context.store.isOver(options.batch)) break;
       await context.clock.sleep(LOOK_MS, context.signal);
       continue;
     }
@@ -41,11 +41,12 @@ export async function recoverOrphans(context: OutboxContext): Promise<number> {
   for (const row of rows) {
     const attempts = await context.store.attempts(row.id);
     const now = context.clock.now();
-    const began = Date.parse(attempts.at(-1)?.started_at ?? row.changed_at);
+    // Frozen between its claim and its request, the dead sender may have sent it long after the deadline, but not after now.
+    const latest = Math.max(now, Date.parse(attempts.at(-1)?.deadline_at ?? row.changed_at));
     const change = {
       now,
       error: 'the sender died while this was on its way',
-      ...(await doubtAfter(context, began)),
+      ...(await doubtAfter(context, latest)),
     };
     const attempt = {
       id: row.id,
@@ -69,34 +70,51 @@ async function endPause({ store, client, signal }: OutboxContext): Promise<void>
 async function sendAll(context: OutboxContext, options: DriveOptions): Promise<void> {
   const { store, clock, signal } = context;
   const pace = pacer(60_000 / options.perMinute);
-  while (!(await isOver(context, options))) {
+  const tell = teller(context, options);
+  while (!(await store.isOver(options.batch))) {
     signal.throwIfAborted();
     const { ready, settled, at } = await store.next(clock.now(), options.batch);
-    if (settled !== null) await reconcile(context, settled);
+    if (settled !== null) await reconcileOne(context, settled);
     else if (ready !== null) {
       await clock.sleep(pace(clock.now()), signal);
       await pushOne(context, ready);
-    } else await clock.sleep(Math.min(LOOK_MS, Math.max(1, (at ?? clock.now()) - clock.now())), signal);
-    options.onProgress?.(await store.counts(options.batch));
+    } else await clock.sleep(waitFor(at, clock.now()), signal);
+    await tell();
   }
+}
+
+function waitFor(at: number | null, now: number): number {
+  return at === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(1, at - now));
+}
+
+/** Counting a large outbox takes longer than sending a row, so it is done as often as people can follow. */
+function teller({ store, clock }: OutboxContext, { batch, onProgress }: DriveOptions): () => Promise<void> {
+  let next = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (!onProgress || clock.now() < next) return;
+    next = clock.now() + LOOK_MS / 2;
+    onProgress(await store.counts(batch));
+  };
 }
 
 async function pushOne(context: OutboxContext, id: number): Promise<void> {
   const result = await push(context, id);
-  const isPaused = result.sent ? result.outcome === 'unauthorised' : result.reason === 'paused';
-  if (!isPaused) return;
-  throw new AppError(
+  if (result.sent ? result.outcome === 'unauthorised' : result.reason === 'paused') throw refusedToken();
+}
+
+async function reconcileOne(context: OutboxContext, id: number): Promise<void> {
+  const result = await reconcile(context, id);
+  if (result === 'later' && (await context.store.paused()) !== null) throw refusedToken();
+}
+
+function refusedToken(): AppError {
+  return new AppError(
     'unauthorised',
     'the upstream refused the token, so sending is paused; nothing is lost',
     {
       hint: 'Put a valid token in FEEDBACK_API_TOKEN and run again.',
     },
   );
-}
-
-async function isOver({ store }: OutboxContext, { batch }: DriveOptions): Promise<boolean> {
-  const { ready, sending, ambiguous } = await store.counts(batch);
-  return ready + sending + ambiguous === 0;
 }
 
 /** Milliseconds to wait so that sends are at least `gap` apart. */

@@ -11,18 +11,42 @@ export interface SeenPost {
 
 /** Whether a post of the upstream can be the one this row asked for. The service may wrap, trim and re-encode what it is given. */
 export function looksLike(row: PostText, post: SeenPost): boolean {
-  return (
-    slug(row.board) === slug(post.boardUrl) &&
-    (row.email === null || row.email.toLowerCase() === post.creatorEmail?.toLowerCase()) &&
-    isSameText(row.title, post.title) &&
-    isSameText(row.content, post.content)
-  );
+  return likeness(row)(post);
 }
 
-/** Equal for any two rows that one and the same post could look like. */
-export function twinKey({ board, title, content, email }: PostText): string {
-  const parts = [slug(board), bareWords(title), bareWords(content), email?.toLowerCase() ?? ''];
+/** The same for many posts: the row is taken apart once. */
+export function likeness(row: PostText): (post: SeenPost) => boolean {
+  const board = slug(row.board);
+  const [title, content] = [essence(row.title), essence(row.content)];
+  return (post) =>
+    slug(post.boardUrl) === board &&
+    isSamePerson(row.email, post.creatorEmail) &&
+    essence(post.title) === title &&
+    essence(post.content) === content;
+}
+
+/**
+ * Equal for any two rows that one and the same post could look like. The person is left out of it: a row of the token's owner
+ * is recognised by whatever creator the post shows, and a service may hide its customers' addresses.
+ */
+export function twinKey({ board, title, content }: PostText): string {
+  const parts = [slug(board), essence(title), essence(content)];
   return hash('sha256', parts.map((part) => `${part.length}:${part}`).join(''), 'base64url');
+}
+
+/** The words of a text, without mark-up and escaping, for looking it up. */
+export function plainText(text: string): string {
+  return unescaped(withoutTags(text));
+}
+
+/** Nobody knows the address of the token's owner, and an address that is not shown rules nobody out. */
+function isSamePerson(email: string | null, shown: string | null): boolean {
+  if (email === null || shown === null || shown.trim() === '') return true;
+  return email.trim().toLowerCase() === shown.trim().toLowerCase();
+}
+
+export function isSameBoard(a: string, b: string): boolean {
+  return slug(a) === slug(b);
 }
 
 /** The short part of a board's URL, also of one that already is just that. */
@@ -31,29 +55,35 @@ function slug(url: string): string {
   return path.slice(path.lastIndexOf('/') + 1).toLowerCase();
 }
 
-/** Two texts that differ only in mark-up or escaping count as the same: such a post is looked at, never sent a second time. */
-function isSameText(a: string, b: string): boolean {
-  if (a === b) return true;
-  const forms = new Set(formsOf(a));
-  return formsOf(b).some((form) => forms.has(form));
+/** Nobody escapes a text more often than this; a hostile one could pretend to, a megabyte deep. */
+const MOST_ROUNDS = 8;
+
+/**
+ * What is left when mark-up, escaping and white space are taken away, as often as there is any: texts with the same essence count
+ * as the same. One form for everything, because then two rows that match one post always match each other, which twins rely on.
+ */
+function essence(text: string): string {
+  let plain = text;
+  for (let round = 0; round < MOST_ROUNDS && /[<&]/.test(plain); round++) {
+    const before = plain;
+    plain = unescaped(withoutTags(plain));
+    if (plain === before) break;
+  }
+  return plain.normalize('NFC').replace(/\s+/g, '');
 }
 
-/** As given, unescaped, and without mark-up. */
-function formsOf(text: string): string[] {
-  return [fold(text), fold(unescaped(text)), fold(unescaped(withoutTags(text)))];
-}
-
-/** The loosest form: nothing two look-alikes could still differ in. */
-function bareWords(text: string): string {
-  return fold(withoutTags(unescaped(withoutTags(text))));
-}
-
-function fold(text: string): string {
-  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
-}
-
+/** In one pass, inside out: what is left of one tag may complete another, and a text may be nothing but brackets. */
 function withoutTags(text: string): string {
-  return text.replace(/<[^<>]*>/g, ' ');
+  if (!text.includes('<')) return text;
+  const open: number[] = [];
+  const kept: string[] = [];
+  for (const piece of text.split(/([<>])/)) {
+    const start = piece === '>' ? open.pop() : undefined;
+    if (piece === '<') open.push(kept.length);
+    if (start !== undefined) kept.length = start;
+    kept.push(start === undefined ? piece : ' ');
+  }
+  return kept.join('');
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };

@@ -1,77 +1,69 @@
 import type { Client, CreateOutcome } from '../api/client.ts';
-import type { Clock } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
-import type { AttemptEnd, OutboxRow, OutboxStore, Refusal } from '../store/outbox-seam.ts';
-import { looksLike } from './match.ts';
-import { ARROWS } from './states.ts';
+import type { AttemptEnd, OutboxRow, OutboxStore, PostText, Refusal, Words } from '../store/outbox-seam.ts';
+import type { OutboxContext } from './context.ts';
+import { givenUp, look } from './look.ts';
+import { likeness, plainText } from './match.ts';
+import { AFTER_LOOKS, ARROWS } from './states.ts';
 
-/** What sending and reconciling work with. */
-export interface OutboxContext {
-  store: OutboxStore;
-  client: Client;
-  clock: Clock;
-  signal: AbortSignal;
-  /** How long one create may take in all. */
-  createMs: number;
-  /** How long after its deadline an unclear attempt is left to settle, at least. */
-  settleMs: number;
-  random: () => number;
-}
+export type { OutboxContext } from './context.ts';
+export { AFTER_LOOKS } from './states.ts';
 
 export type PushResult =
   | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome'] }
   | { sent: false; reason: Refusal['refused'] | 'recognised' };
 
-/** Complete sweeps that look for a second post of a row that was once ambiguous. */
-export const AFTER_LOOKS = 2;
 const FIRST_RETRY_MS = 2000;
 const LAST_RETRY_MS = 300_000;
 
 /** Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. */
 export async function push(context: OutboxContext, id: number): Promise<PushResult> {
   const { store, client, clock, signal, createMs } = context;
-  const before = await store.find(id);
-  if (!before) return { sent: false, reason: 'gone' };
-  const alike = await lookalikes(store, before);
-  if (before.was_ambiguous && (await recognise(context, before, alike)))
+  const refusal = await store.refusal(id, clock.now());
+  const before = refusal ? null : await store.find(id);
+  if (!before) return { sent: false, reason: refusal?.refused ?? 'gone' };
+  const baseline = await lookalikes(store, before);
+  if (before.was_ambiguous && (await recognise(context, before, baseline)))
     return { sent: false, reason: 'recognised' };
   const now = clock.now();
-  const claimed = await store.claim({
-    id,
-    arrow: ARROWS.claim,
-    now,
-    deadline: now + createMs,
-    baseline: alike,
-  });
+  const deadline = now + createMs;
+  const claimed = await store.claim({ id, arrow: ARROWS.claim, now, deadline, baseline });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
   const outcome = await send(client, claimed, signal);
   crashPoint('push:answered');
-  const end = await endOf(context, claimed, await doubtful(store, outcome));
   if (outcome.outcome === 'unauthorised')
     await store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);
-  const row = await store.endAttempt(end);
+  const row = await record(context, claimed, outcome, deadline);
   crashPoint('push:recorded');
   return { sent: true, row: row ?? claimed, outcome: outcome.outcome };
 }
 
 /** Posts of the mirror that this row could be taken for. */
 async function lookalikes(store: OutboxStore, row: OutboxRow): Promise<number[]> {
-  const found = await store.lookalikes(row.title);
+  const found = await store.lookalikes(wordsOf(row));
+  const isLike = likeness(row);
   return found
-    .filter((post) =>
-      looksLike(row, { ...post, boardUrl: post.board_slug, creatorEmail: post.creator_email }),
-    )
+    .filter((post) => isLike({ ...post, boardUrl: post.board_slug, creatorEmail: post.creator_email }))
     .map((post) => post.id);
 }
 
-/** A row that was sent before and not found may have turned up in the mirror since: then it must not go out again. */
-async function recognise({ store, clock }: OutboxContext, row: OutboxRow, alike: number[]): Promise<boolean> {
+/**
+ * A row that was sent before and not found may have turned up in the mirror since: then it must not go out again. What turned up is
+ * looked at in the list itself, where it is also known when it was made.
+ */
+async function recognise(context: OutboxContext, row: OutboxRow, alike: number[]): Promise<boolean> {
+  const { store, clock } = context;
   const fresh = alike.filter((id) => !row.baseline.includes(id));
-  const bound = await store.boundPosts(fresh);
-  const [postId, ...others] = fresh.filter((id) => !bound.has(id));
-  if (postId === undefined || others.length > 0) return false;
-  const change = { now: clock.now(), postId, error: null, looksLeft: AFTER_LOOKS };
+  if ((await store.boundPosts(fresh)).size === fresh.length) return false;
+  const seen = await look(context, row);
+  const [match, ...others] = seen.matches;
+  if (!match) return false;
+  if (others.length > 0) {
+    await store.move(row.id, ARROWS.giveUp, givenUp(row, seen, clock.now()));
+    return true;
+  }
+  const change = { now: clock.now(), postId: match.id, url: match.url, error: null, looksLeft: AFTER_LOOKS };
   return (await store.move(row.id, ARROWS.recognise, change)) !== null;
 }
 
@@ -81,22 +73,34 @@ async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promis
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }
 
+async function record(
+  context: OutboxContext,
+  row: OutboxRow,
+  outcome: CreateOutcome,
+  deadline: number,
+): Promise<OutboxRow | null> {
+  const ended = await context.store.endAttempt(await endOf(context, row, outcome, deadline));
+  if (ended || outcome.outcome !== 'confirmed') return ended;
+  return await context.store.endAttempt(await endOf(context, row, doubtful(outcome), deadline));
+}
+
 /** An id that already confirms another row cannot be this one's: then the answer says nothing. */
-async function doubtful(store: OutboxStore, outcome: CreateOutcome): Promise<CreateOutcome> {
-  if (outcome.outcome !== 'confirmed') return outcome;
-  const bound = await store.boundPosts([outcome.postId]);
-  if (!bound.has(outcome.postId)) return outcome;
-  const { httpStatus, serverTime, postId } = outcome;
-  return {
-    outcome: 'unknown',
-    reason: `the answer names post ${postId}, which confirms another row`,
-    httpStatus,
-    serverTime,
-  };
+function doubtful({
+  postId,
+  httpStatus,
+  serverTime,
+}: CreateOutcome & { outcome: 'confirmed' }): CreateOutcome {
+  const reason = `the answer names post ${postId}, which confirms another row`;
+  return { outcome: 'unknown', reason, httpStatus, serverTime };
 }
 
 /** The one table from what the client learned to where the row goes. */
-async function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome): Promise<AttemptEnd> {
+async function endOf(
+  context: OutboxContext,
+  row: OutboxRow,
+  outcome: CreateOutcome,
+  deadline: number,
+): Promise<AttemptEnd> {
   const now = context.clock.now();
   const attempt = {
     id: row.id,
@@ -106,21 +110,16 @@ async function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutc
     error: reasonOf(outcome),
   };
   const change = { now, error: reasonOf(outcome) };
+  const looksLeft = row.was_ambiguous ? AFTER_LOOKS : 0;
   switch (outcome.outcome) {
     case 'confirmed':
       return {
         ...attempt,
         arrow: ARROWS.confirm,
-        change: {
-          now,
-          postId: outcome.postId,
-          url: outcome.url,
-          error: null,
-          looksLeft: row.was_ambiguous ? AFTER_LOOKS : 0,
-        },
+        change: { now, postId: outcome.postId, url: outcome.url, error: null, looksLeft },
       };
     case 'rejected':
-      return { ...attempt, arrow: ARROWS.reject, change };
+      return { ...attempt, arrow: ARROWS.reject, change: { ...change, looksLeft } };
     case 'throttled':
       return { ...attempt, arrow: ARROWS.release, change: { ...change, notBefore: outcome.retryAt } };
     case 'unauthorised':
@@ -132,17 +131,29 @@ async function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutc
         change: { ...change, notBefore: now + backoff(row.attempts, context.random) },
       };
     case 'unknown':
-      return { ...attempt, arrow: ARROWS.doubt, change: { ...change, ...(await doubtAfter(context, now)) } };
+      return {
+        ...attempt,
+        arrow: ARROWS.doubt,
+        change: { ...change, ...(await doubtAfter(context, Math.max(now, deadline))) },
+      };
   }
 }
 
-/** An unclear attempt may still take effect until its deadline, and stay out of the list for a while after that. */
+/**
+ * An unclear attempt is left to settle from the last moment at which it can have left this machine: its deadline, or later, where
+ * the process was frozen or died without having said a word.
+ */
 export async function doubtAfter(
-  { store, createMs, settleMs }: OutboxContext,
+  { store, settleMs }: OutboxContext,
   from: number,
 ): Promise<{ notBefore: number; wasAmbiguous: true }> {
   const settle = Math.max(settleMs, 3 * (await store.worstListDelay()));
-  return { notBefore: from + createMs + settle, wasAmbiguous: true };
+  return { notBefore: from + settle, wasAmbiguous: true };
+}
+
+/** The words to look a row up by in the mirror. */
+export function wordsOf({ title, content }: PostText): Words {
+  return { given: title, title: plainText(title), content: plainText(content) };
 }
 
 /** Capped exponential with equal jitter. */

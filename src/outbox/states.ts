@@ -19,10 +19,10 @@ export const ARROWS = {
   wait: { from: ['ambiguous'], to: 'ambiguous' },
   /** A row about to be sent again has meanwhile turned up in the mirror. */
   recognise: { from: ['ready'], to: 'confirmed' },
-  /** A complete read did not show it, for the first time. */
+  /** Complete reads did not show it: for the first time, or again in a list that shows what we sent later. */
   sendAgain: { from: ['ambiguous'], to: 'ready' },
-  /** Several could be ours, or it was missing twice: only a person can tell. */
-  giveUp: { from: ['ambiguous'], to: 'uncertain' },
+  /** Several could be ours, also just before it would be sent again, or it is missing again: only a person can tell. */
+  giveUp: { from: ['ambiguous', 'ready'], to: 'uncertain' },
   /** A person: it is this post. */
   resolve: { from: ['uncertain'], to: 'confirmed' },
   /** A person: send it again. */
@@ -33,3 +33,6 @@ export const ARROWS = {
 
 /** States in which nothing more happens by itself. */
 export const FINAL_STATES = ['confirmed', 'rejected', 'uncertain', 'cancelled'] as const;
+
+/** Complete sweeps that look for posts left behind by a row that was once ambiguous. */
+export const AFTER_LOOKS = 2;

@@ -1,4 +1,5 @@
 import type { Db } from './db.ts';
+import { listDelayReader } from './list-delay.ts';
 import { type StoredRow, toRow } from './outbox-rows.ts';
 import {
   type AttemptRow,
@@ -8,19 +9,23 @@ import {
   type OutboxRow,
   type RowFilter,
   type StateCounts,
+  type Words,
 } from './outbox-seam.ts';
 import { textQuery } from './text-query.ts';
 
 /** The reading half of the outbox. */
 export interface OutboxReader {
   orphans(): OutboxRow[];
+  isOver(batch: string | null): boolean;
   next(now: number, batch: string | null): Next;
   find(id: number): OutboxRow | null;
   list(filter: RowFilter): OutboxRow[];
   attempts(id: number): AttemptRow[];
   counts(batch: string | null): StateCounts;
-  lookalikes(title: string): MirroredPost[];
-  boundPosts(ids: readonly number[]): Set<number>;
+  lookalikes(words: Words): MirroredPost[];
+  boundPosts(ids: readonly number[], kind?: OutboxRow['kind']): Set<number>;
+  accountedFor(ids: readonly number[], row: OutboxRow): Set<number>;
+  hasSuccessor(row: OutboxRow): boolean;
   worstListDelay(): number;
   toLookAfter(): OutboxRow[];
   paused(): string | null;
@@ -29,18 +34,6 @@ export interface OutboxReader {
 export function outboxReader(db: Db): OutboxReader {
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const sending = db.prepare<[], StoredRow>("SELECT * FROM outbox WHERE state = 'sending' ORDER BY id");
-  const due = db.prepare<{ state: string; at: string; batch: string | null }, { id: number }>(`
-    SELECT id FROM outbox o
-     WHERE state = $state AND (not_before IS NULL OR not_before <= $at) AND ($batch IS NULL OR batch = $batch)
-       AND NOT ($state = 'ready' AND EXISTS (
-             SELECT 1 FROM outbox t WHERE t.twin_key = o.twin_key AND t.id <> o.id AND t.state IN ('sending', 'ambiguous')))
-     ORDER BY not_before, id LIMIT 1`);
-  const earliest = db
-    .prepare<{ at: string; batch: string | null }, string | null>(
-      `SELECT min(not_before) FROM outbox
-        WHERE state IN ('ready', 'ambiguous') AND not_before > $at AND ($batch IS NULL OR batch = $batch)`,
-    )
-    .pluck();
   const page = db.prepare<
     { state: string | null; batch: string | null; after: number; limit: number },
     StoredRow
@@ -54,31 +47,15 @@ export function outboxReader(db: Db): OutboxReader {
   const count = db.prepare<{ batch: string | null }, { state: keyof StateCounts; n: number }>(
     'SELECT state, count(*) AS n FROM outbox WHERE $batch IS NULL OR batch = $batch GROUP BY state',
   );
-  const isBound = db.prepare<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?').pluck();
-  // A pass over the newest posts that began after the confirmation and did not show the post proves that it was not listed yet.
-  const delay = db
-    .prepare<[], number | null>(
-      `SELECT max((julianday(r.started_at) - julianday(o.changed_at)) * 86400000)
-         FROM outbox o
-         JOIN posts p ON p.id = o.post_id
-         JOIN sync_runs r ON r.resource = 'posts' AND r.outcome = 'complete'
-                         AND r.started_at > o.changed_at AND r.finished_at < p.first_seen_at
-        WHERE o.state = 'confirmed'`,
-    )
-    .pluck();
-  const after = db.prepare<[], StoredRow>('SELECT * FROM outbox WHERE looks_left > 0 ORDER BY id');
+  const after = db.prepare<[], StoredRow>(`
+    SELECT * FROM outbox o
+     WHERE looks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND NOT ${TWIN_UNDER_WAY} ORDER BY id`);
   const readPause = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'push_paused'").pluck();
-  const similar = lookalikeReader(db);
 
   return {
+    ...dueReader(db),
+    ...boundReader(db),
     orphans: () => sending.all().map(toRow),
-    next(now, batch) {
-      const at = new Date(now).toISOString();
-      const ready = due.get({ state: 'ready', at, batch })?.id ?? null;
-      const settled = due.get({ state: 'ambiguous', at, batch })?.id ?? null;
-      const later = ready === null && settled === null ? (earliest.get({ at, batch }) ?? null) : null;
-      return { ready, settled, at: later === null ? null : Date.parse(later) };
-    },
     find(id) {
       const row = byId.get(id);
       return row ? toRow(row) : null;
@@ -91,17 +68,102 @@ export function outboxReader(db: Db): OutboxReader {
       for (const { state, n } of count.all({ batch })) counts[state] = n;
       return counts;
     },
-    lookalikes: similar,
-    boundPosts: (ids) => new Set(ids.filter((id) => isBound.get(id) === 1)),
-    worstListDelay: () => Math.max(0, Math.round(delay.get() ?? 0)),
+    lookalikes: lookalikeReader(db),
+    hasSuccessor: successorReader(db),
+    worstListDelay: listDelayReader(db),
     toLookAfter: () => after.all().map(toRow),
     paused: () => readPause.get() ?? null,
   };
 }
 
+const TWIN_UNDER_WAY = `EXISTS (
+  SELECT 1 FROM outbox t WHERE t.twin_key = o.twin_key AND t.id <> o.id AND t.state IN ('sending', 'ambiguous'))`;
+
+function successorReader(db: Db): OutboxReader['hasSuccessor'] {
+  const exists = db
+    .prepare<Pick<OutboxRow, 'board' | 'kind' | 'twin_key'>, number>(
+      `SELECT EXISTS (SELECT 1 FROM outbox o
+         WHERE state = 'ready' AND board = $board AND kind = $kind AND twin_key <> $twin_key AND NOT ${TWIN_UNDER_WAY})`,
+    )
+    .pluck();
+  return ({ board, kind, twin_key }) => exists.get({ board, kind, twin_key }) === 1;
+}
+
+/** Asked once or twice for every row that is sent: each question is one step into an index, however many rows wait. */
+function dueReader(db: Db): Pick<OutboxReader, 'isOver' | 'next'> {
+  const open = { all: openQuery(db, ''), batch: openQuery(db, 'batch = $batch AND') };
+  const ready = { all: readyQueries(db, ''), batch: readyQueries(db, 'batch = $batch AND') };
+  const settled = db
+    .prepare<{ at: string }, number>(
+      "SELECT id FROM outbox WHERE state = 'ambiguous' AND not_before <= $at ORDER BY not_before, id LIMIT 1",
+    )
+    .pluck();
+  const settling = db
+    .prepare<[], string | null>("SELECT min(not_before) FROM outbox WHERE state = 'ambiguous'")
+    .pluck();
+  return {
+    isOver: (batch) => (batch === null ? open.all.get({}) : open.batch.get({ batch })) === 0,
+    next(now, batch) {
+      const at = new Date(now).toISOString();
+      const question = batch === null ? { at } : { at, batch };
+      const { atOnce, due, later } = batch === null ? ready.all : ready.batch;
+      const next = {
+        ready: atOnce.get(question) ?? due.get(question) ?? null,
+        settled: settled.get({ at }) ?? null,
+      };
+      if (next.ready !== null || next.settled !== null) return { ...next, at: null };
+      const times = [later.get(question), settling.get()].flatMap((time) => (time ? [Date.parse(time)] : []));
+      return { ...next, at: times.length === 0 ? null : Math.min(...times) };
+    },
+  };
+}
+
+function openQuery(db: Db, of: string) {
+  return db
+    .prepare<{ batch?: string }, number>(
+      `SELECT EXISTS (SELECT 1 FROM outbox WHERE ${of} state IN ('ready', 'sending', 'ambiguous'))`,
+    )
+    .pluck();
+}
+
+function readyQueries(db: Db, of: string) {
+  const one = (which: string) =>
+    db.prepare<{ at: string; batch?: string }, number>(`
+      SELECT id FROM outbox o WHERE ${of} state = 'ready' AND ${which} AND NOT ${TWIN_UNDER_WAY}
+       ORDER BY not_before, id LIMIT 1`);
+  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND not_before > $at`;
+  return {
+    atOnce: one('not_before IS NULL').pluck(),
+    due: one('not_before <= $at').pluck(),
+    later: db.prepare<{ at: string; batch?: string }, string | null>(first).pluck(),
+  };
+}
+
+function boundReader(db: Db): Pick<OutboxReader, 'boundPosts' | 'accountedFor'> {
+  const kindOf = db.prepare<[number], string>('SELECT kind FROM outbox WHERE post_id = ?').pluck();
+  const isShown = db
+    .prepare<{ post: number; twin: string; id: number }, number>(
+      `SELECT EXISTS (SELECT 1 FROM outbox o
+         WHERE twin_key = $twin AND id <> $id
+           AND (duplicate_of = $post OR EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = $post)))`,
+    )
+    .pluck();
+  return {
+    boundPosts: (ids, kind) =>
+      new Set(
+        ids.filter((id) => {
+          const found = kindOf.get(id);
+          return found !== undefined && (kind === undefined || found === kind);
+        }),
+      ),
+    accountedFor: (ids, { id, twin_key: twin }) =>
+      new Set(ids.filter((post) => kindOf.get(post) !== undefined || isShown.get({ post, twin, id }) === 1)),
+  };
+}
+
 /** By the full-text index, which is there anyway; a title without a single word has to be searched for row by row. */
-function lookalikeReader(db: Db): (title: string) => MirroredPost[] {
-  const columns = `SELECT p.id, p.title, p.content, b.slug AS board_slug, u.email AS creator_email, p.created
+function lookalikeReader(db: Db): (words: Words) => MirroredPost[] {
+  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, u.email AS creator_email, p.created
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
   const byWords = db.prepare<[string], MirroredPost>(`
     ${columns} WHERE p.id IN (SELECT rowid FROM posts_text WHERE posts_text MATCH ?)`);
@@ -109,8 +171,8 @@ function lookalikeReader(db: Db): (title: string) => MirroredPost[] {
     ${columns}
     WHERE p.id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER) AND trim(p.title) = trim(?)`);
   const byTitle = db.prepare<[string], MirroredPost>(`${columns} WHERE trim(p.title) = trim(?)`);
-  return (title) => {
-    const query = textQuery(title, 'title');
-    return query === null ? byTitle.all(title) : [...byWords.all(query), ...unindexed.all(title)];
+  return ({ given, title, content }) => {
+    const query = textQuery(title, content);
+    return query === null ? byTitle.all(given) : [...byWords.all(query), ...unindexed.all(given)];
   };
 }

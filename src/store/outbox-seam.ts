@@ -2,30 +2,40 @@
 export interface OutboxStore {
   /** Takes rows in; each is either accepted, already there, or in conflict with a row of the same key and other content. */
   accept(rows: readonly NewRow[], now: number): Promise<Acceptance[]>;
-  /** One arrow of the state machine; null when the row is no longer in a state the arrow starts from. */
+  /** One arrow of the state machine; null when the row is in no state the arrow starts from, or its post confirms another row. */
   move(id: number, arrow: Arrow, change: RowChange): Promise<OutboxRow | null>;
   /** The row goes out: state, attempt, deadline and baseline stand on disk before this resolves. */
   claim(claim: Claim): Promise<OutboxRow | Refusal>;
-  /** The end of an attempt and where its row goes from there, together. */
+  /** Why `claim` would be refused now; null when it would not. */
+  refusal(id: number, now: number): Promise<Refusal | null>;
+  /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
   endAttempt(end: AttemptEnd): Promise<OutboxRow | null>;
   /** Rows left in `sending` by a sender that died; only for whoever holds the sender's lock. */
   orphans(): Promise<OutboxRow[]>;
-  /** The next row to send or to reconcile, and when, in the order they became due. */
+  /** Whether nothing more happens by itself to these rows. */
+  isOver(batch: string | null): Promise<boolean>;
+  /**
+   * The next row of the batch to send, or the next row to reconcile, and when, in the order they became due. Rows to reconcile are
+   * of any batch: one of them may be the twin that a row of this batch waits for.
+   */
   next(now: number, batch: string | null): Promise<Next>;
   find(id: number): Promise<OutboxRow | null>;
   list(filter: RowFilter): Promise<OutboxRow[]>;
   attempts(id: number): Promise<AttemptRow[]>;
   counts(batch: string | null): Promise<StateCounts>;
-  /** Live posts of the mirror with this title, to be compared by the caller. */
-  lookalikes(title: string): Promise<MirroredPost[]>;
-  /** Those of the given posts that already confirm some row. */
-  boundPosts(ids: readonly number[]): Promise<Set<number>>;
-  /** The longest time a confirmed post was seen to be missing from the list, in milliseconds. */
+  /** Posts of the mirror, also deleted ones, that have the words of this title and content; to be compared by the caller. */
+  lookalikes(words: Words): Promise<MirroredPost[]>;
+  /** Those of the given posts that already confirm some row, or some row of this kind. */
+  boundPosts(ids: readonly number[], kind?: OutboxRow['kind']): Promise<Set<number>>;
+  /** Those of the given posts that confirm some row, or are shown on another row that looks like this one. */
+  accountedFor(ids: readonly number[], row: OutboxRow): Promise<Set<number>>;
+  /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
+  hasSuccessor(row: OutboxRow): Promise<boolean>;
+  /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
   worstListDelay(): Promise<number>;
-  /** Confirmed rows that were once ambiguous and still want a look for a second post. */
+  /** Rows that were once ambiguous, are settled, and still want a look for posts they left behind; none with a twin under way. */
   toLookAfter(): Promise<OutboxRow[]>;
-  /** One look is done; `duplicate` is a second post that was found. */
-  lookedAfter(id: number, duplicate: number | null, now: number): Promise<void>;
+  lookedAfter(look: AfterLook): Promise<void>;
   /** Keeps every other process from sending; the operating system releases it if we die. */
   lockSender(): Promise<{ ok: true; release(): void } | { ok: false; holder: string }>;
   paused(): Promise<string | null>;
@@ -153,6 +163,25 @@ export interface Next {
   at: number | null;
 }
 
+/** A title and a content, without mark-up; `given` is the title as it is. */
+export interface Words {
+  given: string;
+  title: string;
+  content: string;
+}
+
+/** What a complete sweep showed of a settled row. */
+export interface AfterLook {
+  id: number;
+  now: number;
+  /** Whether this was one of the looks the row is owed. */
+  counts: boolean;
+  /** A second post, where the row has left one; null leaves what is there. */
+  duplicate: number | null;
+  /** Posts to show on the row; null leaves what is there. */
+  candidates: number[] | null;
+}
+
 export interface RowFilter {
   state?: OutboxState;
   batch?: string;
@@ -164,6 +193,7 @@ export interface MirroredPost {
   id: number;
   title: string;
   content: string;
+  url: string;
   board_slug: string;
   creator_email: string | null;
   created: string;

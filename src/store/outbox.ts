@@ -2,6 +2,7 @@ import type { Db } from './db.ts';
 import { type StoredRow, toRow } from './outbox-rows.ts';
 import type {
   Acceptance,
+  AfterLook,
   Arrow,
   AttemptEnd,
   Claim,
@@ -15,9 +16,10 @@ import type {
 export interface OutboxWriter {
   accept(rows: readonly NewRow[], at: string): Acceptance[];
   move(id: number, arrow: Arrow, change: RowChange): OutboxRow | null;
+  refusal(id: number, now: number): Refusal | null;
   claim(claim: Claim): OutboxRow | Refusal;
   endAttempt(end: AttemptEnd): OutboxRow | null;
-  lookedAfter(id: number, duplicate: number | null, at: string): void;
+  lookedAfter(look: AfterLook): void;
   setPaused(reason: string | null): void;
 }
 
@@ -29,17 +31,21 @@ export function outboxWriter(db: Db): OutboxWriter {
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error,
-                      not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, looks_left = $looksLeft
+                      not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, looks_left = $looksLeft,
+                      baseline = $baseline, duplicate_of = nullif(duplicate_of, $postId)
      WHERE id = $id`);
+  const boundTo = db.prepare<[number], number>('SELECT id FROM outbox WHERE post_id = ?').pluck();
   const twinUnderWay = db
     .prepare<[string, number], number>(
       "SELECT EXISTS (SELECT 1 FROM outbox WHERE twin_key = ? AND id <> ? AND state IN ('sending', 'ambiguous'))",
     )
     .pluck();
+  // As long as every earlier attempt certainly came to nothing, this one is the first that can have left a post: what stood
+  // before it is not ours.
   const send = db.prepare(`
     UPDATE outbox SET state = $state, attempts = attempts + 1, changed_at = $at, not_before = NULL,
-                      first_sent_at = coalesce(first_sent_at, $at),
-                      baseline = iif(first_sent_at IS NULL, $baseline, baseline)
+                      first_sent_at = iif(was_ambiguous, first_sent_at, $at),
+                      baseline = iif(was_ambiguous, baseline, $baseline)
      WHERE id = $id`);
   const begin = db.prepare(
     'INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at) VALUES (?, ?, ?, ?)',
@@ -52,7 +58,9 @@ export function outboxWriter(db: Db): OutboxWriter {
   );
   const resume = db.prepare("DELETE FROM meta WHERE key = 'push_paused'");
   const look = db.prepare(`
-    UPDATE outbox SET looks_left = looks_left - 1, duplicate_of = coalesce($duplicate, duplicate_of), changed_at = $at WHERE id = $id`);
+    UPDATE outbox SET looks_left = looks_left - $counts, duplicate_of = coalesce(duplicate_of, $duplicate),
+                      candidates = coalesce($candidates, candidates), changed_at = $at
+     WHERE id = $id`);
 
   const acceptOne = (row: NewRow, at: string): Acceptance => {
     const { batch, source_key, line, board, title, content, email, full_name, twin_key } = row;
@@ -81,32 +89,49 @@ export function outboxWriter(db: Db): OutboxWriter {
   const move = (id: number, arrow: Arrow, change: RowChange): OutboxRow | null => {
     const old = byId.get(id);
     if (!old || !arrow.from.includes(old.state)) return null;
-    update.run({ id, state: arrow.to, ...merged(old, change) });
+    if (change.postId !== undefined && (boundTo.get(change.postId) ?? id) !== id) return null;
+    update.run({ id, state: arrow.to, ...merged(old, change), ...dismissed(old, arrow) });
     const row = byId.get(id);
     return row ? toRow(row) : null;
+  };
+  const refused = (old: StoredRow | undefined, from: readonly string[], at: string): Refusal | null => {
+    if (!old || !from.includes(old.state)) return { refused: 'gone' };
+    if (old.not_before !== null && old.not_before > at) return { refused: 'not due' };
+    if (readPause.get() !== undefined) return { refused: 'paused' };
+    return twinUnderWay.get(old.twin_key, old.id) ? { refused: 'twin under way' } : null;
   };
 
   return {
     accept: (rows, at) => rows.map((row) => acceptOne(row, at)),
     move,
+    refusal: (id, now) => refused(byId.get(id), ['ready'], iso(now)),
     claim({ id, arrow, now, deadline, baseline }) {
       const old = byId.get(id);
       const at = iso(now);
-      if (!old || !arrow.from.includes(old.state)) return { refused: 'gone' };
-      if (old.not_before !== null && old.not_before > at) return { refused: 'not due' };
-      if (readPause.get() !== undefined) return { refused: 'paused' };
-      if (twinUnderWay.get(old.twin_key, id)) return { refused: 'twin under way' };
+      const refusal = refused(old, arrow.from, at);
+      if (refusal || !old) return refusal ?? { refused: 'gone' };
       send.run({ id, state: arrow.to, at, baseline: JSON.stringify(baseline) });
       begin.run(id, old.attempts + 1, at, iso(deadline));
       return toRow(byId.get(id) ?? old);
     },
     endAttempt({ id, n, outcome, httpStatus, error, arrow, change }) {
-      finish.run(iso(change.now), outcome, httpStatus, change.postId ?? null, error, id, n);
-      return move(id, arrow, change);
+      const row = move(id, arrow, change);
+      if (row) finish.run(iso(change.now), outcome, httpStatus, change.postId ?? null, error, id, n);
+      return row;
     },
-    lookedAfter: (id, duplicate, at) => look.run({ id, duplicate, at }),
+    lookedAfter({ id, now, counts, duplicate, candidates }) {
+      const shown = candidates === null ? null : JSON.stringify(candidates);
+      look.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown });
+    },
     setPaused: (reason) => (reason === null ? resume.run() : pause.run(reason)),
   };
+}
+
+/** Whoever has an uncertain row sent again says that none of its candidates is it: they count as known before from now on. */
+function dismissed(old: StoredRow, arrow: Arrow): { baseline: string } {
+  if (old.state !== 'uncertain' || arrow.to !== 'ready') return { baseline: old.baseline };
+  const { baseline, candidates } = toRow(old);
+  return { baseline: JSON.stringify([...new Set([...baseline, ...candidates])]) };
 }
 
 /** What was left out of a change stays as it is. */

@@ -1,8 +1,30 @@
+/** More words than this make a search slower and no narrower. */
+const MOST_WORDS = 8;
+/** A word of these signs stands in a text however it is escaped or normalised. */
+const PLAIN = /^[a-z0-9]+$/i;
+
 /**
- * A text as an FTS5 phrase on one column, or null where it has no word. The index takes it apart by its own rules; doubled quotes
- * keep any of it from being read as a query's own signs.
+ * A query of the full-text index for posts that have the words of this title and this content; null where the title has none.
+ * Not as a phrase: mark-up and escaped signs stand between the words. The index takes each word apart by its own rules.
  */
-export function textQuery(text: string, column: 'title' | 'content'): string | null {
-  if (!/[\p{L}\p{N}\p{Co}]/u.test(text)) return null;
-  return `${column} : "${text.replaceAll('\0', ' ').replaceAll('"', '""')}"`;
+export function textQuery(title: string, content: string): string | null {
+  const inTitle = allOf('title', title);
+  const inContent = allOf('content', content);
+  return inTitle === null || inContent === null ? inTitle : `${inTitle} AND ${inContent}`;
+}
+
+function allOf(column: 'title' | 'content', text: string): string | null {
+  const forms = new Set([text.normalize('NFC'), text.normalize('NFD')].map(wordsOf));
+  const choices = [...forms].filter((words) => words !== '').map((words) => `(${words})`);
+  return choices.length === 0 ? null : `${column} : (${choices.join(' OR ')})`;
+}
+
+/** The longest words: they are the rarest. Only plain ones where there are any. */
+function wordsOf(text: string): string {
+  const words = [...new Set(text.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu))].filter((word) =>
+    /[\p{L}\p{N}\p{Co}]/u.test(word),
+  );
+  const plain = words.filter((word) => PLAIN.test(word));
+  const chosen = (plain.length > 0 ? plain : words).sort((a, b) => b.length - a.length).slice(0, MOST_WORDS);
+  return chosen.map((word) => `"${word}"`).join(' AND ');
 }

@@ -25,7 +25,7 @@ CREATE TABLE outbox (
   last_error    TEXT,
   -- Posts of the mirror that already looked like this one before an attempt, as a JSON list of ids.
   baseline      TEXT NOT NULL DEFAULT '[]',
-  -- When the first attempt began; nothing the upstream made before that is ours.
+  -- When the first attempt that can have left a post began; nothing the upstream made before that is ours.
   first_sent_at TEXT,
   -- Complete reads of the list in which the post was not found.
   not_found     INTEGER NOT NULL DEFAULT 0,
@@ -43,7 +43,7 @@ CREATE TABLE outbox (
 ) STRICT;
 
 CREATE INDEX outbox_due ON outbox (state, not_before);
-CREATE INDEX outbox_by_batch ON outbox (batch, state);
+CREATE INDEX outbox_by_batch ON outbox (batch, state, not_before);
 CREATE INDEX outbox_by_twin ON outbox (twin_key);
 CREATE INDEX outbox_to_look_after ON outbox (id) WHERE looks_left > 0;
 
@@ -60,3 +60,6 @@ CREATE TABLE outbox_attempts (
   error       TEXT,
   PRIMARY KEY (outbox_id, n)
 ) STRICT, WITHOUT ROWID;
+
+-- How long the list lags behind is measured by the latest creates that were confirmed by their answer.
+CREATE INDEX outbox_attempts_confirmed ON outbox_attempts (ended_at) WHERE outcome = 'confirmed';

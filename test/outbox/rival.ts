@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import type { Client } from '../../src/api/client.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { drive } from '../../src/outbox/drive.ts';
+import type { OutboxStore } from '../../src/store/outbox-seam.ts';
+
+/** A second sender that is started while the first one seems to do nothing. */
+export interface Rival {
+  findsItTaken(): Promise<void>;
+}
+
+const WATCHED = new Error('watched long enough');
+
+/** It may look, and nothing else: a single request of it would be a second sender's. */
+export function rivalTo(store: OutboxStore, clock: Clock): Rival {
+  const client = new Proxy({} as Client, {
+    get: () => () => assert.fail('a second sender talked to the upstream'),
+  });
+  return {
+    async findsItTaken() {
+      let looks = 0;
+      const watching: Clock = {
+        now: () => clock.now(),
+        sleep: async () => {
+          if (++looks === 3) throw WATCHED;
+        },
+      };
+      const signal = new AbortController().signal;
+      const context = {
+        store,
+        client,
+        clock: watching,
+        signal,
+        createMs: 1,
+        settleMs: 1,
+        random: Math.random,
+      };
+      const before = await store.counts(null);
+      await drive(context, { batch: null, perMinute: 60 }).catch((error: unknown) => {
+        if (error !== WATCHED) throw error;
+      });
+      assert.deepEqual(await store.counts(null), before, 'a second sender changed rows');
+    },
+  };
+}
