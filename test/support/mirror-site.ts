@@ -62,7 +62,7 @@ function withoutToken(result: CliResult): CliResult {
   return result;
 }
 
-function running(t: TestContext, child: ChildProcessWithoutNullStreams): Running {
+export function running(t: TestContext, child: ChildProcessWithoutNullStreams): Running {
   t.after(() => child.kill('SIGKILL'));
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
