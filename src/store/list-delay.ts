@@ -1,7 +1,7 @@
 import type { Db } from './db.ts';
 
 /** How many of the latest creates and passes are looked at: enough to know a service by, and always the same little work. */
-const LATEST = 2000;
+const LATEST = 500;
 
 interface Arrival {
   confirmed_at: string;

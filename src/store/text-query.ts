@@ -1,5 +1,5 @@
 /** More words than this make a search slower and no narrower. */
-const MOST_WORDS = 8;
+const MOST_WORDS = 4;
 /** A word of these signs stands in a text however it is escaped or normalised. */
 const PLAIN = /^[a-z0-9]+$/i;
 
@@ -19,12 +19,19 @@ function allOf(column: 'title' | 'content', text: string): string | null {
   return choices.length === 0 ? null : `${column} : (${choices.join(' OR ')})`;
 }
 
-/** The longest words: they are the rarest. Only plain ones where there are any. */
+/** Words with digits and long words first: they are the rarest. Only plain ones where there are any. */
 function wordsOf(text: string): string {
   const words = [...new Set(text.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu))].filter((word) =>
     /[\p{L}\p{N}\p{Co}]/u.test(word),
   );
   const plain = words.filter((word) => PLAIN.test(word));
-  const chosen = (plain.length > 0 ? plain : words).sort((a, b) => b.length - a.length).slice(0, MOST_WORDS);
-  return chosen.map((word) => `"${word}"`).join(' AND ');
+  const rarestFirst = (plain.length > 0 ? plain : words).sort((a, b) => rarity(b) - rarity(a));
+  return rarestFirst
+    .slice(0, MOST_WORDS)
+    .map((word) => `"${word}"`)
+    .join(' AND ');
+}
+
+function rarity(word: string): number {
+  return word.length + (/\d/.test(word) ? 100 : 0);
 }

@@ -9,7 +9,10 @@ const began = Date.now();
 const result = await simulate({
   rows,
   seed,
-  sweepEveryMs: Math.max(600_000, rows * 72),
+  // A full sweep of so many posts takes a second, and a frozen sender an hour of simulated time: fewer of them each.
+  crashEvery: 1000,
+  freezeEvery: 20_000,
+  sweepEveryMs: Math.max(600_000, rows * 200),
   ...(isBeyond ? { trouble: { commitLateMs: 600_000, visibleLateMs: 600_000 } } : {}),
 });
 process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

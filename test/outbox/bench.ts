@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Clock } from '../../src/base/clock.ts';
+import { lookAfter } from '../../src/outbox/after-look.ts';
+import { twinKey } from '../../src/outbox/match.ts';
+import type { OutboxContext } from '../../src/outbox/push.ts';
+import type { OutboxRow, OutboxStore, PostText } from '../../src/store/outbox-seam.ts';
+import type { MirrorStore } from '../../src/store/seam.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteOutbox } from '../../src/store/sqlite-outbox.ts';
+import { syncOnce } from '../../src/sync/engine.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { queryFile } from '../sync/workbench.ts';
+import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const CREATE_MS = 30_000;
+export const SETTLE_MS = 60_000;
+
+/** What the example post of the contract says, so that the example and a row match. */
+export const TEXT: PostText = {
+  board: 'ideas',
+  title: 'Dark mode',
+  content: 'My eyes hurt at night.',
+  email: null,
+  full_name: null,
+};
+
+/** An outbox in a file of its own, a mirror beside it, a clock that stands still and an upstream on a string. */
+export interface Bench {
+  path: string;
+  clock: FakeClock;
+  store: OutboxStore;
+  mirror: MirrorStore;
+  upstream: ScriptedUpstream;
+  context: OutboxContext;
+  /** Another process's handle on the same file. */
+  another(): OutboxStore;
+  add(text?: Partial<PostText>, batch?: string): Promise<number>;
+  row(id: number): Promise<OutboxRow>;
+  /** A complete sweep of the upstream's list and, after it, the look for second posts; told are the rows it found some on. */
+  sweep(): Promise<number[]>;
+  query<T>(sql: string): T[];
+}
+
+export function benchFor(t: TestContext): Bench {
+  const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-outbox-'));
+  const path = join(folder, 'mirror.db');
+  const options = { path, upstream: 'http://upstream.test', holder: 'a test' };
+  const clock = fakeClock();
+  const [mirror, store] = [openSqliteStore(options), openSqliteOutbox(options)];
+  const open = [mirror, store];
+  const upstream = scriptedUpstream(clock);
+  const signal = new AbortController().signal;
+  t.after(async () => {
+    for (const one of open) await one.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const context = { store, client: upstream.client, clock, signal, createMs: CREATE_MS, settleMs: SETTLE_MS };
+  let keys = 0;
+  return {
+    path,
+    clock,
+    store,
+    mirror,
+    upstream,
+    context: { ...context, random: () => 0.5 },
+    another() {
+      const other = openSqliteOutbox(options);
+      open.push(other);
+      return other;
+    },
+    async add(text = {}, batch = 'test') {
+      const post = { ...TEXT, ...text };
+      const key = { batch, source_key: `key ${++keys}`, line: null, twin_key: twinKey(post) };
+      const [accepted] = await store.accept([{ ...post, ...key }], clock.now());
+      assert.equal(accepted?.outcome, 'accepted');
+      return accepted.id;
+    },
+    async row(id) {
+      const row = await store.find(id);
+      assert.ok(row);
+      return row;
+    },
+    async sweep() {
+      const pass = { client: upstream.client, store: mirror, clock, signal, ahead: 1, onPage: () => {} };
+      const outcome = await syncOnce(pass, { resource: 'posts', mode: 'sweep' });
+      assert.ok(outcome.done);
+      clock.advance(1000);
+      return (await lookAfter(store, clock, outcome.summary.startedAt)).map((row) => row.id);
+    },
+    query: <T>(sql: string) => queryFile<T>(path, sql),
+  };
+}
+
+/** A clock on which nobody waits for more than a given number of naps: whoever only watches would watch for ever. */
+export function impatient(clock: FakeClock, naps: number): Clock & { stopped: Error } {
+  const stopped = new Error('slept often enough');
+  let left = naps;
+  return {
+    stopped,
+    now: () => clock.now(),
+    async sleep(ms, signal) {
+      if (left-- <= 0) throw stopped;
+      await clock.sleep(ms, signal);
+    },
+  };
+}

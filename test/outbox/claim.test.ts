@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { drive } from '../../src/outbox/drive.ts';
+import { backoff, push } from '../../src/outbox/push.ts';
+import { ARROWS } from '../../src/outbox/states.ts';
+import { benchFor, HOUR, MINUTE } from './bench.ts';
+import { confirmed, unknown } from './scripted-upstream.ts';
+
+const ALL = { batch: null, perMinute: 6000 };
+
+describe('a row is not claimed', () => {
+  it('when it is gone, not due, or its twin is under way', async (t) => {
+    const bench = benchFor(t);
+    const reason = async (id: number) => {
+      const { clock, store } = bench;
+      const result = await push(bench.context, id);
+      const claim = { id, arrow: ARROWS.claim, now: clock.now(), deadline: clock.now(), baseline: [] };
+      // The store says the same to whoever did not ask before.
+      assert.deepEqual(await store.claim(claim), { refused: result.sent ? 'sent' : result.reason });
+      return result.sent ? 'sent' : result.reason;
+    };
+    assert.equal(await reason(404), 'gone');
+    const [first, twin] = [await bench.add(), await bench.add()];
+    bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }, unknown()];
+    await push(bench.context, first);
+    assert.equal(await reason(first), 'not due');
+    bench.clock.advance(MINUTE);
+    await push(bench.context, first);
+    assert.equal(await reason(first), 'gone');
+    assert.equal(await reason(twin), 'twin under way');
+    assert.equal(bench.upstream.created.length, 2);
+  });
+
+  it('while sending is paused', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    await bench.store.setPaused('the token was refused');
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'paused' });
+    assert.deepEqual(bench.upstream.created, []);
+  });
+
+  it('by someone else than the first who asks', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const claim = {
+      id,
+      arrow: ARROWS.claim,
+      now: bench.clock.now(),
+      deadline: bench.clock.now(),
+      baseline: [],
+    };
+    const claims = [await bench.store.claim(claim), await bench.another().claim(claim)];
+    assert.deepEqual(
+      claims.map((claimed) => 'refused' in claimed),
+      [false, true],
+    );
+  });
+});
+
+describe('twins', () => {
+  it('of another person, or of the owner, wait for each other too: one post could be taken for both', async (t) => {
+    const bench = benchFor(t);
+    const [one, other] = [await bench.add({ email: 'ada@example.com', full_name: 'Ada' }), await bench.add()];
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, one);
+    assert.deepEqual(await push(bench.context, other), { sent: false, reason: 'twin under way' });
+  });
+
+  it('both arrive, one after the other, although the first was unclear', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await bench.add(), await bench.add()];
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => void bench.upstream.publish();
+    await drive(bench.context, ALL);
+    const posts = await Promise.all(ids.map(async (id) => (await bench.row(id)).post_id));
+    assert.equal(new Set(posts).size, 2);
+    assert.equal(bench.upstream.created.length, 2);
+  });
+
+  it('of another batch are reconciled as well: the row would wait for ever', async (t) => {
+    const bench = benchFor(t);
+    const [theirs, ours] = [await bench.add({}, 'theirs'), await bench.add({}, 'ours')];
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => void bench.upstream.publish();
+    await push(bench.context, theirs);
+    await drive(bench.context, { batch: 'ours', perMinute: 60 });
+    assert.equal((await bench.row(ours)).state, 'confirmed');
+    assert.ok(bench.clock.slept.every((ms) => ms === 0 || ms >= 1));
+    assert.ok(bench.clock.slept.length < 1000, 'it span instead of sleeping');
+  });
+});
+
+describe('a refused token', () => {
+  it('pauses sending and loses nothing; with a new one sending goes on', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    bench.upstream.outcomes = [{ outcome: 'unauthorised', httpStatus: 401, reason: 'who are you' }];
+    await assert.rejects(drive(bench.context, ALL), { code: 'unauthorised' });
+    assert.equal(bench.upstream.created.length, 1, 'nothing goes out after the refusal');
+    assert.match((await bench.store.paused()) ?? '', /401/);
+    assert.deepEqual((await bench.store.counts(null)).ready, 2);
+    await drive(bench.context, ALL);
+    assert.equal(await bench.store.paused(), null);
+    for (const id of ids) assert.equal((await bench.row(id)).state, 'confirmed');
+  });
+});
+
+describe('safe retries', () => {
+  it('wait as long as the upstream asked for', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const retryAt = bench.clock.now() + 7 * MINUTE;
+    bench.upstream.outcomes = [{ outcome: 'throttled', httpStatus: 429, retryAt, reason: 'slow down' }];
+    const times: number[] = [];
+    bench.upstream.duringCreate = () => void times.push(bench.clock.now());
+    await drive(bench.context, ALL);
+    assert.equal((await bench.row(id)).state, 'confirmed');
+    assert.equal(times[1], retryAt);
+  });
+
+  it('back off twice as long each time, never less than half of that, never more than five minutes', () => {
+    for (const [attempts, most] of [
+      [1, 2000],
+      [2, 4000],
+      [8, 256_000],
+      [9, 300_000],
+      [500, 300_000],
+    ] as const) {
+      assert.equal(
+        backoff(attempts, () => 0),
+        most / 2,
+      );
+      assert.equal(
+        backoff(attempts, () => 1),
+        most,
+      );
+    }
+  });
+
+  it('are not counted as unclear, however many', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = Array.from(
+      { length: 20 },
+      () => ({ outcome: 'not-sent', reason: 'refused' }) as const,
+    );
+    await drive(bench.context, ALL);
+    const { state, attempts, was_ambiguous } = await bench.row(id);
+    assert.deepEqual(
+      { state, attempts, was_ambiguous },
+      { state: 'confirmed', attempts: 21, was_ambiguous: false },
+    );
+    assert.ok(bench.clock.now() < Date.parse('2026-01-01T00:00:00Z') + 2 * HOUR);
+  });
+});
+
+describe('a row that is about to be sent again', () => {
+  it('is recognised where its post has turned up in the mirror meanwhile', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    await bench.store.move(id, ARROWS.sendAgain, { now: bench.clock.now(), notFound: 1 });
+    const late = bench.upstream.publish();
+    await bench.sweep();
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'recognised' });
+    const { state, post_id, url, looks_left } = await bench.row(id);
+    assert.deepEqual(
+      { state, post_id, url, looks_left },
+      { state: 'confirmed', post_id: late.id, url: late.url, looks_left: 2 },
+    );
+  });
+
+  it('is not taken for an older post that the mirror had not seen before', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.publish({ created: '2025-12-31T20:00:00Z' });
+    bench.upstream.outcomes = [unknown(), confirmed(77)];
+    await push(bench.context, id);
+    await bench.store.move(id, ARROWS.sendAgain, { now: bench.clock.now(), notFound: 1 });
+    await bench.sweep();
+    await push(bench.context, id);
+    assert.equal((await bench.row(id)).post_id, 77);
+  });
+
+  it('is left to a person where several posts have turned up, and goes out once the person has said that none is it', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown(), confirmed(77)];
+    await push(bench.context, id);
+    await bench.store.move(id, ARROWS.sendAgain, { now: bench.clock.now(), notFound: 1 });
+    const late = [bench.upstream.publish(), bench.upstream.publish()].map((post) => post.id);
+    await bench.sweep();
+    await push(bench.context, id);
+    const parked = await bench.row(id);
+    assert.deepEqual([parked.state, new Set(parked.candidates)], ['uncertain', new Set(late)]);
+    await bench.store.move(id, ARROWS.retry, { now: bench.clock.now(), candidates: [] });
+    await push(bench.context, id);
+    assert.equal((await bench.row(id)).post_id, 77);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CreateOutcome } from '../../src/api/client.ts';
+import { push } from '../../src/outbox/push.ts';
+import type { OutboxRow } from '../../src/store/outbox-seam.ts';
+import { benchFor, CREATE_MS, SETTLE_MS } from './bench.ts';
+import { confirmed, unknown } from './scripted-upstream.ts';
+
+const START = Date.parse('2026-01-01T00:00:00.000Z');
+const at = (ms: number): string => new Date(START + ms).toISOString();
+
+interface Case {
+  outcome: CreateOutcome;
+  row: Partial<OutboxRow>;
+}
+
+const TABLE: Case[] = [
+  {
+    outcome: confirmed(5),
+    row: { state: 'confirmed', post_id: 5, url: '/p/5', last_error: null, looks_left: 0 },
+  },
+  {
+    outcome: { outcome: 'rejected', httpStatus: 400, reason: 'no such board', serverTime: null },
+    row: { state: 'rejected', last_error: 'no such board', not_before: null },
+  },
+  {
+    outcome: { outcome: 'throttled', httpStatus: 429, retryAt: START + 5000, reason: 'slow down' },
+    row: { state: 'ready', not_before: at(5000), was_ambiguous: false },
+  },
+  {
+    outcome: { outcome: 'unauthorised', httpStatus: 401, reason: 'who are you' },
+    row: { state: 'ready', not_before: null, was_ambiguous: false },
+  },
+  {
+    outcome: { outcome: 'not-sent', reason: 'refused' },
+    row: { state: 'ready', not_before: at(1500), was_ambiguous: false },
+  },
+  {
+    outcome: unknown('cut'),
+    row: {
+      state: 'ambiguous',
+      last_error: 'cut',
+      not_before: at(CREATE_MS + SETTLE_MS),
+      was_ambiguous: true,
+    },
+  },
+];
+
+describe('where a row goes after an attempt', () => {
+  for (const { outcome, row } of TABLE)
+    it(`${outcome.outcome} leads to ${row.state}`, async (t) => {
+      const bench = benchFor(t);
+      const id = await bench.add();
+      bench.upstream.outcomes = [outcome];
+      const result = await push(bench.context, id);
+      assert.ok(result.sent && result.outcome === outcome.outcome);
+      const now: OutboxRow = await bench.row(id);
+      assert.deepEqual({ ...now, ...row }, now);
+      const [attempt] = await bench.store.attempts(id);
+      assert.equal(attempt?.outcome, outcome.outcome);
+      assert.equal(attempt?.ended_at, at(0));
+    });
+
+  it('an answer that comes after the deadline is left to settle from then on', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => bench.clock.advance(3_600_000);
+    await push(bench.context, id);
+    assert.equal((await bench.row(id)).not_before, at(3_600_000 + SETTLE_MS));
+  });
+
+  it('a row that was once ambiguous is looked after, also when it is confirmed or rejected by an answer', async (t) => {
+    const bench = benchFor(t);
+    for (const outcome of [
+      confirmed(5),
+      { outcome: 'rejected', httpStatus: 400, reason: 'no', serverTime: null } as const,
+    ]) {
+      const id = await bench.add({ title: outcome.outcome });
+      bench.upstream.outcomes = [unknown(), outcome];
+      await push(bench.context, id);
+      const again = { from: ['ambiguous'], to: 'ready' } as const;
+      await bench.store.move(id, again, { now: bench.clock.now() });
+      await push(bench.context, id);
+      assert.equal((await bench.row(id)).looks_left, 2);
+    }
+  });
+});
+
+describe('before the first byte of a create', () => {
+  it('another process can read the claim: state, attempt, deadline and what already looks like it', async (t) => {
+    const bench = benchFor(t);
+    const standing = bench.upstream.publish();
+    await bench.sweep();
+    const id = await bench.add();
+    const before = bench.clock.now();
+    let seen: unknown;
+    bench.upstream.duringCreate = () => {
+      seen = bench.query(
+        'SELECT state, attempts, baseline, first_sent_at, n, started_at, deadline_at, ended_at FROM outbox JOIN outbox_attempts ON outbox_id = id',
+      );
+    };
+    await push(bench.context, id);
+    const iso = (ms: number): string => new Date(ms).toISOString();
+    assert.deepEqual(seen, [
+      {
+        state: 'sending',
+        attempts: 1,
+        baseline: `[${standing.id}]`,
+        first_sent_at: iso(before),
+        n: 1,
+        started_at: iso(before),
+        deadline_at: iso(before + CREATE_MS),
+        ended_at: null,
+      },
+    ]);
+  });
+
+  it('a claim that cannot be written sends nothing', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const store = { ...bench.store, claim: () => Promise.reject(new Error('disk full')) };
+    await assert.rejects(push({ ...bench.context, store }, id), /disk full/);
+    assert.deepEqual(bench.upstream.created, []);
+  });
+
+  it('a customer goes as that customer, the owner as the owner', async (t) => {
+    const bench = benchFor(t);
+    await push(bench.context, await bench.add({ email: 'ada@example.com', full_name: 'Ada' }));
+    await push(bench.context, await bench.add({ content: 'Mine.' }));
+    const { board, title } = { board: 'ideas', title: 'Dark mode' };
+    assert.deepEqual(bench.upstream.created, [
+      { board, title, content: 'My eyes hurt at night.', email: 'ada@example.com', full_name: 'Ada' },
+      { board, title, content: 'Mine.' },
+    ]);
+  });
+});
+
+describe('the time and the posts an attempt starts from', () => {
+  it('are those of the first attempt that can have left a post, not of one that certainly did not', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }, unknown(), unknown()];
+    await push(bench.context, id);
+    // Somebody gets tired of waiting and writes it by hand.
+    const theirs = bench.upstream.publish();
+    bench.clock.advance(3_600_000);
+    await bench.sweep();
+    const second = new Date(bench.clock.now()).toISOString();
+    await push(bench.context, id);
+    const { baseline, first_sent_at } = await bench.row(id);
+    assert.deepEqual({ baseline, first_sent_at }, { baseline: [theirs.id], first_sent_at: second });
+    await bench.store.move(id, { from: ['ambiguous'], to: 'ready' }, { now: bench.clock.now() });
+    bench.clock.advance(1000);
+    await push(bench.context, id);
+    assert.equal((await bench.row(id)).first_sent_at, second);
+  });
+});
+
+describe('a post that already confirms a row', () => {
+  it('cannot confirm another: the answer that names it is unclear', async (t) => {
+    const bench = benchFor(t);
+    const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    bench.upstream.outcomes = [confirmed(5), confirmed(5)];
+    await push(bench.context, one);
+    await push(bench.context, other);
+    const row = await bench.row(other);
+    assert.equal(row.state, 'ambiguous');
+    assert.match(row.last_error ?? '', /names post 5, which confirms another row/);
+    assert.equal((await bench.store.attempts(other)).at(-1)?.outcome, 'unknown');
+  });
+
+  it('is refused by the store as well, whichever arrow leads there', async (t) => {
+    const bench = benchFor(t);
+    const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    bench.upstream.outcomes = [confirmed(5)];
+    await push(bench.context, one);
+    const arrow = { from: ['ready'], to: 'confirmed' } as const;
+    assert.equal(await bench.store.move(other, arrow, { now: bench.clock.now(), postId: 5 }), null);
+    assert.equal((await bench.row(other)).state, 'ready');
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { ARROWS, FINAL_STATES } from '../../src/outbox/states.ts';
+import { type Arrow, OUTBOX_STATES, type OutboxState } from '../../src/store/outbox-seam.ts';
+import { type Bench, benchFor } from './bench.ts';
+
+/** A row put into a state behind the back of the machine. */
+async function rowIn(bench: Bench, state: OutboxState): Promise<number> {
+  const id = await bench.add({ title: `${state} ${bench.clock.now()}` });
+  const db = new Database(bench.path);
+  db.prepare('UPDATE outbox SET state = ?, post_id = ? WHERE id = ?').run(
+    state,
+    state === 'confirmed' ? id + 1000 : null,
+    id,
+  );
+  db.close();
+  return id;
+}
+
+async function travel(bench: Bench, arrow: Arrow, from: OutboxState): Promise<[boolean, OutboxState]> {
+  const id = await rowIn(bench, from);
+  const now = bench.clock.now();
+  const moved = await bench.store.move(id, arrow, arrow.to === 'confirmed' ? { now, postId: id } : { now });
+  return [moved !== null, (await bench.row(id)).state];
+}
+
+describe('the arrows between the states of a row', () => {
+  for (const [name, arrow] of Object.entries<Arrow>(ARROWS)) {
+    it(`${name} leads from ${arrow.from.join(' and ')} to ${arrow.to}, and from nowhere else`, async (t) => {
+      const bench = benchFor(t);
+      for (const from of OUTBOX_STATES) {
+        const expected = arrow.from.includes(from) ? [true, arrow.to] : [false, from];
+        assert.deepEqual(await travel(bench, arrow, from), expected, `from ${from}`);
+      }
+    });
+  }
+
+  it('leave every state that is not final, and lead out of a final one only by a person', () => {
+    const byItself = Object.entries<Arrow>(ARROWS).filter(
+      ([name]) => !['resolve', 'retry', 'cancel'].includes(name),
+    );
+    const left = new Set(byItself.flatMap(([, arrow]) => arrow.from));
+    assert.deepEqual(new Set(OUTBOX_STATES.filter((state) => !left.has(state))), new Set(FINAL_STATES));
+  });
+});
+
+describe('the table of the outbox', () => {
+  it('knows exactly the states of the machine', (t) => {
+    const [{ sql } = { sql: '' }] = benchFor(t).query<{ sql: string }>(
+      "SELECT sql FROM sqlite_schema WHERE name = 'outbox'",
+    );
+    const listed = /state IN \(([^)]*)\)/.exec(sql)?.[1]?.match(/[a-z]+/g);
+    assert.deepEqual(new Set(listed), new Set(OUTBOX_STATES));
+  });
+
+  it('refuses a confirmed row without a post, and a post on any other row', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const db = new Database(bench.path);
+    t.after(() => db.close());
+    assert.throws(() => db.prepare("UPDATE outbox SET state = 'confirmed' WHERE id = ?").run(id), /CHECK/);
+    assert.throws(() => db.prepare('UPDATE outbox SET post_id = 1 WHERE id = ?').run(id), /CHECK/);
+  });
+});
