@@ -85,13 +85,17 @@ export function showText(row: OutboxRow, attempts: AttemptRow[], posts: ViewedPo
   const parts = [fieldsText(row), ...section('attempts', attempts.length > 0 ? attemptsTable(attempts) : '')];
   const candidates = posts.filter((post) => row.candidates.includes(post.id));
   if (row.candidates.length > 0)
-    parts.push(...section('it could be one of these posts', postsTable(candidates, row)));
+    parts.push(
+      ...section(CANDIDATES[row.state === 'uncertain' ? 'open' : 'settled'], postsTable(candidates, row)),
+    );
   const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
   if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
   const next = advice(row);
   if (next.length > 0) parts.push('', ...next);
   return parts.join('\n');
 }
+
+const CANDIDATES = { open: 'it could be one of these posts', settled: 'posts that look the same' };
 
 function section(title: string, text: string): string[] {
   return text === '' ? [] : ['', `${title}:`, text];

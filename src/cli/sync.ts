@@ -77,11 +77,12 @@ const BAR = '{pages} pages  {rows} rows  {rate} rows/s';
 type Engine = typeof import('../sync/engine.ts');
 type Outcome = SyncOutcome & { began: number; doubled: Doubled[] };
 
-/** A row of the outbox that turned out to have made two posts. */
+/** A row of the outbox beside whose post another one turned up. */
 interface Doubled {
   row: number;
-  post: number | null;
-  second: number | null;
+  state: string;
+  /** Every post that is or could be this row's. */
+  posts: number[];
 }
 
 /** Whoever has just read every post looks whether an unclear attempt of the outbox left a second one behind. */
@@ -91,7 +92,10 @@ async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promis
   if (resource !== 'posts' || mode !== 'sweep' || end !== 'complete') return [];
   const { lookAfter } = await import('../outbox/after-look.ts');
   const rows = await lookAfter(outbox, clock, startedAt);
-  return rows.map(({ id, post_id, duplicate_of }) => ({ row: id, post: post_id, second: duplicate_of }));
+  return rows.map(({ id, state, post_id, duplicate_of, candidates }) => {
+    const posts = [post_id, duplicate_of, ...candidates].filter((post) => post !== null);
+    return { row: id, state, posts: [...new Set(posts)] };
+  });
 }
 
 async function onePass(
@@ -153,6 +157,7 @@ function report(
   if (notes.length > 0) process.exitCode = EXIT_CODES.partial;
 }
 
-function doubledText({ row, post, second }: Doubled): string {
-  return `Row ${row} of the outbox made two posts, ${post} and ${second}: see "feedback-mirror outbox show ${row}".`;
+function doubledText({ row, state, posts }: Doubled): string {
+  const named = posts.map((post) => `#${post}`).join(' and ');
+  return `An unclear attempt may have left a post too many: row ${row} of the outbox, ${state}, could have made ${named}; see "feedback-mirror outbox show ${row}".`;
 }

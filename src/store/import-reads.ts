@@ -44,6 +44,8 @@ export interface KnownTitle {
 export function openImportReads(options: OpenOptions): ImportReads | null {
   if (!existsSync(options.path)) return null;
   const db = openForReading(options);
+  // Rows are asked for once each and in no order of the file, so a large cache would only be filled.
+  db.pragma('cache_size = -4000');
   const known = knownReader(db);
   const batches = db
     .prepare<[string], string>(

@@ -18,6 +18,8 @@ export interface IntakeOptions {
   batch: string;
   door: Door;
   onRows?: ((rows: number) => void) | undefined;
+  /** How many rows go to the door together. */
+  rowsAtOnce?: number | undefined;
 }
 
 /** Rows a transaction. Each costs a wait for the disk, and the loss of one in a crash costs reading it again. */
@@ -27,6 +29,7 @@ const ROWS_AT_ONCE = 1000;
 export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptions): Promise<Tally> {
   const tally = newTally();
   const keyOf = sourceKeys();
+  const { rowsAtOnce = ROWS_AT_ONCE } = options;
   let waiting: CsvRow[] = [];
   const flush = async (): Promise<void> => {
     const group = waiting;
@@ -36,7 +39,7 @@ export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptio
   };
   for await (const group of rows) {
     waiting = waiting.length === 0 ? group : waiting.concat(group);
-    if (waiting.length >= ROWS_AT_ONCE) await flush();
+    if (waiting.length >= rowsAtOnce) await flush();
   }
   if (waiting.length > 0) await flush();
   assertWhole(tally);

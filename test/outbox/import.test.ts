@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { batchId } from '../../src/outbox/import/batch-id.ts';
+import { ARROWS } from '../../src/outbox/states.ts';
+import { counts, importBenchFor } from './import-feed.ts';
+
+const FILE = `board,title,content,email,full_name,key
+bugs,One,,,,
+bugs,Two,,ada@example.com,Ada,
+bugs,,no title,,,
+bugs,Two,,ada@example.com,Ada,
+bugs,Keyed,,,,K1
+`;
+
+describe('taking a file into the outbox', () => {
+  it('accounts for every row: accepted, already there, or refused with line and reason', async (t) => {
+    const bench = importBenchFor(t);
+    const tally = await bench.take(FILE);
+    assert.deepEqual(counts(tally), [5, 4, 0, 1]);
+    assert.deepEqual(tally.refusals, [{ line: 4, reason: 'title is blank' }]);
+    const rows = await bench.store.list({ limit: 9 });
+    assert.deepEqual(
+      rows.map(({ line, kind, title, batch, state }) => [line, kind, title, batch, state]),
+      [
+        [2, 'owner', 'One', 'one', 'ready'],
+        [3, 'as-user', 'Two', 'one', 'ready'],
+        [5, 'as-user', 'Two', 'one', 'ready'],
+        [6, 'owner', 'Keyed', 'one', 'ready'],
+      ],
+    );
+  });
+
+  it('adds nothing the second time, and names the batches whose rows are still on their way', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take(FILE);
+    const before = bench.keys();
+    const again = await bench.take(FILE, { batch: 'two' });
+    assert.deepEqual(counts(again), [5, 0, 4, 1]);
+    assert.deepEqual([again.alreadyBy, again.openBatches], [{ ready: 4 }, ['one']]);
+    assert.deepEqual(bench.keys(), before);
+  });
+
+  it('adds what is new in a file that grew, wherever it grew', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take(FILE);
+    const [head = '', ...rows] = FILE.trimEnd().split('\n');
+    const grown = [head, 'bugs,First,,,,', ...rows, 'bugs,Two,,ada@example.com,Ada,', 'bugs,Last,,,,'].join(
+      '\n',
+    );
+    assert.deepEqual(counts(await bench.take(grown)), [8, 3, 4, 1]);
+    assert.deepEqual(counts(await bench.take(grown)), [8, 0, 7, 1]);
+  });
+
+  it('refuses a key that stands for other content, in the outbox or earlier in the file', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take('board,title,key\nbugs,Old,K1\n');
+    const text = 'board,title,key\nbugs,New,K1\nbugs,A,K2\nbugs,B,K2\nbugs,A,K2\n';
+    const rehearsed = await bench.rehearse(text);
+    assert.deepEqual(counts(rehearsed), [4, 1, 1, 2]);
+    const tally = await bench.take(text);
+    assert.deepEqual(counts(tally), [4, 1, 1, 2]);
+    assert.deepEqual(tally.refusals, [
+      { line: 2, reason: 'has the key of outbox row 1, which has other content; give it a key of its own' },
+      { line: 4, reason: 'has the key of outbox row 2, which has other content; give it a key of its own' },
+    ]);
+    assert.deepEqual(
+      rehearsed.refusals.map(({ line }) => line),
+      [2, 4],
+    );
+  });
+
+  it('takes the rest of a results file: what it calls confirmed is done, here or elsewhere', async (t) => {
+    const bench = importBenchFor(t);
+    const text = `board,title,state,post_id,url,reason
+bugs,Same,confirmed,7,/p/7,
+bugs,Same,ready,,,
+bugs,Mended,refused,,,title is blank
+`;
+    const tally = await bench.take(text);
+    assert.deepEqual([counts(tally), tally.alreadyBy], [[3, 2, 1, 0], { confirmed: 1 }]);
+    // The second of two equal rows stays the second, also when the first is not taken.
+    assert.equal(bench.keys().filter((key) => key.endsWith(':2')).length, 1);
+  });
+
+  it('counts what became of rows that were there already', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take('board,title\nbugs,A\nbugs,B\n');
+    await bench.store.move(1, ARROWS.cancel, { now: 0 });
+    const again = await bench.take('board,title\nbugs,A\nbugs,B\n', { batch: 'two' });
+    assert.deepEqual(again.alreadyBy, { cancelled: 1, ready: 1 });
+  });
+
+  it('groups what it noted and keeps the first lines', async (t) => {
+    const bench = importBenchFor(t);
+    const people = Array.from({ length: 7 }, (_, i) => `bugs,T${i},p${i}@example.com`);
+    const long = [300, 400].map((n) => `bugs,${'x'.repeat(n)},`);
+    const { notes } = await bench.take(['board,title,email', ...people, ...long].join('\n'));
+    assert.deepEqual(notes, [
+      { text: 'full_name was taken from the e-mail', rows: 7, lines: [2, 3, 4, 5, 6] },
+      { text: 'title is unusually long', rows: 2, lines: [9, 10] },
+    ]);
+  });
+
+  it('keeps the first thousand refusals and counts the rest', async (t) => {
+    const bench = importBenchFor(t);
+    const tally = await bench.take(`board,title\n${'bugs,\n'.repeat(2500)}`);
+    assert.deepEqual([counts(tally), tally.refusals.length], [[2500, 0, 0, 2500], 1000]);
+  });
+});
+
+describe('a rehearsal', () => {
+  it('judges as the import does and writes nothing', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take('board,title\nbugs,One\n');
+    const before = bench.keys();
+    const rehearsed = await bench.rehearse(FILE);
+    assert.deepEqual(bench.keys(), before);
+    const { outlook, ...tally } = rehearsed;
+    const { openBatches: _, ...real } = await bench.take(FILE);
+    assert.deepEqual(tally, real);
+    assert.equal(outlook.mirror, 'empty');
+    assert.deepEqual([outlook.asOwner, outlook.asNewCustomer, outlook.newCustomers], [1, 2, 1]);
+  });
+});
+
+describe('the name of a batch', () => {
+  it('tells when it began, sorts by that, and differs within a second', () => {
+    const at = Date.parse('2026-11-15T01:42:07.900Z');
+    assert.equal(
+      batchId('import', at, () => 0.5),
+      'import-20261115-014207-i00000',
+    );
+    assert.ok(batchId('import', at, () => 0.999) < batchId('import', at + 1000, () => 0));
+    assert.match(batchId('create', at, Math.random), /^create-20261115-014207-[0-9a-z]{6}$/);
+  });
+});
