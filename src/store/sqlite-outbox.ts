@@ -1,4 +1,4 @@
-import { openForWriting } from './db.ts';
+import { type Db, type OpenOptions, openForWriting } from './db.ts';
 import { takeLock } from './lock.ts';
 import { outboxWriter } from './outbox.ts';
 import { outboxReader } from './outbox-reads.ts';
@@ -10,8 +10,7 @@ import type { SqliteStoreOptions } from './sqlite.ts';
  * before it returns, while a lost page of the mirror is only read again.
  */
 export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
-  const db = openForWriting(options);
-  db.pragma('synchronous = FULL');
+  const db = openDurably(options);
   const reads = outboxReader(db);
   const writes = outboxWriter(db);
   const durably = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
@@ -44,4 +43,11 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
       db.close();
     },
   };
+}
+
+/** Every commit over this connection is flushed before it returns. */
+export function openDurably(options: OpenOptions): Db {
+  const db = openForWriting(options);
+  db.pragma('synchronous = FULL');
+  return db;
 }

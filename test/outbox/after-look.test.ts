@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { lookAfter } from '../../src/outbox/after-look.ts';
+import { push } from '../../src/outbox/push.ts';
+import { reconcile } from '../../src/outbox/reconcile.ts';
+import type { PostText } from '../../src/store/outbox-seam.ts';
+import { type Bench, benchFor, HOUR, MINUTE } from './bench.ts';
+import { confirmed, unknown } from './scripted-upstream.ts';
+
+/** A row confirmed by its second attempt, after a first one that was unclear and not found. */
+async function confirmedLater(
+  t: TestContext,
+  text: Partial<PostText> = {},
+): Promise<{ bench: Bench; id: number }> {
+  const bench = benchFor(t);
+  const id = await secondAttempt(bench, text);
+  return { bench, id };
+}
+
+async function secondAttempt(bench: Bench, text: Partial<PostText>): Promise<number> {
+  const id = await bench.add(text);
+  bench.upstream.outcomes = [unknown()];
+  await push(bench.context, id);
+  bench.clock.advance(2 * MINUTE);
+  assert.equal(await reconcile(bench.context, id), 'send again');
+  const { title, content } = { title: 'Dark mode', content: 'My eyes hurt at night.', ...text };
+  bench.upstream.outcomes = [confirmed(bench.upstream.publish({ title, content }).id)];
+  await push(bench.context, id);
+  bench.clock.advance(MINUTE);
+  return id;
+}
+
+describe('a second post that turns up after all', () => {
+  it('is written on its row by the next sweep', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const late = bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { duplicate_of, candidates, post_id } = await bench.row(id);
+    assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late.id, candidates: [late.id] });
+    assert.notEqual(post_id, late.id);
+  });
+
+  it('is told of once', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+    bench.clock.advance(HOUR);
+    assert.deepEqual(await bench.sweep(), []);
+    assert.equal((await bench.row(id)).looks_left, 0);
+  });
+
+  it('is found however the service wrote its title', async (t) => {
+    const title = `It's R&D's <small> Cafe\u0301`;
+    const { bench, id } = await confirmedLater(t, { title });
+    const late = bench.upstream.publish({ title: 'It&#39;s R&amp;D&#39;s &lt;small&gt; Café' });
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
+  it('is found although the clock of the upstream is an hour slow', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.aheadMs = -HOUR;
+    const id = await secondAttempt(bench, {});
+    bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+  });
+
+  it('is found up to half an hour later, however often sweeps pass', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    for (let n = 0; n < 25; n++) {
+      assert.deepEqual(await bench.sweep(), []);
+      bench.clock.advance(MINUTE);
+    }
+    bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+  });
+
+  it('and a third: both are shown', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const late = [bench.upstream.publish().id];
+    await bench.sweep();
+    late.push(bench.upstream.publish().id);
+    bench.clock.advance(HOUR);
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { duplicate_of, candidates } = await bench.row(id);
+    assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
+  });
+
+  it('is shown on one of two twins, not on both', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const twin = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => void bench.upstream.publish();
+    await push(bench.context, twin);
+    bench.clock.advance(2 * MINUTE);
+    await reconcile(bench.context, twin);
+    bench.clock.advance(MINUTE);
+    bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(twin)).duplicate_of, null);
+  });
+});
+
+describe('the look after a sweep', () => {
+  it('needs a sweep that began after the row was settled', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const settled = (await bench.row(id)).changed_at;
+    await lookAfter(bench.store, bench.clock, settled);
+    assert.equal((await bench.row(id)).looks_left, 2);
+    await lookAfter(bench.store, bench.clock, new Date(Date.parse(settled) + 1).toISOString());
+    assert.equal((await bench.row(id)).looks_left, 1);
+  });
+
+  it('is taken twice, the second time half an hour after the first', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const left: number[] = [];
+    for (const pause of [MINUTE, 10 * MINUTE, 31 * MINUTE, HOUR]) {
+      bench.clock.advance(pause);
+      await bench.sweep();
+      left.push((await bench.row(id)).looks_left);
+    }
+    assert.deepEqual(left, [1, 1, 0, 0]);
+  });
+
+  it('waits while a twin is under way: the post may be the twin’s', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const twin = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => void bench.upstream.publish();
+    await push(bench.context, twin);
+    assert.deepEqual(await bench.sweep(), []);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcile(bench.context, twin), 'found');
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), []);
+    assert.equal((await bench.row(id)).duplicate_of, null);
+  });
+
+  it('accuses nobody of posts that stood before, or that others wrote long before', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ created: '2025-12-31T00:00:00Z' });
+    await bench.sweep();
+    bench.upstream.publish({ created: '2025-12-31T12:00:00Z' });
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => void bench.upstream.publish();
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcile(bench.context, id), 'found');
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), []);
+  });
+
+  it('shows on an uncertain row what has turned up since, and leaves the decision to the person', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    for (let n = 0; n < 2; n++) {
+      bench.upstream.outcomes = [unknown()];
+      await push(bench.context, id);
+      bench.clock.advance(2 * MINUTE);
+      await reconcile(bench.context, id);
+    }
+    const late = [bench.upstream.publish().id, bench.upstream.publish().id];
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { state, candidates, duplicate_of } = await bench.row(id);
+    assert.deepEqual(
+      { state, candidates, duplicate_of },
+      { state: 'uncertain', candidates: late, duplicate_of: late[1] },
+    );
+    const change = { now: bench.clock.now(), postId: late[1] ?? 0 };
+    const resolved = await bench.store.move(id, { from: ['uncertain'], to: 'confirmed' }, change);
+    assert.equal(resolved?.duplicate_of, null, 'a row is no duplicate of its own post');
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { push } from '../../src/outbox/push.ts';
+import { benchFor, CREATE_MS, MINUTE, SETTLE_MS } from './bench.ts';
+import { confirmed, unknown } from './scripted-upstream.ts';
+
+describe('how long a list was seen to lag behind', () => {
+  it('is the time from an answer to the last complete pass that did not show its post yet', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'Something else' });
+    assert.equal(await bench.store.worstListDelay(), 0);
+    const post = bench.upstream.publish();
+    const hidden = bench.upstream.posts.splice(0, 1);
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    for (let n = 0; n < 3; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    assert.equal(await bench.store.worstListDelay(), 0, 'nobody has seen it yet');
+    bench.upstream.posts.unshift(...hidden);
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+    // The third sweep began three minutes and the two seconds of the sweeps before it after the answer.
+    assert.equal(await bench.store.worstListDelay(), 3 * MINUTE + 2000);
+    assert.equal(await bench.another().worstListDelay(), 3 * MINUTE + 2000);
+  });
+
+  it('is nothing where the first pass after the answer showed the post', async (t) => {
+    const bench = benchFor(t);
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+    await bench.sweep();
+    assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
+  it('makes unclear attempts settle three times as long', async (t) => {
+    const bench = benchFor(t);
+    const store = { ...bench.store, worstListDelay: async () => SETTLE_MS };
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    const began = bench.clock.now();
+    await push({ ...bench.context, store }, id);
+    const expected = new Date(began + CREATE_MS + 3 * SETTLE_MS).toISOString();
+    assert.equal((await bench.row(id)).not_before, expected);
+  });
+});
