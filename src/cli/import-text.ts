@@ -5,7 +5,7 @@ import type { Tally } from '../outbox/import/tally.ts';
 import type { StateCounts } from '../store/outbox-seam.ts';
 import type { Context } from './context.ts';
 import { rowsText, stateText } from './outbox-text.ts';
-import { table } from './table.ts';
+import { cut, table } from './table.ts';
 
 export interface Outcome {
   batch: string;
@@ -125,9 +125,9 @@ function boardsTable(boards: readonly UnknownBoard[], more: number): string {
 function duplicatesTable({ duplicates: { found, examples } }: Outlook): string {
   const rows = examples.map(({ line, title, postId, postTitle }) => [
     String(line ?? ''),
-    title.slice(0, 50),
+    cut(title, 50),
     `#${postId}`,
-    postTitle.slice(0, 50),
+    cut(postTitle, 50),
   ]);
   const lines = [table(['line', 'looks like a post that exists', 'post', 'its title'], rows)];
   if (found > examples.length) lines.push(`and ${(found - examples.length).toLocaleString('en')} more`);

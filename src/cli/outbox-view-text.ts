@@ -7,7 +7,7 @@ import {
 } from '../store/outbox-seam.ts';
 import type { ViewedPost } from '../store/outbox-view.ts';
 import { pausedText, stateText } from './outbox-text.ts';
-import { oneLine, table } from './table.ts';
+import { cut, oneLine, table } from './table.ts';
 
 export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
 
@@ -73,12 +73,6 @@ function reasons(rows: OutboxRow[], width: number): string[] {
       told.map((row) => [String(row.id), cut(row.last_error ?? '', room)]),
     ),
   ];
-}
-
-/** By what it shows, not by its bytes: half a character is none. */
-function cut(text: string, most: number): string {
-  const characters = [...oneLine(text)];
-  return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;
 }
 
 export function showText(row: OutboxRow, attempts: AttemptRow[], posts: ViewedPost[]): string {

@@ -51,3 +51,9 @@ export function oneLine(cell: string | number | null): string {
   if (typeof cell === 'number') return cell.toLocaleString('en');
   return (cell ?? '').replace(UNPRINTABLE, ' ');
 }
+
+/** By what it shows, not by its bytes: half a character is none. */
+export function cut(text: string, most: number): string {
+  const characters = [...oneLine(text)];
+  return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;
+}

@@ -24,7 +24,7 @@ function contentKey(digest: Buffer, occurrence: number): string {
   return `row:${digest.toString('base64url')}:${occurrence}`;
 }
 
-/** Keys for the rows of one file in their order. It remembers them: about 50 MB for a million. */
+/** Keys for the rows of one file in their order. It remembers them: about 25 MB for a million. */
 export function sourceKeys(): (row: Keyed) => string {
   const seen = new Occurrences();
   return (row) => {
