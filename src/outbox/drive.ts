@@ -81,6 +81,7 @@ async function sendAll(context: OutboxContext, options: DriveOptions): Promise<v
     } else await clock.sleep(waitFor(at, clock.now()), signal);
     await tell();
   }
+  options.onProgress?.(await store.counts(options.batch));
 }
 
 function waitFor(at: number | null, now: number): number {

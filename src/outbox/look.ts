@@ -1,11 +1,10 @@
 import type { Page } from '../api/client.ts';
 import { toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
-import type { OutboxRow, RowChange } from '../store/outbox-seam.ts';
+import type { OutboxRow } from '../store/outbox-seam.ts';
 import type { OutboxContext } from './context.ts';
 import { orderWatch } from './list-order.ts';
-import { isSameBoard, likeness, looksLike } from './match.ts';
-import { AFTER_LOOKS } from './states.ts';
+import { likeness, looksLike } from './match.ts';
 
 /** What the upstream's list says about a row that may have left a post. */
 export interface Look {
@@ -34,28 +33,25 @@ const OLD_PAGES = 2;
 
 /** Every listed post since the row was first sent. In a list that is not newest first, that means all of it. */
 async function readSince(context: OutboxContext, row: OutboxRow): Promise<Look> {
-  const sentAt = Date.parse((await context.store.attempts(row.id)).at(-1)?.started_at ?? row.changed_at);
   const order = orderWatch();
   const isLike = likeness(row);
   const found = new Map<number, Post>();
   const seen = { isHidden: false, isCurrent: false };
   let oldPages = 0;
   for await (const page of context.client.posts({ signal: context.signal })) {
-    const recent = since(row.first_sent_at ?? row.created_at, page);
+    const recent = since(row, page);
     for (const post of recent) if (isLike(seenPost(post))) found.set(post.id, post);
     seen.isHidden ||= page.rejects.some((reject) => mayHide(row, reject));
-    seen.isCurrent ||= await hasWitness(context, row, since(new Date(sentAt).toISOString(), page));
+    seen.isCurrent ||= await context.store.hasLaterPost(
+      recent.map((post) => post.id),
+      row,
+    );
     oldPages = recent.length === 0 && page.rejects.length === 0 ? oldPages + 1 : 0;
     if (order(page, seen.isCurrent) && oldPages >= OLD_PAGES) break;
   }
   const bound = await context.store.boundPosts([...found.keys()]);
   const matches = [...found.values()].filter(({ id }) => !bound.has(id) && !row.baseline.includes(id));
   return { matches, ...seen };
-}
-
-async function hasWitness({ store }: OutboxContext, row: OutboxRow, recent: Post[]): Promise<boolean> {
-  const ids = recent.filter((post) => isSameBoard(row.board, post.board.url)).map((post) => post.id);
-  return ids.length > 0 && (await store.boundPosts(ids, row.kind)).size > 0;
 }
 
 function seenPost({ title, content, board, creator }: Post) {
@@ -67,10 +63,10 @@ const CLOCK_MARGIN_MS = 65_000;
 /** A time without a zone may be a local one, and a clock nobody can read may show anything near. */
 const ZONE_MARGIN_MS = 15 * 3_600_000;
 
-/** The posts of a page made since a moment of ours, on the upstream's clock. */
-function since(moment: string, { rows, serverTime, receivedAt }: Page<Post>): Post[] {
+/** The posts of a page that were made since the row was first sent, on the upstream's clock. */
+function since(row: OutboxRow, { rows, serverTime, receivedAt }: Page<Post>): Post[] {
   const ahead = serverTime === null ? -ZONE_MARGIN_MS : serverTime - receivedAt;
-  const start = Date.parse(moment) + ahead;
+  const start = Date.parse(row.first_sent_at ?? row.created_at) + ahead;
   return rows.filter(({ created }) => Date.parse(toInstant(created) ?? '') >= start - marginOf(created));
 }
 
@@ -96,16 +92,4 @@ function titleIn(body: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** What goes on a row that only a person can judge. */
-export function givenUp(row: OutboxRow, { matches, isHidden }: Look, now: number): RowChange {
-  const error =
-    matches.length > 0
-      ? `${matches.length} posts could be this one`
-      : isHidden
-        ? 'a listed post that cannot be read could be this one'
-        : `not in the list after ${row.not_found + 1} unclear attempts`;
-  const candidates = matches.map((post) => post.id);
-  return { now, notBefore: null, candidates, error, looksLeft: AFTER_LOOKS };
 }

@@ -45,10 +45,6 @@ function isSamePerson(email: string | null, shown: string | null): boolean {
   return email.trim().toLowerCase() === shown.trim().toLowerCase();
 }
 
-export function isSameBoard(a: string, b: string): boolean {
-  return slug(a) === slug(b);
-}
-
 /** The short part of a board's URL, also of one that already is just that. */
 function slug(url: string): string {
   const path = url.replace(/[?#].*$/, '').replace(/\/+$/, '');

@@ -2,16 +2,20 @@ import type { Client, CreateOutcome } from '../api/client.ts';
 import { crashPoint } from '../base/crash.ts';
 import type { AttemptEnd, OutboxRow, OutboxStore, PostText, Refusal, Words } from '../store/outbox-seam.ts';
 import type { OutboxContext } from './context.ts';
-import { givenUp, look } from './look.ts';
+import { type Look, look } from './look.ts';
 import { likeness, plainText } from './match.ts';
 import { AFTER_LOOKS, ARROWS } from './states.ts';
+import { givenUp, lookLater } from './unsettled.ts';
 
 export type { OutboxContext } from './context.ts';
 export { AFTER_LOOKS } from './states.ts';
 
 export type PushResult =
   | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome'] }
-  | { sent: false; reason: Refusal['refused'] | 'recognised' };
+  | { sent: false; reason: Hindrance };
+
+/** Why nothing went out. */
+type Hindrance = Refusal['refused'] | 'recognised';
 
 const FIRST_RETRY_MS = 2000;
 const LAST_RETRY_MS = 300_000;
@@ -23,8 +27,8 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   const before = refusal ? null : await store.find(id);
   if (!before) return { sent: false, reason: refusal?.refused ?? 'gone' };
   const baseline = await lookalikes(store, before);
-  if (before.was_ambiguous && (await recognise(context, before, baseline)))
-    return { sent: false, reason: 'recognised' };
+  const hindrance = before.was_ambiguous ? await recognise(context, before, baseline) : null;
+  if (hindrance !== null) return { sent: false, reason: hindrance };
   const now = clock.now();
   const deadline = now + createMs;
   const claimed = await store.claim({ id, arrow: ARROWS.claim, now, deadline, baseline });
@@ -52,19 +56,25 @@ async function lookalikes(store: OutboxStore, row: OutboxRow): Promise<number[]>
  * A row that was sent before and not found may have turned up in the mirror since: then it must not go out again. What turned up is
  * looked at in the list itself, where it is also known when it was made.
  */
-async function recognise(context: OutboxContext, row: OutboxRow, alike: number[]): Promise<boolean> {
+async function recognise(context: OutboxContext, row: OutboxRow, alike: number[]): Promise<Hindrance | null> {
   const { store, clock } = context;
   const fresh = alike.filter((id) => !row.baseline.includes(id));
-  if ((await store.boundPosts(fresh)).size === fresh.length) return false;
-  const seen = await look(context, row);
-  const [match, ...others] = seen.matches;
-  if (!match) return false;
-  if (others.length > 0) {
-    await store.move(row.id, ARROWS.giveUp, givenUp(row, seen, clock.now()));
-    return true;
+  if ((await store.boundPosts(fresh)).size === fresh.length) return null;
+  let seen: Look;
+  try {
+    seen = await look(context, row);
+  } catch (error) {
+    await lookLater(context, row, ARROWS.hold, error);
+    return (await store.paused()) === null ? 'not due' : 'paused';
   }
+  const [match, ...others] = seen.matches;
+  if (!match) return null;
   const change = { now: clock.now(), postId: match.id, url: match.url, error: null, looksLeft: AFTER_LOOKS };
-  return (await store.move(row.id, ARROWS.recognise, change)) !== null;
+  const moved =
+    others.length === 0
+      ? await store.move(row.id, ARROWS.recognise, change)
+      : await store.move(row.id, ARROWS.giveUp, givenUp(row, seen, clock.now()));
+  return moved ? 'recognised' : null;
 }
 
 async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promise<CreateOutcome> {

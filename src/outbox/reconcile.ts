@@ -1,10 +1,10 @@
 import { crashPoint } from '../base/crash.ts';
-import { codeOf, messageOf } from '../base/errors.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxRow } from '../store/outbox-seam.ts';
 import type { OutboxContext } from './context.ts';
-import { givenUp, type Look, look } from './look.ts';
+import { type Look, look } from './look.ts';
 import { AFTER_LOOKS, ARROWS } from './states.ts';
+import { givenUp, lookLater } from './unsettled.ts';
 
 export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later' | 'gone';
 
@@ -16,31 +16,13 @@ export async function reconcile(context: OutboxContext, id: number): Promise<Rec
   try {
     seen = await look(context, row);
   } catch (error) {
-    return await postpone(context, row, error);
+    await lookLater(context, row, ARROWS.wait, error);
+    return 'later';
   }
   crashPoint('reconcile:read');
   const result = await conclude(context, row, seen);
   crashPoint('reconcile:recorded');
   return result;
-}
-
-const FIRST_WAIT_MS = 2000;
-const LAST_WAIT_MS = 300_000;
-
-async function postpone(context: OutboxContext, row: OutboxRow, error: unknown): Promise<ReconcileResult> {
-  const code = codeOf(error);
-  if (code === 'interrupted' || code === 'internal') throw error;
-  if (code === 'unauthorised') await context.store.setPaused('the upstream refused the token for reading');
-  const now = context.clock.now();
-  // The longer it has been waiting, the less another minute matters.
-  const most = Math.min(
-    LAST_WAIT_MS,
-    Math.max(FIRST_WAIT_MS, (now - Date.parse(row.first_sent_at ?? '')) / 10),
-  );
-  const notBefore = now + most / 2 + (context.random() * most) / 2;
-  const why = `could not look for it: ${messageOf(error)}`;
-  await context.store.move(row.id, ARROWS.wait, { now, notBefore, error: why });
-  return 'later';
 }
 
 async function conclude(context: OutboxContext, row: OutboxRow, seen: Look): Promise<ReconcileResult> {

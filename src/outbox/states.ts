@@ -17,6 +17,8 @@ export const ARROWS = {
   found: { from: ['ambiguous'], to: 'confirmed' },
   /** The list could not be read: look again later. */
   wait: { from: ['ambiguous'], to: 'ambiguous' },
+  /** A row about to be sent again seems to have turned up, and the list cannot be read: look again later. */
+  hold: { from: ['ready'], to: 'ready' },
   /** A row about to be sent again has meanwhile turned up in the mirror. */
   recognise: { from: ['ready'], to: 'confirmed' },
   /** Complete reads did not show it: for the first time, or again in a list that shows what we sent later. */

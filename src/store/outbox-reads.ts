@@ -23,7 +23,8 @@ export interface OutboxReader {
   attempts(id: number): AttemptRow[];
   counts(batch: string | null): StateCounts;
   lookalikes(words: Words): MirroredPost[];
-  boundPosts(ids: readonly number[], kind?: OutboxRow['kind']): Set<number>;
+  boundPosts(ids: readonly number[]): Set<number>;
+  hasLaterPost(ids: readonly number[], row: OutboxRow): boolean;
   accountedFor(ids: readonly number[], row: OutboxRow): Set<number>;
   hasSuccessor(row: OutboxRow): boolean;
   worstListDelay(): number;
@@ -139,8 +140,15 @@ function readyQueries(db: Db, of: string) {
   };
 }
 
-function boundReader(db: Db): Pick<OutboxReader, 'boundPosts' | 'accountedFor'> {
-  const kindOf = db.prepare<[number], string>('SELECT kind FROM outbox WHERE post_id = ?').pluck();
+function boundReader(db: Db): Pick<OutboxReader, 'boundPosts' | 'hasLaterPost' | 'accountedFor'> {
+  const isBound = db.prepare<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?').pluck();
+  const isLater = db
+    .prepare<{ post: number } & Pick<OutboxRow, 'id' | 'board' | 'kind'>, number>(
+      `SELECT 1 FROM outbox
+        WHERE post_id = $post AND board = $board AND kind = $kind
+          AND first_sent_at > (SELECT max(started_at) FROM outbox_attempts WHERE outbox_id = $id)`,
+    )
+    .pluck();
   const isShown = db
     .prepare<{ post: number; twin: string; id: number }, number>(
       `SELECT EXISTS (SELECT 1 FROM outbox o
@@ -149,15 +157,11 @@ function boundReader(db: Db): Pick<OutboxReader, 'boundPosts' | 'accountedFor'> 
     )
     .pluck();
   return {
-    boundPosts: (ids, kind) =>
-      new Set(
-        ids.filter((id) => {
-          const found = kindOf.get(id);
-          return found !== undefined && (kind === undefined || found === kind);
-        }),
-      ),
+    boundPosts: (ids) => new Set(ids.filter((id) => isBound.get(id) === 1)),
+    hasLaterPost: (ids, { id, board, kind }) =>
+      ids.some((post) => isLater.get({ post, id, board, kind }) === 1),
     accountedFor: (ids, { id, twin_key: twin }) =>
-      new Set(ids.filter((post) => kindOf.get(post) !== undefined || isShown.get({ post, twin, id }) === 1)),
+      new Set(ids.filter((post) => isBound.get(post) === 1 || isShown.get({ post, twin, id }) === 1)),
   };
 }
 

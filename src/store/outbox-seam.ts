@@ -25,8 +25,10 @@ export interface OutboxStore {
   counts(batch: string | null): Promise<StateCounts>;
   /** Posts of the mirror, also deleted ones, that have the words of this title and content; to be compared by the caller. */
   lookalikes(words: Words): Promise<MirroredPost[]>;
-  /** Those of the given posts that already confirm some row, or some row of this kind. */
-  boundPosts(ids: readonly number[], kind?: OutboxRow['kind']): Promise<Set<number>>;
+  /** Those of the given posts that already confirm some row. */
+  boundPosts(ids: readonly number[]): Promise<Set<number>>;
+  /** Whether one of the given posts is of a row that was sent to the same board, in the same way, after this row's last attempt. */
+  hasLaterPost(ids: readonly number[], row: OutboxRow): Promise<boolean>;
   /** Those of the given posts that confirm some row, or are shown on another row that looks like this one. */
   accountedFor(ids: readonly number[], row: OutboxRow): Promise<Set<number>>;
   /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import { backoff, push } from '../../src/outbox/push.ts';
 import { ARROWS } from '../../src/outbox/states.ts';
@@ -169,6 +170,27 @@ describe('a row that is about to be sent again', () => {
       { state, post_id, url, looks_left },
       { state: 'confirmed', post_id: late.id, url: late.url, looks_left: 2 },
     );
+  });
+
+  it('waits where something has turned up and the list cannot be read to make sure', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    await bench.store.move(id, ARROWS.sendAgain, { now: bench.clock.now(), notFound: 1 });
+    const late = bench.upstream.publish();
+    await bench.sweep();
+    bench.upstream.readError = new AppError('unreachable', 'no route');
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'not due' });
+    assert.match((await bench.row(id)).last_error ?? '', /no route/);
+    bench.upstream.readError = new AppError('unauthorised', 'who are you');
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'paused' });
+    bench.upstream.readError = null;
+    bench.clock.advance(MINUTE);
+    await drive(bench.context, ALL);
+    assert.equal((await bench.row(id)).post_id, late.id);
+    assert.equal(bench.upstream.created.length, 1);
   });
 
   it('is not taken for an older post that the mirror had not seen before', async (t) => {

@@ -193,6 +193,18 @@ describe('missing again', () => {
     assert.equal(await reconcile(bench.context, id), 'uncertain');
   });
 
+  it('nor do posts that were sent before it, whatever time they show', async (t) => {
+    const bench = benchFor(t);
+    await witness(bench, {});
+    for (const post of bench.upstream.posts) post.created = '2026-01-01T12:00:00';
+    const id = await bench.add();
+    bench.clock.advance(1);
+    await doubt(bench, id);
+    await reconcile(bench.context, id);
+    await doubt(bench, id);
+    assert.equal(await reconcile(bench.context, id), 'uncertain');
+  });
+
   it('it waits while another row is about to show how far the list has come', async (t) => {
     const { bench, id } = await missingAgain(t);
     const next = await bench.add({ title: 'Next' });
