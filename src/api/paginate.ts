@@ -1,5 +1,6 @@
 import { fetchAhead, type ReadPage } from './ahead.ts';
 import { Failure } from './failure.ts';
+import { idMemory } from './id-memory.ts';
 import type { Page } from './page.ts';
 
 export interface WalkOptions {
@@ -62,8 +63,7 @@ function circleCheck<T extends { id: number }>(from: string, isNewId: WalkOption
 
 /** Rows that did not decode are never known to the caller, so their ids are remembered here in any case. */
 function noveltyCheck<T extends { id: number }>(isNewId: WalkOptions['isNewId']): (page: Page<T>) => boolean {
-  const ids = new Set<number>();
-  const isFirst = (id: number): boolean => ids.size < ids.add(id).size;
+  const isFirst = idMemory();
   return ({ rows, rejects }) => {
     let found = false;
     // Every id is visited, not only up to the first new one: the next page is judged by all of them.
