@@ -39,7 +39,7 @@ export function passes(db: Db): Passes {
     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, run_id = excluded.run_id, reason = excluded.reason`);
   // What a head pass met while the sweep was interrupted has a later run, and was not for this sweep to see.
   const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id < ?');
-  const deferred = new Map<number, number>();
+  const deferred = new Map<number, Deferred>();
 
   function begin(start: PassStart): Pass {
     if (start.memory !== undefined) runs.remember(start.resource, start.memory);
@@ -72,11 +72,11 @@ export function passes(db: Db): Passes {
     absent.note(resource, proven, 'proven', runId, at);
     absent.note(resource, suspects, 'suspect', runId, at);
     for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
-    if (keep) keepIds.run(runId, counts.pages, packIds(idsOf(page, rejects)));
+    if (keep) deferredOf(runId).ids.set(counts.pages, packIds(idsOf(page, rejects)));
     counts.pages++;
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
-    const isQuiet = changes + proven.length + suspects.length + rejects.length === 0 && !keep;
+    const isQuiet = changes + proven.length + suspects.length + rejects.length === 0;
     checkpoint(pass, state, isQuiet);
     return {
       counts,
@@ -89,19 +89,26 @@ export function passes(db: Db): Passes {
   /** A quiet page alone is not worth a write: reading it again after a kill costs less than logging each one. */
   function checkpoint(pass: Pass, state: string | null, isQuiet: boolean): void {
     if (state === null) return;
-    const waiting = (deferred.get(pass.runId) ?? 0) + 1;
-    if (isQuiet && waiting < DEFERRED_PAGES) {
-      deferred.set(pass.runId, waiting);
-      return;
-    }
-    deferred.delete(pass.runId);
+    if (isQuiet && ++deferredOf(pass.runId).pages < DEFERRED_PAGES) return;
+    writeIds(pass.runId);
     runs.checkpoint(pass, state);
+  }
+
+  function deferredOf(runId: number): Deferred {
+    const found = deferred.get(runId) ?? { pages: 0, ids: new Map() };
+    deferred.set(runId, found);
+    return found;
+  }
+
+  function writeIds(runId: number): void {
+    for (const [n, ids] of deferredOf(runId).ids) keepIds.run(runId, n, ids);
+    deferred.delete(runId);
   }
 
   function finish(end: PassEnd): PassSummary {
     const { pass, now } = end;
     const at = iso(now);
-    deferred.delete(pass.runId);
+    writeIds(pass.runId);
     const candidates = end.outcome === 'complete' ? concluded(end, at) : [];
     const isHeld = !end.acceptDeletes && isBraked(pass, candidates.length);
     const deleted = isHeld ? 0 : removeAll(pass.resource, candidates, at);
@@ -137,6 +144,12 @@ export function passes(db: Db): Passes {
     finish: immediate(db, finish),
     text,
   };
+}
+
+/** Pages since the last checkpoint, and the ids to be kept of them, by the page's number in the run. */
+interface Deferred {
+  pages: number;
+  ids: Map<number, Buffer>;
 }
 
 /** Every operation owns one transaction, with the write lock from its beginning: no upgrade can fail half-way. */

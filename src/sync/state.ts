@@ -31,9 +31,10 @@ export interface Memory {
 
 export function newSweep(resource: Resource, memory: Memory): SweepState {
   const readCreated = memory.tryCreated || memory.order?.by === 'created';
-  const isTrusted = memory.order !== null && memory.order.strength !== 'weak';
+  // Anything less sure may turn out to be no order at all half-way, and then the ids of the first half are wanted.
+  const isSure = memory.order?.strength === 'strong';
   const evidence = noEvidence(resource, readCreated);
-  return { cursor: '', previous: null, firstId: null, evidence, keepIds: !isTrusted, proofs: [] };
+  return { cursor: '', previous: null, firstId: null, evidence, keepIds: !isSure, proofs: [] };
 }
 
 export function readMemory(text: string | null): Memory {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { MirrorStore } from '../../../src/store/seam.ts';
-import { posts, range } from '../rows.ts';
+import { aPost, posts, range } from '../rows.ts';
 import { apply, begin, finish, sweep, unorderedSweep } from '../steps.ts';
 import { liveIds } from './absences.ts';
 import type { Story } from './story.ts';
@@ -93,7 +93,8 @@ export function brake(story: Story): void {
     await sweep(mirror.store, 'posts', posts(1, 2, 3, 4), 1);
     for (const at of [2, 3, 4]) {
       const pass = await begin(mirror.store, 'posts', at);
-      await apply(mirror.store, pass, posts(4), at, { keepIds: true, state: 'two' });
+      // A change makes it worth a checkpoint at once.
+      await apply(mirror.store, pass, [aPost(4, { votes_count: at })], at, { keepIds: true, state: 'two' });
       // The last page has no state of its own: a kill after it reads it again.
       await apply(mirror.store, pass, posts(3, 1), at, { keepIds: true });
       await mirror.reopen();
