@@ -90,7 +90,11 @@ function successorReader(db: Db): OutboxReader['hasSuccessor'] {
   return ({ board, kind, twin_key }) => exists.get({ board, kind, twin_key }) === 1;
 }
 
-/** Asked once or twice for every row that is sent: each question is one step into an index, however many rows wait. */
+/**
+ * Asked once or twice for every row that is sent: each question is one step into an index, however many rows wait. A row that waited
+ * for its time goes before those that were never tried: behind a long import it would wait for days, and all that was posted
+ * meanwhile would have to be read if it became unclear.
+ */
 function dueReader(db: Db): Pick<OutboxReader, 'isOver' | 'next'> {
   const open = { all: openQuery(db, ''), batch: openQuery(db, 'batch = $batch AND') };
   const ready = { all: readyQueries(db, ''), batch: readyQueries(db, 'batch = $batch AND') };
@@ -109,7 +113,7 @@ function dueReader(db: Db): Pick<OutboxReader, 'isOver' | 'next'> {
       const question = batch === null ? { at } : { at, batch };
       const { atOnce, due, later } = batch === null ? ready.all : ready.batch;
       const next = {
-        ready: atOnce.get(question) ?? due.get(question) ?? null,
+        ready: due.get(question) ?? atOnce.get(question) ?? null,
         settled: settled.get({ at }) ?? null,
       };
       if (next.ready !== null || next.settled !== null) return { ...next, at: null };

@@ -25,6 +25,15 @@ describe('driving an outbox', () => {
     );
   });
 
+  it('sends a row that waited for its time before those that were never tried', async (t) => {
+    const bench = benchFor(t);
+    for (let n = 0; n < 5; n++) await bench.add({ title: `Wish ${n}` });
+    bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }];
+    await drive(bench.context, ALL);
+    const titles = bench.upstream.created.map((asked) => Reflect.get(asked, 'title'));
+    assert.deepEqual(titles, ['Wish 0', 'Wish 1', 'Wish 0', 'Wish 2', 'Wish 3', 'Wish 4']);
+  });
+
   it('tells how far it has come', async (t) => {
     const bench = benchFor(t);
     for (let n = 0; n < 3; n++) await bench.add({ title: `Wish ${n}` });
