@@ -23,6 +23,7 @@ const LAST_RETRY_MS = 300_000;
 /** Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. */
 export async function push(context: OutboxContext, id: number): Promise<PushResult> {
   const { store, client, clock, signal, createMs } = context;
+  signal.throwIfAborted();
   const refusal = await store.refusal(id, clock.now());
   const before = refusal ? null : await store.find(id);
   if (!before) return { sent: false, reason: refusal?.refused ?? 'gone' };
@@ -34,7 +35,7 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   const claimed = await store.claim({ id, arrow: ARROWS.claim, now, deadline, baseline });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
-  const outcome = await send(client, claimed, signal);
+  const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
   if (outcome.outcome === 'unauthorised')
     await store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);

@@ -42,6 +42,21 @@ describe('the service', () => {
     );
   });
 
+  it('told to stop while a create is under way, waits for its answer and begins no other', async (t) => {
+    const site = await openSite(t, { faults: 'latency ms=700 on=creates' });
+    for (const title of ['First', 'Second']) await site.run(['create', '--board', 'bugs', '--title', title]);
+    const service = site.start(['start', '--push-per-minute', '6000']);
+    await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
+    service.child.kill('SIGTERM');
+    assert.equal((await service.end).code, 0);
+    const { stdout } = await site.run(['outbox', '--json']);
+    const { rows } = JSON.parse(stdout) as { rows: { title: string; state: string }[] };
+    assert.deepEqual(rows.map(({ title, state }) => `${title} ${state}`).sort(), [
+      'First confirmed',
+      'Second ready',
+    ]);
+  });
+
   it('goes on after an outage of the upstream, and logs neither token nor e-mail', async (t) => {
     const site = await openSite(t, { faults: 'status code=503 on=lists to=3' });
     const service = site.start(['start', '--log-level', 'debug', '--log-format', 'json']);
