@@ -6,6 +6,7 @@ import { type Client, createClient } from './api/client.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
+import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import { Secret } from './base/secret.ts';
 import type { OutboxContext } from './outbox/push.ts';
@@ -42,6 +43,7 @@ export async function openApp(
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
+    keepHeapFlat();
     mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
     const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);
