@@ -18,13 +18,16 @@ export interface Listed {
   filter: { state: OutboxState | null; batch: string | null };
 }
 
-const HEAD = ['id', 'state', 'board', 'goes as', 'post', 'tries', 'batch', 'line', 'title'];
-/** Even in a narrow terminal some of the title is to be seen. */
+/** Even in a narrow terminal some of the title is to be seen; where a batch came from is the first to go. */
 const SHORTEST_TITLE = 16;
+const WIDE = 110;
 
 export function listText({ rows, counts, paused, filter }: Listed, width: number): string {
   const where = filter.batch === null ? 'outbox' : `batch ${filter.batch}`;
-  const lines = rows.length > 0 ? [rowsTable(rows, width), ...reasons(rows, width), ''] : [];
+  const lines =
+    rows.length > 0
+      ? [rowsTable(rows, width, filter.batch === null && width >= WIDE), ...reasons(rows, width), '']
+      : [];
   const all = filter.state === null ? total(counts) : counts[filter.state];
   if (rows.length < all && rows.length > 0)
     lines.push(`The newest ${rows.length} of ${all.toLocaleString('en')}; --limit shows more.`);
@@ -37,27 +40,24 @@ function total(counts: StateCounts): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
-function rowsTable(rows: OutboxRow[], width: number): string {
-  const cells = (row: OutboxRow, title: string): (string | number | null)[] => [
+function rowsTable(rows: OutboxRow[], width: number, withBatch: boolean): string {
+  const head = ['id', 'state', 'board', 'goes as', 'post', 'tries', ...(withBatch ? ['batch'] : []), 'line'];
+  const cells = (row: OutboxRow): (string | number | null)[] => [
     String(row.id),
     row.state,
     cut(row.board, 24),
     cut(row.email ?? 'owner', 28),
     row.post_id === null ? '' : `#${row.post_id}`,
     row.attempts,
-    row.batch,
+    ...(withBatch ? [row.batch] : []),
     row.line === null ? '' : String(row.line),
-    title,
   ];
-  const others = table(
-    HEAD,
-    rows.map((row) => cells(row, '')),
-  );
-  const used = Math.max(...others.split('\n').map((line) => line.length)) - 'title'.length;
+  const others = table(head, rows.map(cells));
+  const used = Math.max(...others.split('\n').map((line) => line.length));
   const room = Math.max(SHORTEST_TITLE, width - used - 2);
   return table(
-    HEAD,
-    rows.map((row) => cells(row, cut(row.title, room))),
+    [...head, 'title'],
+    rows.map((row) => [...cells(row), cut(row.title, room)]),
   );
 }
 

@@ -25,24 +25,34 @@ export async function openProgress({ json }: Pick<Context, 'json'>): Promise<Pro
     hideCursor: true,
     clearOnComplete: true,
     stream: process.stderr,
-    etaBuffer: 50,
     barsize: 24,
   };
   const bars = new cli.MultiBar({ ...style, format: '{name}' }, cli.Presets.shades_classic);
   return {
     start({ name, total, text }) {
       const began = Date.now();
-      const format = total > 0 ? `{name} {bar} ${text}  {eta_formatted} left` : `{name} ${text}`;
+      const format = total > 0 ? `{name} {bar} ${text}  {left} left` : `{name} ${text}`;
       const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, key = '']) => key);
       const zeros = Object.fromEntries(names.map((key) => [key, '0']));
-      const bar = bars.create(Math.max(total, 1), 0, { name: name.padEnd(8), ...zeros }, { format });
+      const blank = { name: name.padEnd(8), left: '?', ...zeros };
+      const bar = bars.create(Math.max(total, 1), 0, blank, { format });
       return (value, numbers) => {
-        const rate = Math.round((value * 1000) / Math.max(Date.now() - began, 1));
+        const perMs = value / Math.max(Date.now() - began, 1);
+        const rate = Math.round(perMs * 1000);
         if (value > bar.getTotal()) bar.setTotal(value);
+        const left = timeText((bar.getTotal() - value) / perMs);
         const shown = Object.entries({ rate, ...numbers }).map(([key, n]) => [key, n.toLocaleString('en')]);
-        bar.update(value, Object.fromEntries(shown));
+        bar.update(value, { ...Object.fromEntries(shown), left });
       };
     },
     stop: () => bars.stop(),
   };
+}
+
+/** `40 s`, `3 min`, `2 h`; a question mark before anything has moved. */
+function timeText(ms: number): string {
+  if (!Number.isFinite(ms)) return '?';
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
