@@ -1,7 +1,7 @@
 import { toInstant } from '../contract/datetime.ts';
 import type { Comment } from '../contract/decode.ts';
 import type { Db } from './db.ts';
-import { rawUnlessSame } from './observe.ts';
+import { rawUnlessSame } from './entity-tables.ts';
 import type { RowWriter } from './rows.ts';
 
 interface StoredComment {

@@ -1,6 +1,6 @@
 import type { Pass } from '../store/seam.ts';
 import { compareKeys, keyOf, slotsOf } from './order.ts';
-import { type AnyPage, rowsOf, walk } from './pages.ts';
+import { type AnyPage, walk, writeShown } from './pages.ts';
 import type { PassContext } from './pass.ts';
 import type { Memory } from './state.ts';
 
@@ -12,15 +12,7 @@ export async function head(context: PassContext, pass: Pass, memory: Memory): Pr
   const { client, store, signal, onPage } = context;
   let quiet = 0;
   for await (const page of walk(client, pass.resource, { signal })) {
-    const { unchanged } = await store.applyPage({
-      pass,
-      page: rowsOf(pass.resource, page),
-      rejects: page.rejects,
-      observedAt: page.receivedAt,
-      absence: null,
-      keepIds: false,
-      state: null,
-    });
+    const { unchanged } = await writeShown(store, pass, page);
     onPage(pass);
     quiet = unchanged ? quiet + 1 : 0;
     if (quiet >= QUIET_PAGES && reaches(page, memory)) break;

@@ -1,7 +1,7 @@
 import type { Client, Page } from '../api/client.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { PageRows } from '../store/seam.ts';
+import type { MirrorStore, PageResult, PageRows, Pass } from '../store/seam.ts';
 
 export type AnyPage = Page<Post> | Page<Comment>;
 
@@ -16,4 +16,21 @@ export function walk(
 /** The page's rows with the name of their list, as the store wants them. */
 export function rowsOf(resource: Resource, { rows }: { rows: (Post | Comment)[] }): PageRows {
   return { resource, rows } as PageRows;
+}
+
+/** Writes what a page shows and nothing more: no checkpoint, and nothing concluded from what it does not show. */
+export async function writeShown(
+  store: MirrorStore,
+  pass: Pass,
+  page: Page<Post | Comment>,
+): Promise<PageResult> {
+  return await store.applyPage({
+    pass,
+    page: rowsOf(pass.resource, page),
+    rejects: page.rejects,
+    observedAt: page.receivedAt,
+    absence: null,
+    keepIds: false,
+    state: null,
+  });
 }

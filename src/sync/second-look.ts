@@ -1,5 +1,5 @@
 import type { Pass } from '../store/seam.ts';
-import { rowsOf } from './pages.ts';
+import { writeShown } from './pages.ts';
 import type { PassContext } from './pass.ts';
 
 /** Pages remembered for a second look. Beyond these rows are gone in bulk, which is the brake's to judge. */
@@ -19,15 +19,7 @@ export async function lookAgain(
   const { pages, rows, unchanged, quarantined } = pass.counts;
   for (const cursor of cursors) {
     const page = await client.page(pass.resource, cursor, signal);
-    await store.applyPage({
-      pass,
-      page: rowsOf(pass.resource, page),
-      rejects: page.rejects,
-      observedAt: page.receivedAt,
-      absence: null,
-      keepIds: false,
-      state: null,
-    });
+    await writeShown(store, pass, page);
   }
   Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
 }
