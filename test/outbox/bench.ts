@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
@@ -14,6 +13,7 @@ import { openSqliteOutbox } from '../../src/store/sqlite-outbox.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { queryFile } from '../sync/workbench.ts';
+import { scratchFolder } from './scratch.ts';
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
 
 export const MINUTE = 60_000;
@@ -48,7 +48,7 @@ export interface Bench {
 }
 
 export function benchFor(t: TestContext): Bench {
-  const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-outbox-'));
+  const folder = scratchFolder('outbox');
   const path = join(folder, 'mirror.db');
   const options = { path, upstream: 'http://upstream.test', holder: 'a test' };
   const clock = fakeClock();

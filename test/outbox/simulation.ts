@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../src/base/errors.ts';
 import { drive } from '../../src/outbox/drive.ts';
@@ -11,6 +10,7 @@ import { openSqliteOutbox } from '../../src/store/sqlite-outbox.ts';
 import { judge, type Verdict } from './judge.ts';
 import { KILLED, type Life, mortal } from './mortal.ts';
 import { type Rival, rivalTo } from './rival.ts';
+import { scratchFolder } from './scratch.ts';
 import { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
 import { type Mirror, simulatedMirror } from './simulated-mirror.ts';
 import { simulatedRows } from './simulated-rows.ts';
@@ -67,10 +67,7 @@ interface World {
 
 /** Sends the rows through every kind of trouble, on the real store and the real flows, and judges by the upstream's own ledger. */
 export async function simulate(options: SimulationOptions): Promise<Simulation> {
-  // Every commit is flushed as in earnest, but to memory: a hundred thousand rows are a million commits.
-  const folder = mkdtempSync(
-    join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'feedback-mirror-simulation-'),
-  );
+  const folder = scratchFolder('simulation');
   const file = { path: join(folder, 'mirror.db'), upstream: 'http://simulated.test', holder: 'simulation' };
   const { world, close } = build(options, file);
   try {
