@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
@@ -43,7 +44,7 @@ async function create(context: Context, flags: Flags): Promise<void> {
   const { board, title, email, fullName } = flags;
   for (const [flag, value] of Object.entries({ '--board': board, '--title': title }))
     if (value === undefined) throw new AppError('usage', `${flag} is missing`);
-  const content = flags.content === '-' ? await readInput() : flags.content;
+  const content = flags.content === '-' ? await readInput(context.signal) : flags.content;
   const checked = checkDraft({ board, title, content, email, full_name: fullName });
   if (!context.json) for (const note of checked.notes) context.say(`Note: ${note}.`);
   const sending = await openSending(context, 'create', flags.wait === true);
@@ -62,8 +63,8 @@ async function create(context: Context, flags: Flags): Promise<void> {
 const GO_ON = '"feedback-mirror start" sends it; creating it again would make a second post.';
 
 /** The line end that every tool puts at the end is not part of the text. */
-async function readInput(): Promise<string> {
-  return (await text(process.stdin)).replace(/\r?\n$/, '');
+async function readInput(signal: AbortSignal): Promise<string> {
+  return (await text(addAbortSignal(signal, process.stdin))).replace(/\r?\n$/, '');
 }
 
 function report({ json, print, say }: Context, row: OutboxRow, waited: boolean): void {

@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
@@ -60,8 +61,9 @@ async function importCsv(context: Context, path: string, flags: Flags): Promise<
   const map = readMap(flags.map ?? []);
   const patienceMs = patienceOf(flags.patience);
   refuseContradictions(flags);
-  const spoolIn = flags.results === undefined ? null : spoolFolder(context);
-  const input = await openInput({ path, stdin: process.stdin, spoolIn: await spoolIn });
+  const spoolIn = flags.results === undefined ? null : await spoolFolder(context);
+  const stdin = () => addAbortSignal(context.signal, process.stdin);
+  const input = await openInput({ path, stdin, spoolIn });
   const progress = await openProgress(context);
   try {
     const request = requestOf(context, { input, map, board: flags.board }, progress, words);

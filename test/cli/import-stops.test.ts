@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { spawnCli } from '../support/cli.ts';
 import { eventually, openSite, type Site } from '../support/mirror-site.ts';
 import { queryFile } from '../sync/workbench.ts';
 
@@ -83,5 +85,15 @@ describe('an import that is stopped with Ctrl-C', () => {
     const again = await site.run(['import', 'rows.csv', '--wait'], FAST);
     assert.equal(again.code, 0, again.stderr);
     assertSent(site, 10);
+  });
+
+  it('ends at once while it waits for standard input', async (t) => {
+    const site = await openSite(t);
+    const child = spawnCli(['import', '-', '--results', 'out.csv'], { cwd: site.folder, env: site.env });
+    t.after(() => child.kill('SIGKILL'));
+    await eventually('the data folder', () => existsSync(join(site.folder, 'data')));
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'close')) as [number | null];
+    assert.equal(code, 130);
   });
 });

@@ -17,7 +17,7 @@ export interface Input {
 export interface InputOptions {
   /** A path, or `-` for standard input. */
   path: string;
-  stdin: AsyncIterable<Uint8Array>;
+  stdin: () => AsyncIterable<Uint8Array>;
   /** Where what cannot be read twice is kept meanwhile; null when once is enough. */
   spoolIn: string | null;
 }
@@ -25,7 +25,7 @@ export interface InputOptions {
 const CHUNK_BYTES = 256 * 1024;
 
 export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise<Input> {
-  if (path === '-') return spoolIn === null ? passing(stdin) : await spooled(stdin, spoolIn);
+  if (path === '-') return spoolIn === null ? passing(stdin()) : await spooled(stdin(), spoolIn);
   const handle = await openFile(path);
   const stats = await handle.stat();
   if (stats.isFile()) return onDisk(handle, stats);
