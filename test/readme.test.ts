@@ -20,7 +20,7 @@ describe('the README', () => {
       ([, from, to]) => `${from} -> ${to}`,
     );
     const arrows = Object.values(ARROWS).flatMap(({ from, to }) => from.map((state) => `${state} -> ${to}`));
-    assert.deepEqual([...new Set(drawn)].sort(), [...new Set(arrows)].sort());
+    assert.deepEqual(new Set(drawn), new Set(arrows));
   });
 
   it('has the exit codes of the program', () => {

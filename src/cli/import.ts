@@ -1,8 +1,8 @@
 import { addAbortSignal } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf } from '../base/errors.ts';
+import { keepHeapFlat } from '../base/heap.ts';
 import type { Imported } from '../outbox/import/import.ts';
 import type { StateCounts } from '../store/outbox-seam.ts';
 import { type Context, openContext } from './context.ts';
@@ -57,7 +57,7 @@ async function importCsv(context: Context, path: string, flags: Flags): Promise<
     import('../outbox/import/input.ts'),
     import('./import-text.ts'),
   ]);
-  keepYoungHeapSmall();
+  keepHeapFlat();
   const map = readMap(flags.map ?? []);
   const patienceMs = patienceOf(flags.patience);
   refuseContradictions(flags);
@@ -73,14 +73,6 @@ async function importCsv(context: Context, path: string, flags: Flags): Promise<
     progress.stop();
     await input.close();
   }
-}
-
-/**
- * What a stream leaves behind is short-lived, yet V8 triples the room for it after the first tens of thousands of rows and never
- * gives it back: 110 MB of a million-row import. Without that growth the import takes 5 % longer.
- */
-function keepYoungHeapSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 function refuseContradictions({ dryRun, wait, results }: Flags): void {

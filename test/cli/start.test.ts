@@ -51,10 +51,10 @@ describe('the service', () => {
     assert.equal((await service.end).code, 0);
     const { stdout } = await site.run(['outbox', '--json']);
     const { rows } = JSON.parse(stdout) as { rows: { title: string; state: string }[] };
-    assert.deepEqual(rows.map(({ title, state }) => `${title} ${state}`).sort(), [
-      'First confirmed',
-      'Second ready',
-    ]);
+    assert.deepEqual(
+      new Set(rows.map(({ title, state }) => `${title} ${state}`)),
+      new Set(['First confirmed', 'Second ready']),
+    );
   });
 
   it('goes on after an outage of the upstream, and logs neither token nor e-mail', async (t) => {
