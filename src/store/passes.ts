@@ -110,11 +110,14 @@ export function passes(db: Db): Passes {
     const at = iso(now);
     writeIds(pass.runId);
     const candidates = end.outcome === 'complete' ? concluded(end, at) : [];
+    // What seemed proven in an order that then proved to be none was seen elsewhere in the list.
+    const isSweep = end.outcome === 'complete' && pass.mode === 'sweep';
+    if (isSweep && end.conclude !== 'proven') absent.forgetProven(pass.resource);
     const isHeld = !end.acceptDeletes && isBraked(pass, candidates.length);
     const deleted = isHeld ? 0 : removeAll(pass.resource, candidates, at);
     if (isHeld) absent.hold(pass.resource, candidates);
     else absent.settled(pass.resource, candidates);
-    if (end.outcome === 'complete' && pass.mode === 'sweep') releaseOthers.run(pass.resource, pass.runId);
+    if (isSweep) releaseOthers.run(pass.resource, pass.runId);
     const { suspects, held } = absent.counts(pass.resource);
     return runs.finish(end, { deleted, held, suspects }, at);
   }

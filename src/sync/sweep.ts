@@ -131,11 +131,11 @@ async function conclusion(
   const unordered = last.keepIds && !evidence.unknownRows ? 'missing' : 'nothing';
   if (!order || order.strength === 'weak' || order.by !== byOf(last)) return unordered;
   if (order.strength === 'strong') return 'proven';
-  // Some number that could be the order is still the same everywhere. If it were the order, the first change would have moved a
-  // row, most likely to the top: so the list must not have moved at all.
-  if (evidence.overlaps) return 'nothing';
+  // Some number that could be the order was the same in all neighbours. If it were the order, the first change would have moved a
+  // row, most likely to the top: so the list must not have moved at all, nor have seemed to.
+  if (evidence.overlaps) return unordered;
   const { rows } = await client.page(pass.resource, '', signal);
-  return (rows[0]?.id ?? null) === last.firstId ? 'proven' : 'nothing';
+  return (rows[0]?.id ?? null) === last.firstId ? 'proven' : unordered;
 }
 
 function lessons({ evidence }: SweepState, memory: Memory): Memory {

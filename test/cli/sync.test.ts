@@ -80,7 +80,7 @@ describe('feedback-mirror sync', () => {
     const { code, stdout, stderr } = await site.run(['sync', '--json']);
     assert.equal(code, 4);
     assert.ok(Date.now() - began < 20_000);
-    assert.deepEqual(JSON.parse(stdout), { passes: [], skipped: [] });
+    assert.deepEqual(JSON.parse(stdout), { passes: [], skipped: [], doubled: [] });
     const last = stderr.trimEnd().split('\n').at(-1) ?? '';
     assert.match(last, /^\{"error":\{"code":"unreachable","message":".*connection was refused/);
   });
