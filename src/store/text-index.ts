@@ -1,7 +1,7 @@
 import type { Db } from './db.ts';
 
-/** Rows a step: a few tens of milliseconds, so that nothing else in the process waits long. */
-const CHUNK = 5000;
+/** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
+const CHUNK = 10_000;
 /** Everything is indexed: from now on each new row goes in with its page. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
