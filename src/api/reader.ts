@@ -66,10 +66,14 @@ export async function readSearch(
   });
 }
 
-/** `Listing posts, page 3 (page=3)`. A cursor holds no token, so it can be shown. */
+/**
+ * `Listing posts, page 3 (page=3)`. A cursor holds no token, so it can be shown. A walk that begins in the middle, or a page read on
+ * its own, has no number worth telling.
+ */
 export function describe({ name }: List<unknown>, cursor: string, number: number): string {
-  const at = cursor === '' ? '' : ` (${oneLine(cursor, 100)})`;
-  return `Listing ${name}, page ${number}${at},`;
+  if (cursor === '') return `Listing ${name}, page ${number},`;
+  const place = oneLine(cursor, 100);
+  return number === 1 ? `Listing ${name} from ${place},` : `Listing ${name}, page ${number} (${place}),`;
 }
 
 function explained<T>(context: Context, what: string, work: () => T): T {

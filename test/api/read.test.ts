@@ -179,7 +179,7 @@ describe('the answer of the upstream', () => {
       assert.equal(error.code, code);
       assert.equal(upstream.requests.length, requests);
       const host = new URL(upstream.url).host;
-      assert.ok(error.message.startsWith(`Listing posts, page 1 (page=7), at ${host} failed`), error.message);
+      assert.ok(error.message.startsWith(`Listing posts from page=7, at ${host} failed`), error.message);
       if (status !== 304) assert.match(error.message, new RegExp(`answered ${status}: .*no\\\\nmore`));
       if (requests > 1) assert.match(error.message, /\(5 attempts\)/);
       if (code === 'unauthorised') assert.match(error.hint ?? '', /FEEDBACK_API_TOKEN/);
