@@ -10,12 +10,12 @@ import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import { Secret } from './base/secret.ts';
 import type { OutboxContext } from './outbox/push.ts';
-import { type ImportReads, openImportReads } from './store/import-reads.ts';
-import type { OutboxStore } from './store/outbox-seam.ts';
-import { type OutboxView, openOutboxView } from './store/outbox-view.ts';
-import type { MirrorStatus, MirrorStore } from './store/seam.ts';
-import { openSqliteStore, readMirrorStatus } from './store/sqlite.ts';
-import { openSqliteOutbox } from './store/sqlite-outbox.ts';
+import type { MirrorStatus, MirrorStore } from './store/mirror/seam.ts';
+import { openSqliteStore, readMirrorStatus } from './store/mirror/sqlite.ts';
+import { type ImportReads, openImportReads } from './store/outbox/import-reads.ts';
+import type { OutboxStore } from './store/outbox/seam.ts';
+import { openSqliteOutbox } from './store/outbox/sqlite.ts';
+import { type OutboxView, openOutboxView } from './store/outbox/view.ts';
 
 /** Everything that is open while a command or the service works. */
 export interface App {

@@ -4,7 +4,7 @@ import { RESOURCES, type Resource } from './contract/resources.ts';
 import { lookAfter } from './outbox/after-look.ts';
 import { drive } from './outbox/drive.ts';
 import type { OutboxContext } from './outbox/push.ts';
-import type { PassMode } from './store/seam.ts';
+import type { PassMode } from './store/mirror/seam.ts';
 import { syncOnce } from './sync/engine.ts';
 
 export interface WorkerSettings {

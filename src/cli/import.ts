@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
 import type { Imported } from '../outbox/import/import.ts';
-import type { StateCounts } from '../store/outbox-seam.ts';
+import type { StateCounts } from '../store/outbox/seam.ts';
 import { type Context, openContext } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
 import { type Request, readMap, requestOf } from './import-request.ts';
@@ -92,7 +92,7 @@ async function dryRun(context: Context, request: Request, progress: Progress, wo
   const [{ readsForImport }, { rehearse }, { openScratch }] = await Promise.all([
     import('../app.ts'),
     import('../outbox/import/import.ts'),
-    import('../store/scratch.ts'),
+    import('../store/outbox/scratch.ts'),
   ]);
   const reads = readsForImport(context.settings);
   const scratch = openScratch();

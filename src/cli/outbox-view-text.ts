@@ -4,8 +4,8 @@ import {
   type OutboxRow,
   type OutboxState,
   type StateCounts,
-} from '../store/outbox-seam.ts';
-import type { ViewedPost } from '../store/outbox-view.ts';
+} from '../store/outbox/seam.ts';
+import type { ViewedPost } from '../store/outbox/view.ts';
 import { pausedText, stateText } from './outbox-text.ts';
 import { cut, oneLine, table } from './table.ts';
 

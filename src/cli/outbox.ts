@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { OUTBOX_STATES, type OutboxRow, type OutboxState, type OutboxStore } from '../store/outbox-seam.ts';
-import type { OutboxView } from '../store/outbox-view.ts';
+import { OUTBOX_STATES, type OutboxRow, type OutboxState, type OutboxStore } from '../store/outbox/seam.ts';
+import type { OutboxView } from '../store/outbox/view.ts';
 import { type Context, openContext } from './context.ts';
 
 interface ListFlags {

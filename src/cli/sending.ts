@@ -2,7 +2,7 @@ import { durationText, duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { WaitOptions } from '../outbox/import/wait.ts';
-import type { OutboxStore, StateCounts } from '../store/outbox-seam.ts';
+import type { OutboxStore, StateCounts } from '../store/outbox/seam.ts';
 import type { Context } from './context.ts';
 import { rowsText } from './outbox-text.ts';
 import { openProgress } from './progress.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { StateCounts } from '../store/outbox-seam.ts';
-import type { MirrorStatus, ResourceStatus, RunRow } from '../store/seam.ts';
+import type { MirrorStatus, ResourceStatus, RunRow } from '../store/mirror/seam.ts';
+import type { StateCounts } from '../store/outbox/seam.ts';
 import { type Context, openContext } from './context.ts';
 import { counted } from './counted.ts';
 import { pausedText, stateText } from './outbox-text.ts';

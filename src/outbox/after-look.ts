@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { MirroredPost, OutboxRow, OutboxStore } from '../store/outbox-seam.ts';
+import type { MirroredPost, OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
 import { likeness } from './match.ts';
 import { wordsOf } from './push.ts';
 

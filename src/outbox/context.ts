@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Clock } from '../base/clock.ts';
-import type { OutboxStore } from '../store/outbox-seam.ts';
+import type { OutboxStore } from '../store/outbox/seam.ts';
 
 /** What sending and reconciling work with. */
 export interface OutboxContext {

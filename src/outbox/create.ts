@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { OutboxRow, OutboxStore } from '../store/outbox-seam.ts';
+import type { OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
 import { rowChecker } from './csv/check.ts';
 import { type AcceptedRow, FIELDS, type Field } from './csv/csv-file.ts';
 import { batchId } from './import/batch-id.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Arrow, OutboxRow, OutboxStore, RowChange } from '../store/outbox-seam.ts';
+import type { Arrow, OutboxRow, OutboxStore, RowChange } from '../store/outbox/seam.ts';
 import { AFTER_LOOKS } from './push.ts';
 import { ARROWS } from './states.ts';
 

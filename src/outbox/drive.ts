@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import type { StateCounts } from '../store/outbox-seam.ts';
+import type { StateCounts } from '../store/outbox/seam.ts';
 import { doubtAfter, type OutboxContext, push } from './push.ts';
 import { reconcile } from './reconcile.ts';
 import { ARROWS } from './states.ts';

@@ -1,7 +1,7 @@
 import type { Page } from '../api/client.ts';
 import { toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
-import type { OutboxRow } from '../store/outbox-seam.ts';
+import type { OutboxRow } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
 import { orderWatch } from './list-order.ts';
 import { likeness, looksLike } from './match.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { PostText } from '../store/outbox-seam.ts';
+import type { PostText } from '../store/outbox/seam.ts';
 
 /** A post as the upstream shows it, reduced to what can be compared with an outbox row. */
 export interface SeenPost {

@@ -1,6 +1,6 @@
 import type { Client, CreateOutcome } from '../api/client.ts';
 import { crashPoint } from '../base/crash.ts';
-import type { AttemptEnd, OutboxRow, OutboxStore, PostText, Refusal, Words } from '../store/outbox-seam.ts';
+import type { AttemptEnd, OutboxRow, OutboxStore, PostText, Refusal, Words } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
 import { graced } from './grace.ts';
 import { type Look, look } from './look.ts';

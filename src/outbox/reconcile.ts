@@ -1,6 +1,6 @@
 import { crashPoint } from '../base/crash.ts';
 import type { Post } from '../contract/decode.ts';
-import type { OutboxRow } from '../store/outbox-seam.ts';
+import type { OutboxRow } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
 import { type Look, look } from './look.ts';
 import { AFTER_LOOKS, ARROWS } from './states.ts';

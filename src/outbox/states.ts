@@ -1,4 +1,4 @@
-import type { Arrow } from '../store/outbox-seam.ts';
+import type { Arrow } from '../store/outbox/seam.ts';
 
 /**
  * The life of an outbox row, whole. Nothing changes a state except along one of these arrows, each a transaction that

@@ -1,5 +1,5 @@
 import { codeOf, messageOf } from '../base/errors.ts';
-import type { Arrow, OutboxRow, RowChange } from '../store/outbox-seam.ts';
+import type { Arrow, OutboxRow, RowChange } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
 import type { Look } from './look.ts';
 import { AFTER_LOOKS } from './states.ts';

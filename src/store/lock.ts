@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { isBusy } from './db.ts';
 import { createPrivately } from './files.ts';
-import type { Busy, Lock } from './seam.ts';
+import type { Busy, Lock } from './mirror/seam.ts';
 
 /**
  * A lock the kernel keeps for us: SQLite's exclusive lock on a small file of its own. A frozen holder keeps it, a killed

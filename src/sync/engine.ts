@@ -1,6 +1,6 @@
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { Lock, Pass, PassEnd, PassMode, PassStart, PassSummary } from '../store/seam.ts';
+import type { Lock, Pass, PassEnd, PassMode, PassStart, PassSummary } from '../store/mirror/seam.ts';
 import { head } from './head.ts';
 import type { PassContext } from './pass.ts';
 import { type Memory, newSweep, readMemory, type SweepState } from './state.ts';

@@ -1,4 +1,4 @@
-import type { Key, KeyFamily, KeyRange } from '../store/seam.ts';
+import type { Key, KeyFamily, KeyRange } from '../store/mirror/seam.ts';
 import { compareKeys, type Direction, keyOf, type Slot } from './order.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Client, Page } from '../api/client.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { MirrorStore, PageResult, PageRows, Pass } from '../store/seam.ts';
+import type { MirrorStore, PageResult, PageRows, Pass } from '../store/mirror/seam.ts';
 
 export type AnyPage = Page<Post> | Page<Comment>;
 

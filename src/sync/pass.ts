@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Clock } from '../base/clock.ts';
-import type { MirrorStore, Pass } from '../store/seam.ts';
+import type { MirrorStore, Pass } from '../store/mirror/seam.ts';
 
 /** What a pass works with. */
 export interface PassContext {

@@ -1,4 +1,4 @@
-import type { Pass } from '../store/seam.ts';
+import type { Pass } from '../store/mirror/seam.ts';
 import { writeShown } from './pages.ts';
 import type { PassContext } from './pass.ts';
 

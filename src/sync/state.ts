@@ -1,5 +1,5 @@
 import type { Resource } from '../contract/endpoints.ts';
-import type { Key } from '../store/seam.ts';
+import type { Key } from '../store/mirror/seam.ts';
 import { type Evidence, noEvidence, type Order } from './order.ts';
 
 /** What a sweep carries from page to page, and over a kill. */

@@ -1,4 +1,4 @@
-import type { KeyFamily, Pass, PassCounts, PassEnd } from '../store/seam.ts';
+import type { KeyFamily, Pass, PassCounts, PassEnd } from '../store/mirror/seam.ts';
 import { boundaryHolds } from './boundary.ts';
 import { type Gaps, gapsOf } from './gaps.ts';
 import { compareKeys, keyOf, orderFrom, type Slot, slotsOf, withPage } from './order.ts';

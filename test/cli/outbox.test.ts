@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { ARROWS } from '../../src/outbox/states.ts';
-import type { OutboxStore } from '../../src/store/outbox-seam.ts';
-import { openSqliteOutbox } from '../../src/store/sqlite-outbox.ts';
+import type { OutboxStore } from '../../src/store/outbox/seam.ts';
+import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 
 /** A site with rows in the given states, made as the sender would make them. */

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { lookAfter } from '../../src/outbox/after-look.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile } from '../../src/outbox/reconcile.ts';
-import type { PostText } from '../../src/store/outbox-seam.ts';
+import type { PostText } from '../../src/store/outbox/seam.ts';
 import { type Bench, benchFor, HOUR, MINUTE } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sourceKeys } from '../../src/outbox/csv/source-key.ts';
 import { csvLine } from '../../src/outbox/csv/write.ts';
-import type { OutboxStore } from '../../src/store/outbox-seam.ts';
+import type { OutboxStore } from '../../src/store/outbox/seam.ts';
 import { readChunked } from './csv/feed.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 

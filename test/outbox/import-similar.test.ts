@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { forecast } from '../../src/outbox/import/outlook.ts';
 import { duplicateSearch } from '../../src/outbox/import/similar.ts';
-import type { ImportReads } from '../../src/store/import-reads.ts';
-import type { NewRow } from '../../src/store/outbox-seam.ts';
-import { openScratch } from '../../src/store/scratch.ts';
+import type { ImportReads } from '../../src/store/outbox/import-reads.ts';
+import { openScratch } from '../../src/store/outbox/scratch.ts';
+import type { NewRow } from '../../src/store/outbox/seam.ts';
 import { fakeClock } from '../support/clock.ts';
 
 function row(text: Partial<NewRow>): NewRow {

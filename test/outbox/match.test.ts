@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { looksLike, type SeenPost, twinKey } from '../../src/outbox/match.ts';
-import type { PostText } from '../../src/store/outbox-seam.ts';
+import type { PostText } from '../../src/store/outbox/seam.ts';
 import { TEXT } from './bench.ts';
 
 const SEEN: SeenPost = {

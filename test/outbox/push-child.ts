@@ -2,7 +2,7 @@ import { createClient } from '../../src/api/client.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { drive } from '../../src/outbox/drive.ts';
-import { openSqliteOutbox } from '../../src/store/sqlite-outbox.ts';
+import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
 
 /** What a sender in a process of its own is told. */
 export interface Order {

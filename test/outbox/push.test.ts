@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CreateOutcome } from '../../src/api/client.ts';
 import { push } from '../../src/outbox/push.ts';
-import type { OutboxRow } from '../../src/store/outbox-seam.ts';
+import type { OutboxRow } from '../../src/store/outbox/seam.ts';
 import { benchFor, CREATE_MS, SETTLE_MS } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 

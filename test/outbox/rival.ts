@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Client } from '../../src/api/client.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { drive } from '../../src/outbox/drive.ts';
-import type { OutboxStore } from '../../src/store/outbox-seam.ts';
+import type { OutboxStore } from '../../src/store/outbox/seam.ts';
 
 /** A second sender that is started while the first one seems to do nothing. */
 export interface Rival {

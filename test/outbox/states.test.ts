@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { ARROWS, FINAL_STATES } from '../../src/outbox/states.ts';
-import { type Arrow, OUTBOX_STATES, type OutboxState } from '../../src/store/outbox-seam.ts';
+import { type Arrow, OUTBOX_STATES, type OutboxState } from '../../src/store/outbox/seam.ts';
 import { type Bench, benchFor } from './bench.ts';
 
 /** A row put into a state behind the back of the machine. */

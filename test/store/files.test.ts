@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openForReading, openForWriting } from '../../src/store/db.ts';
-import { openSqliteStore, readMirrorStatus } from '../../src/store/sqlite.ts';
+import { openSqliteStore, readMirrorStatus } from '../../src/store/mirror/sqlite.ts';
 import { withPath } from './folder.ts';
 import { posts } from './rows.ts';
 import { UPSTREAM } from './sqlite-mirror.ts';

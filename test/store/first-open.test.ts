@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readMirrorStatus } from '../../src/store/sqlite.ts';
+import { readMirrorStatus } from '../../src/store/mirror/sqlite.ts';
 import { withPath } from './folder.ts';
 import { openAtOnce } from './opener.ts';
 import { range } from './rows.ts';

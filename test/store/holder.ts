@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Resource } from '../../src/contract/endpoints.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
 import type { Holder } from './conformance/mirror.ts';
 
 export interface Hold {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { messageOf } from '../../src/base/errors.ts';
-import type { MirrorStore } from '../../src/store/seam.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/seam.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
 
 export interface Opening {
   upstream: string;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
 import type { Mirror } from './conformance/mirror.ts';
 import { holdLock } from './holder.ts';
 import { sqliteReader } from './sqlite-reader.ts';

@@ -10,7 +10,7 @@ import type {
   PassEnd,
   PassStart,
   PassSummary,
-} from '../../src/store/seam.ts';
+} from '../../src/store/mirror/seam.ts';
 import { minute } from './rows.ts';
 
 /** The steps of a pass, with what a test does not care about filled in. Times are minutes of the story. */

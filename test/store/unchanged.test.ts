@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
-import type { KeyRange, MirrorStore } from '../../src/store/seam.ts';
+import type { KeyRange, MirrorStore } from '../../src/store/mirror/seam.ts';
 import * as wire from '../contract/wire.ts';
 import { aComment, aPost, range } from './rows.ts';
 import { openSqliteMirror } from './sqlite-mirror.ts';

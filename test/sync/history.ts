@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { codeOf } from '../../src/base/errors.ts';
 import { RESOURCES, type Resource } from '../../src/contract/endpoints.ts';
 import type { World } from '../../src/sandbox/server.ts';
-import type { MirrorStore } from '../../src/store/seam.ts';
+import type { MirrorStore } from '../../src/store/mirror/seam.ts';
 import { readMemory } from '../../src/sync/state.ts';
 import { assertExact, readMirror } from './mirror-rows.ts';
 import { type Event, events, happen } from './upheaval.ts';

@@ -13,8 +13,8 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/server.ts';
-import type { MirrorStore, PassSummary } from '../../src/store/seam.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { MirrorStore, PassSummary } from '../../src/store/mirror/seam.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
 import { type SyncOutcome, type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
 
 export const UPSTREAM = 'http://upstream.test';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
-import type { ImportReads } from '../../store/import-reads.ts';
-import type { Acceptance, OutboxStore } from '../../store/outbox-seam.ts';
+import type { ImportReads } from '../../store/outbox/import-reads.ts';
+import type { Acceptance, OutboxStore } from '../../store/outbox/seam.ts';
 import { FINAL_STATES } from '../states.ts';
 import type { Door, Verdict } from './intake.ts';
 

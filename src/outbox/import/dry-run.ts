@@ -1,6 +1,6 @@
-import type { ImportReads, KnownRow } from '../../store/import-reads.ts';
-import type { NewRow } from '../../store/outbox-seam.ts';
-import type { Scratch } from '../../store/scratch.ts';
+import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
+import type { Scratch } from '../../store/outbox/scratch.ts';
+import type { NewRow } from '../../store/outbox/seam.ts';
 import { sourceKey } from '../csv/source-key.ts';
 import type { Door, Verdict } from './intake.ts';
 import type { Forecast } from './outlook.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
-import type { ImportReads, KnownBoard } from '../../store/import-reads.ts';
-import type { NewRow } from '../../store/outbox-seam.ts';
-import type { Scratch } from '../../store/scratch.ts';
+import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
+import type { Scratch } from '../../store/outbox/scratch.ts';
+import type { NewRow } from '../../store/outbox/seam.ts';
 import { nearest } from '../csv/nearest.ts';
 import { type Duplicates, duplicateSearch } from './similar.ts';
 

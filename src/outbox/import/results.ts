@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
-import type { ImportReads, KnownRow } from '../../store/import-reads.ts';
+import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { AcceptedRow, CsvFile, CsvRow } from '../csv/csv-file.ts';
 import { RESULT_COLUMNS } from '../csv/result-columns.ts';
 import { sourceKeys } from '../csv/source-key.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import type { ImportReads } from '../../store/import-reads.ts';
-import type { NewRow } from '../../store/outbox-seam.ts';
+import type { ImportReads } from '../../store/outbox/import-reads.ts';
+import type { NewRow } from '../../store/outbox/seam.ts';
 
 /** Rows whose title is nearly that of a post the mirror already has. */
 export interface Duplicates {

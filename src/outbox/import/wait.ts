@@ -1,7 +1,7 @@
 import type { Client, CreateOutcome } from '../../api/client.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { StateCounts } from '../../store/outbox-seam.ts';
+import type { StateCounts } from '../../store/outbox/seam.ts';
 import { drive } from '../drive.ts';
 import type { OutboxContext } from '../push.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MirrorStore } from '../../../src/store/seam.ts';
+import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
 import { aComment, aPost, iso, minute, posts, range } from '../rows.ts';
 import { apply, begin, between, EVERYWHERE, finish, sweep } from '../steps.ts';
 import type { Reader } from './mirror.ts';

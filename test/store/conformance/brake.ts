@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MirrorStore } from '../../../src/store/seam.ts';
+import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
 import { aPost, posts, range } from '../rows.ts';
 import { apply, begin, finish, sweep, unorderedSweep } from '../steps.ts';
 import { liveIds } from './absences.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Lock, MirrorStore } from '../../../src/store/seam.ts';
+import type { Lock, MirrorStore } from '../../../src/store/mirror/seam.ts';
 import type { Story } from './story.ts';
 
 export function locks(story: Story): void {

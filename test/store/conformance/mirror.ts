@@ -1,5 +1,5 @@
 import type { Resource } from '../../../src/contract/endpoints.ts';
-import type { MirrorStore } from '../../../src/store/seam.ts';
+import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
 
 export type Row = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { MirrorStore } from '../../../src/store/seam.ts';
+import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
 import { wellFormedText } from '../../contract/wire.ts';
 import { aPost, range } from '../rows.ts';
 import { apply, begin, finish, sweep } from '../steps.ts';

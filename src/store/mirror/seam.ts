@@ -1,5 +1,5 @@
-import type { Comment, Post } from '../contract/decode.ts';
-import type { Resource } from '../contract/endpoints.ts';
+import type { Comment, Post } from '../../contract/decode.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 
 /**
  * The one door to the store: coarse operations, each a transaction of its own, all returning promises, so that another

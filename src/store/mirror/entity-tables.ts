@@ -1,7 +1,7 @@
 import type { Statement } from 'better-sqlite3';
-import { toInstant } from '../contract/datetime.ts';
-import type { Board, PostReference, Status, User } from '../contract/decode.ts';
-import type { Db } from './db.ts';
+import { toInstant } from '../../contract/datetime.ts';
+import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
+import type { Db } from '../db.ts';
 
 /** The tables of what comes inside other rows: each with how to find, compare and write one of its rows. */
 export type Value = string | number | null;

@@ -1,5 +1,5 @@
-import type { Board, PostReference, Status, User } from '../contract/decode.ts';
-import type { Db } from './db.ts';
+import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
+import type { Db } from '../db.ts';
 import {
   boardTable,
   type Entity,

@@ -1,6 +1,6 @@
-import type { Resource } from '../contract/endpoints.ts';
-import { type Db, isBusy, type OpenOptions, openForReading, openForWriting } from './db.ts';
-import { takeLock } from './lock.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import { type Db, isBusy, type OpenOptions, openForReading, openForWriting } from '../db.ts';
+import { takeLock } from '../lock.ts';
 import { passes } from './passes.ts';
 import type { Key, KeyFamily, MirrorStatus, MirrorStore } from './seam.ts';
 import { readStatus } from './status.ts';

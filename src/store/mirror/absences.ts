@@ -1,5 +1,5 @@
-import type { Resource } from '../contract/endpoints.ts';
-import type { Db } from './db.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import type { Db } from '../db.ts';
 import { unpackIds } from './pack.ts';
 import type { Key, KeyFamily, KeyRange } from './seam.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from './db.ts';
+import type { Db } from '../db.ts';
 
 /** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
 const CHUNK = 10_000;

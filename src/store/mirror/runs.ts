@@ -1,5 +1,5 @@
-import type { Resource } from '../contract/endpoints.ts';
-import type { Db } from './db.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import type { Db } from '../db.ts';
 import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './seam.ts';
 
 /** The log of passes and the checkpoint of the sweep under way. */

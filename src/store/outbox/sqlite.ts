@@ -1,9 +1,9 @@
-import { type Db, type OpenOptions, openForWriting } from './db.ts';
-import { takeLock } from './lock.ts';
-import { outboxWriter } from './outbox.ts';
-import { outboxReader } from './outbox-reads.ts';
-import type { OutboxStore } from './outbox-seam.ts';
-import type { SqliteStoreOptions } from './sqlite.ts';
+import { type Db, type OpenOptions, openForWriting } from '../db.ts';
+import { takeLock } from '../lock.ts';
+import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
+import { outboxReader } from './reads.ts';
+import type { OutboxStore } from './seam.ts';
+import { outboxWriter } from './writes.ts';
 
 /**
  * The outbox in the mirror's file, over a connection of its own: a commit here is a promise to somebody, so it has reached the disk

@@ -1,4 +1,4 @@
-import type { Db } from './db.ts';
+import type { Db } from '../db.ts';
 
 /** How many of the latest creates and passes are looked at: enough to know a service by, and always the same little work. */
 const LATEST = 500;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { type OpenOptions, openForReading } from './db.ts';
-import { outboxReader } from './outbox-reads.ts';
-import { type StoredRow, toRow } from './outbox-rows.ts';
-import type { AttemptRow, OutboxRow, OutboxState, StateCounts } from './outbox-seam.ts';
+import { type OpenOptions, openForReading } from '../db.ts';
+import { outboxReader } from './reads.ts';
+import { type StoredRow, toRow } from './rows.ts';
+import type { AttemptRow, OutboxRow, OutboxState, StateCounts } from './seam.ts';
 
 /** The outbox as a person looks at it, from a handle that cannot change it. */
 export interface OutboxView {

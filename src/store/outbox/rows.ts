@@ -1,4 +1,4 @@
-import type { OutboxRow } from './outbox-seam.ts';
+import type { OutboxRow } from './seam.ts';
 
 /** A row as SQLite holds it. */
 export interface StoredRow extends Omit<OutboxRow, 'baseline' | 'candidates' | 'was_ambiguous'> {

@@ -1,6 +1,6 @@
-import type { Db } from './db.ts';
+import type { Db } from '../db.ts';
 import { listDelayReader } from './list-delay.ts';
-import { type StoredRow, toRow } from './outbox-rows.ts';
+import { type StoredRow, toRow } from './rows.ts';
 import {
   type AttemptRow,
   type MirroredPost,
@@ -10,7 +10,7 @@ import {
   type RowFilter,
   type StateCounts,
   type Words,
-} from './outbox-seam.ts';
+} from './seam.ts';
 import { textQuery } from './text-query.ts';
 
 /** The reading half of the outbox. */

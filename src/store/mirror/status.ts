@@ -1,5 +1,5 @@
-import { RESOURCES, type Resource } from '../contract/endpoints.ts';
-import type { Db } from './db.ts';
+import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import type { Db } from '../db.ts';
 import type { MirrorStatus, ResourceStatus, RunRow } from './seam.ts';
 
 const RECENT_RUNS = 10;

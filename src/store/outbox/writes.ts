@@ -1,5 +1,5 @@
-import type { Db } from './db.ts';
-import { type StoredRow, toRow } from './outbox-rows.ts';
+import type { Db } from '../db.ts';
+import { type StoredRow, toRow } from './rows.ts';
 import type {
   Acceptance,
   AfterLook,
@@ -10,7 +10,7 @@ import type {
   OutboxRow,
   Refusal,
   RowChange,
-} from './outbox-seam.ts';
+} from './seam.ts';
 
 /** The writing half of the outbox: each function is the inside of one transaction. */
 export interface OutboxWriter {

@@ -1,6 +1,6 @@
-import { toInstant } from '../contract/datetime.ts';
-import type { Post } from '../contract/decode.ts';
-import type { Db } from './db.ts';
+import { toInstant } from '../../contract/datetime.ts';
+import type { Post } from '../../contract/decode.ts';
+import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
 import type { RowWriter } from './rows.ts';
 import type { TextIndex } from './text-index.ts';

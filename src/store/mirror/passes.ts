@@ -1,8 +1,8 @@
-import type { Comment, Post } from '../contract/decode.ts';
-import type { Resource } from '../contract/endpoints.ts';
+import type { Comment, Post } from '../../contract/decode.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import type { Db } from '../db.ts';
 import { absences } from './absences.ts';
 import { commentWriter } from './comments.ts';
-import type { Db } from './db.ts';
 import { entityObserver, type Observed } from './observe.ts';
 import { packIds } from './pack.ts';
 import { postWriter } from './posts.ts';
