@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
-import type { Secret } from '../src/base/secret.ts';
+import { Secret } from '../src/base/secret.ts';
+import { isLoopback } from './parse.ts';
 import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
 
 export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
@@ -10,6 +11,8 @@ export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
 export interface Settings extends RawSettings {
   readonly dataDir: string;
   readonly mirrorPath: string;
+  readonly exportDir: string;
+  readonly timeZone: string;
   readonly logFormat: 'pretty' | 'json';
   /** Where each value came from, for `feedback-mirror config`. */
   readonly sources: Readonly<Record<SettingKey, Source>>;
@@ -42,6 +45,11 @@ export function loadSettings(input: LoadInput): Settings {
       'FEEDBACK_AUTH_PARAM is required with FEEDBACK_AUTH=query: set it to the name of the query parameter',
     );
   }
+  if (raw.httpHost && !isLoopback(raw.httpHost) && !raw.httpToken) {
+    problems.push(
+      `HTTP_TOKEN is required with HTTP_HOST=${JSON.stringify(raw.httpHost)}: anyone who reaches that address could read the mirror and send posts`,
+    );
+  }
   if (problems.length > 0)
     throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
   const dataDir = raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox'));
@@ -49,9 +57,18 @@ export function loadSettings(input: LoadInput): Settings {
     ...raw,
     dataDir,
     mirrorPath: raw.mirrorPath ?? join(dataDir, 'mirror.db'),
+    exportDir: raw.exportDir ?? join(dataDir, 'exports'),
+    timeZone: raw.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
   });
+}
+
+/** Every text of the settings that must not be printed; of a URL, its password also on its own. */
+export function secretsOf({ token, httpToken, queueUrl }: RawSettings): Secret[] {
+  const password = queueUrl ? URL.parse(queueUrl.reveal())?.password : undefined;
+  const secrets = [token, httpToken, queueUrl, password ? new Secret(decodeURIComponent(password)) : null];
+  return secrets.filter((secret) => secret !== null);
 }
 
 function attempt<T>(step: () => T, problems: string[]): T | undefined {

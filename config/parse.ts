@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import type { CronExpressionParser } from 'cron-parser';
 import { Secret } from '../src/base/secret.ts';
 
 /** Reading one setting from text. Each parser returns the value or throws an Error whose message says what is allowed. */
@@ -90,3 +92,64 @@ export function isLoopback(host: string): boolean {
     /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
   );
 }
+
+const QUEUES = ['redis:', 'rediss:', 'postgres:', 'postgresql:'];
+
+export const queueUrl: Parse<Secret> = (value) => {
+  const url = URL.parse(value.trim());
+  if (!url || !QUEUES.includes(url.protocol) || url.hostname === '')
+    throw new Error(
+      'must be a URL such as redis://127.0.0.1:6379, rediss://host or postgres://user@host/database',
+    );
+  return new Secret(value.trim());
+};
+
+/** Only loaded where a pattern is set: most commands need none. */
+function cronParser(): typeof CronExpressionParser {
+  const load = createRequire(import.meta.url) as (name: string) => typeof import('cron-parser');
+  return load('cron-parser').CronExpressionParser;
+}
+
+/** Three fields would be taken for a pattern too, with the rest filled in: nobody means that. */
+export const cron: Parse<string> = (value) => {
+  const pattern = value.trim();
+  const fields = pattern.split(/\s+/).length;
+  const isNamed = /^@[a-z]+$/.test(pattern);
+  try {
+    if (!isNamed && (fields < 5 || fields > 6)) throw new Error();
+    cronParser().parse(pattern).next();
+  } catch {
+    throw new Error(
+      'must be a cron pattern that comes true: five fields such as "30 2 * * *", six with seconds first',
+    );
+  }
+  return pattern;
+};
+
+export const timeZone: Parse<string> = (value) => {
+  // The C library's way to name a file, as in `:/etc/localtime`.
+  if (value.startsWith(':')) return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value.trim() }).resolvedOptions().timeZone;
+  } catch {
+    throw new Error('must be a time zone such as UTC or Europe/Berlin');
+  }
+};
+
+/** An address or a name, without port or scheme. */
+export const hostName: Parse<string> = (value) => {
+  const host = value.trim();
+  const spelt = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  if (!/^[A-Za-z0-9.:[\]-]+$/.test(host) || URL.parse(`http://${spelt}/`)?.port !== '')
+    throw new Error('must be an address or a host name, without a port, such as 127.0.0.1');
+  return host;
+};
+
+export const retention: Parse<number | 'never'> = (value) => {
+  if (value.trim() === '0') return 0;
+  try {
+    return durationOr('never')(value);
+  } catch {
+    throw new Error('must be never, 0, or a duration such as 30d');
+  }
+};

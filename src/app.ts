@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LoadInput, liveToken, type Settings } from '../config/load.ts';
+import { type LoadInput, liveToken, type Settings, secretsOf } from '../config/load.ts';
 import { type Client, createClient } from './api/client.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
 import { type Clock, systemClock } from './base/clock.ts';
@@ -47,7 +47,7 @@ export async function openApp(
     mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
     const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);
-    const seen = new Set<Secret>();
+    const seen = new Set(secretsOf(settings));
     const token = (): Secret => {
       const current = upstream.token();
       seen.add(current);

@@ -10,6 +10,7 @@ const root = resolve(import.meta.dirname, '..');
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8');
 const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
+  allowScripts: Record<string, boolean>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
@@ -33,7 +34,9 @@ describe('the README', () => {
     for (const [, script = ''] of readme.matchAll(/npm run ([a-z:]+)/g))
       assert.ok(manifest.scripts[script], script);
     const known: string[] = Object.values(SETTINGS).map(({ env }) => env);
-    for (const [name] of readme.matchAll(/\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG)_[A-Z_]+\b/g))
+    for (const [name] of readme.matchAll(
+      /\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG|QUEUE|HTTP|EXPORT|RETENTION)_[A-Z_]+\b/g,
+    ))
       assert.ok(known.includes(name), name);
   });
 
@@ -49,7 +52,7 @@ describe('the manifest', () => {
   it('pins every dependency to one version, and lists install scripts by name', () => {
     const { dependencies, devDependencies } = manifest;
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
-      assert.match(version, /^\d+\.\d+\.\d+$/, name);
+      assert.match(version, /^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/, name);
     const lock = JSON.parse(readFileSync(resolve(root, 'package-lock.json'), 'utf8')) as {
       packages: Record<
         string,
@@ -59,8 +62,12 @@ describe('the manifest', () => {
     const scripted = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript);
     assert.deepEqual(
       scripted.map(([path]) => path),
-      ['node_modules/node'],
+      Object.keys(manifest.allowScripts)
+        .filter((name) => name !== 'better-sqlite3')
+        .map((name) => `node_modules/${name}`),
     );
+    const allowed = Object.entries(manifest.allowScripts).filter(([, isAllowed]) => isAllowed);
+    assert.deepEqual(allowed, [['node', true]]);
     for (const [path, { integrity }] of Object.entries(lock.packages))
       if (path !== '') assert.ok(integrity, path);
     // npm leaves out what it could not find for another platform, and then refuses the lock file on every one.

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
+import { type LoadInput, loadSettings, type Settings, secretsOf } from '../../config/load.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import type { Secret } from '../base/secret.ts';
 
@@ -29,7 +29,7 @@ export function openContext(program: Command, signal: AbortSignal): Context {
   const options = program.opts<Record<string, string | boolean | undefined>>();
   const input = loadInput(options);
   const settings = loadSettings(input);
-  if (settings.token) secretsInUse.add(settings.token);
+  for (const secret of secretsOf(settings)) secretsInUse.add(secret);
   return {
     settings,
     input,

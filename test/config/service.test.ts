@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { secretsOf } from '../../config/load.ts';
+import { cron, hostName, queueUrl, retention, timeZone } from '../../config/parse.ts';
+import { load, problemsOf } from './inputs.ts';
+
+describe('a cron pattern', () => {
+  it('has five fields, six with seconds, or a name', () => {
+    for (const pattern of ['30 2 * * *', '*/10 * * * * *', '0 9 * * 1-5', '@daily', '0 9 * * MON#2'])
+      assert.equal(cron(` ${pattern} `), pattern);
+  });
+
+  it('is refused when it has too few fields, makes no sense, or never comes true', () => {
+    for (const pattern of ['* * *', '61 * * * *', 'nonsense', '0 0 31 2 *', '@sometimes', '* * * * * * *'])
+      assert.throws(() => cron(pattern), /must be a cron pattern that comes true/, pattern);
+  });
+});
+
+describe('a time zone', () => {
+  it('is one the machine knows', () => {
+    assert.equal(timeZone('Europe/Berlin'), 'Europe/Berlin');
+    assert.throws(() => timeZone('Nowhere/Else'), /such as UTC or Europe\/Berlin/);
+  });
+
+  it('may be the name of a file, as C libraries have it, and is then the one of the machine', () => {
+    assert.equal(timeZone(':/etc/localtime'), Intl.DateTimeFormat().resolvedOptions().timeZone);
+  });
+});
+
+describe('the address of the service', () => {
+  it('is a host without a port', () => {
+    for (const host of ['127.0.0.1', 'localhost', '::1', '0.0.0.0', 'mirror.example.com'])
+      assert.equal(hostName(host), host);
+    for (const host of ['127.0.0.1:80', 'http://localhost', 'a b', '', 'a/b'])
+      assert.throws(() => hostName(host), /must be an address or a host name/, host);
+  });
+
+  it('needs a token where others can reach it', () => {
+    assert.equal(load({ env: { HTTP_HOST: '::1' } }).httpHost, '::1');
+    assert.equal(load({ env: { HTTP_HOST: '0.0.0.0', HTTP_TOKEN: 'abcd' } }).httpHost, '0.0.0.0');
+    const [problem = ''] = problemsOf({ env: { HTTP_HOST: '0.0.0.0' } });
+    assert.match(problem, /^HTTP_TOKEN is required with HTTP_HOST="0.0.0.0"/);
+  });
+});
+
+describe('the queue', () => {
+  it('is on Redis or PostgreSQL', () => {
+    for (const url of [
+      'redis://127.0.0.1:6379',
+      'rediss://:p@host/2',
+      'postgres://u@h/db',
+      'postgresql://h/d',
+    ])
+      assert.equal(queueUrl(url).reveal(), url);
+    for (const url of ['http://h', 'redis', 'redis://', 'mysql://h'])
+      assert.throws(() => queueUrl(url), /must be a URL such as redis:/, url);
+  });
+
+  it('is a secret, and its password is one on its own', () => {
+    const settings = load({ env: { QUEUE_URL: 'redis://:pa%24sword@h' } });
+    const masked = secretsOf(settings).reduce((text, secret) => secret.mask(text), 'NOAUTH pa$sword');
+    assert.equal(masked, 'NOAUTH [secret]');
+    const [problem = ''] = problemsOf({ env: { QUEUE_URL: 'http://:hidden@h' } });
+    assert.ok(!problem.includes('hidden'), problem);
+  });
+});
+
+describe('how long deleted rows are kept', () => {
+  it('is a duration, 0, or never', () => {
+    assert.deepEqual(['30d', '0', 'never', '12h'].map(retention), [2_592_000_000, 0, 'never', 43_200_000]);
+    assert.throws(() => retention('forever'), /must be never, 0, or a duration such as 30d/);
+  });
+});
