@@ -8,10 +8,10 @@ const root = resolve(import.meta.dirname, '..');
 /** The house, top to bottom. An import may point to a lower floor or stay in its own room. */
 const FLOORS: [level: number, rooms: string[]][] = [
   [7, ['src/main.ts', 'src/feedback-mirror.js', 'src/cli', 'src/http']],
-  [6, ['src/worker.ts']],
+  [6, ['src/worker.ts', 'src/worker']],
   [5, ['jobs']],
   [4, ['src/app.ts']],
-  [3, ['src/sync', 'src/outbox', 'src/export', 'src/reports']],
+  [3, ['src/sync', 'src/outbox', 'src/export', 'src/reports', 'src/erasure', 'src/query']],
   [2, ['src/api', 'src/store', 'src/queue', 'src/sandbox']],
   [1, ['config', 'src/contract', 'src/require-node.js']],
   [0, ['src/base']],
