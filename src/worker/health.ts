@@ -1,0 +1,159 @@
+import type { Resource } from '../contract/resources.ts';
+import type { BackendKind } from '../queue/backend.ts';
+import type { PassMode } from '../store/mirror/seam.ts';
+
+/** How far the service has come, as plain times in milliseconds since the epoch. */
+export interface Progress {
+  now: number;
+  startedAt: number;
+  /** When the queue last carried a scheduled tick to its end: shows that queue and worker loop live. */
+  lastTickAt: number | null;
+  /** At most 40 s, or a loop that stopped would go unnoticed for more than two minutes. */
+  tickEveryMs: number;
+  lists: readonly ListProgress[];
+  outbox: OutboxProgress;
+  /** Until when the upstream wants no calls; null when it does not mind. */
+  closedUntil: number | null;
+  queue: {
+    kind: BackendKind;
+    reachable: boolean;
+    depth: readonly { queue: string; state: string; jobs: number }[];
+  };
+}
+
+export interface ListProgress {
+  resource: Resource;
+  /** When the last complete sweep ended. */
+  lastSweepAt: number | null;
+  /** When the sweep after that one is due. It stays where it is while sweeps fail: that is how long we are late. */
+  sweepDueAt: number;
+  /** How long sweeps of this list take; 0 or left out where nobody knows. */
+  usualSweepMs?: number;
+  /** A pass under way; without a page so far, `lastPageAt` is `since`. */
+  running: { mode: PassMode; since: number; lastPageAt: number } | null;
+}
+
+export interface OutboxProgress {
+  /** Since when the row that waits longest could have been sent; null when none waits. */
+  oldestDueAt: number | null;
+  lastAttemptAt: number | null;
+  /** Why nothing is sent, in words for the operator. */
+  paused: string | null;
+  isSender: boolean;
+}
+
+export interface Health {
+  ready: boolean;
+  checks: { name: string; ok: boolean; detail: string }[];
+}
+
+interface Verdict {
+  ok: boolean;
+  detail: string;
+}
+
+/** Nothing that can go on goes without a sign of life for longer; a look every 30 s then sees a wedge within 2 minutes. */
+const STILL_MS = 90_000;
+const TICK_AT_LEAST_MS = 60_000;
+
+/** Whether the service does its work, judged by what got done and not by whether it seems to run. */
+export function assess(progress: Progress): Health {
+  const checks = [
+    { name: 'queue', ...judgeQueue(progress) },
+    { name: 'loop', ...judgeLoop(progress) },
+    ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
+    { name: 'outbox', ...judgeOutbox(progress) },
+    { name: 'upstream', ...describeUpstream(progress) },
+  ];
+  return { ready: checks.every(({ ok }) => ok), checks };
+}
+
+function judgeQueue({ queue: { kind, reachable } }: Progress): Verdict {
+  return reachable ? good(`the ${kind} queue answers`) : bad(`the ${kind} queue does not answer`);
+}
+
+function judgeLoop({ now, startedAt, lastTickAt, tickEveryMs }: Progress): Verdict {
+  const patience = Math.max(3 * tickEveryMs, TICK_AT_LEAST_MS);
+  if (lastTickAt === null)
+    return bad(`no tick has come through the queue since the start ${ago(now, startedAt)}`);
+  const detail = `the last tick came through the queue ${ago(now, lastTickAt)}`;
+  return now - lastTickAt <= patience
+    ? good(detail)
+    : bad(`${detail}, one is due every ${span(tickEveryMs)}`);
+}
+
+function judgeList(list: ListProgress, progress: Progress): Verdict {
+  const stuck = stuckPass(list, progress) ?? missedSweep(list, progress);
+  if (stuck) return bad(stuck);
+  const { now } = progress;
+  const { lastSweepAt, running } = list;
+  const under = running ? `, a ${running.mode} is under way since ${span(now - running.since)}` : '';
+  if (lastSweepAt === null) return bad(firstSweep(list, now));
+  const detail = `the last complete sweep ended ${ago(now, lastSweepAt)}${under}`;
+  return now <= staleAt(list, lastSweepAt) ? good(detail) : bad(`${detail}; that is too long ago`);
+}
+
+function firstSweep({ running, sweepDueAt }: ListProgress, now: number): string {
+  if (running?.mode === 'sweep')
+    return `the first sweep is under way since ${span(now - running.since)}, its last page came ${ago(now, running.lastPageAt)}`;
+  return `there was no complete sweep yet; one is due ${sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'now'}`;
+}
+
+/** Two intervals and the time a sweep takes: a long sweep that gets on is no reason to call the mirror old. */
+function staleAt({ sweepDueAt, usualSweepMs = 0 }: ListProgress, lastSweepAt: number): number {
+  return lastSweepAt + 2 * (sweepDueAt - lastSweepAt) + Math.max(usualSweepMs, STILL_MS);
+}
+
+function stuckPass({ running }: ListProgress, progress: Progress): string | null {
+  if (!running || !isStill(running.lastPageAt, progress)) return null;
+  return `a ${running.mode} is under way, but its last page came ${ago(progress.now, running.lastPageAt)}`;
+}
+
+function missedSweep({ running, sweepDueAt }: ListProgress, progress: Progress): string | null {
+  if (running || !isStill(sweepDueAt, progress)) return null;
+  return `a sweep is due for ${span(progress.now - sweepDueAt)}, and none is under way`;
+}
+
+function judgeOutbox(progress: Progress): Verdict {
+  const { now, outbox } = progress;
+  const { oldestDueAt, lastAttemptAt, paused, isSender } = outbox;
+  if (!isSender) return good('another process sends');
+  if (paused !== null) return bad(`sending is paused: ${paused}`);
+  if (oldestDueAt === null) return good('nothing waits to be sent');
+  const detail = `the oldest row waits for ${span(now - oldestDueAt)}`;
+  if (!isStill(Math.max(oldestDueAt, lastAttemptAt ?? 0), progress)) return good(detail);
+  return bad(
+    `${detail}, and ${lastAttemptAt === null ? 'nothing was sent yet' : `the last attempt began ${ago(now, lastAttemptAt)}`}`,
+  );
+}
+
+/** The upstream's wish to be left alone is no fault of ours; what it makes old, the lists tell. */
+function describeUpstream({ now, closedUntil }: Progress): Verdict {
+  if (closedUntil === null || closedUntil <= now) return good('may be called');
+  return good(`asked for no calls for another ${span(closedUntil - now)}`);
+}
+
+/** Whether nothing has moved for too long. Time before our start, and time in which we may not call, does not count. */
+function isStill(since: number, { now, startedAt, closedUntil }: Progress): boolean {
+  return now - Math.max(since, startedAt, closedUntil ?? 0) > STILL_MS;
+}
+
+function good(detail: string): Verdict {
+  return { ok: true, detail };
+}
+
+function bad(detail: string): Verdict {
+  return { ok: false, detail };
+}
+
+function ago(now: number, time: number): string {
+  return `${span(now - time)} ago`;
+}
+
+/** `40 s`, `3 min`, `5 h`, `4 days`. A clock that was set back does not make it negative. */
+function span(ms: number): string {
+  const seconds = Math.max(Math.round(ms / 1000), 0);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
