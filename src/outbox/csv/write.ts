@@ -1,11 +1,6 @@
+import { csvCell, inert } from '../../base/csv.ts';
 import type { CsvFile, CsvRow, Delimiter } from './csv-file.ts';
 import { dataColumns, RESULT_COLUMNS } from './result-columns.ts';
-
-/** Every delimiter is quoted, not only the one in use, so that a header line is never ambiguous to whoever reads it. */
-const NEEDS_QUOTES = /[",;\t\r\n\uFEFF]/;
-
-/** What a spreadsheet would run. */
-const FORMULA = /^[=+\-@\t\r]/;
 
 export interface LineOptions {
   delimiter: Delimiter;
@@ -20,10 +15,6 @@ export function csvLine(cells: readonly string[], { delimiter, eol = '\r\n' }: L
   let line = '';
   for (let i = 0; i < cells.length; i++) line += (i === 0 ? '' : delimiter) + csvCell(cells[i] ?? '');
   return line + eol;
-}
-
-function csvCell(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export interface RowResult {
@@ -65,11 +56,7 @@ function ownCells(cells: readonly string[], columns: number, data: number): stri
   return cells.length < data ? [...cells, ...Array<string>(data - cells.length).fill('')] : [...cells];
 }
 
+/** Addresses and reasons can come from the upstream, and this file is made to be opened in a spreadsheet. */
 function resultCells({ state, post_id, url, reason }: RowResult): string[] {
   return [state, String(post_id ?? ''), inert(url ?? ''), inert(reason ?? '')];
-}
-
-/** Addresses and reasons can come from the upstream, and this file is made to be opened in a spreadsheet. */
-function inert(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
 }
