@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
+import { nearest } from '../../base/nearest.ts';
 import { FIELDS, type Field, type MappedColumn, type ReadOptions } from './csv-file.ts';
 import { ALIASES, plainName } from './header-names.ts';
-import { nearest } from './nearest.ts';
 import { dataColumns } from './result-columns.ts';
 
 type Wishes = Pick<ReadOptions, 'map' | 'board'>;

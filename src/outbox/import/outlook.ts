@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
+import { nearest } from '../../base/nearest.ts';
 import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
 import type { NewRow } from '../../store/outbox/seam.ts';
-import { nearest } from '../csv/nearest.ts';
 import { type Duplicates, duplicateSearch } from './similar.ts';
 
 /** What would come of the rows that an import would accept, as far as the mirror can tell. */
