@@ -2,20 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadInput, liveToken, type Settings, secretsOf } from '../config/load.ts';
-import { type Client, createClient } from './api/client.ts';
+import { type Client, type ClientOptions, createClient } from './api/client.ts';
+import { createGate, type Gate } from './api/gate.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
+import { watchForOutage } from './api/outage.ts';
 import { type Clock, systemClock } from './base/clock.ts';
-import { AppError } from './base/errors.ts';
+import { AppError, messageOf } from './base/errors.ts';
 import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
+import type { Metrics } from './base/metrics.ts';
 import { Secret } from './base/secret.ts';
 import type { OutboxContext } from './outbox/push.ts';
+import type { QueueBackend } from './queue/backend.ts';
+import { takeLock } from './store/lock.ts';
 import type { MirrorStatus, MirrorStore } from './store/mirror/seam.ts';
 import { openSqliteStore, readMirrorStatus } from './store/mirror/sqlite.ts';
 import { type ImportReads, openImportReads } from './store/outbox/import-reads.ts';
 import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
 import { type OutboxView, openOutboxView } from './store/outbox/view.ts';
+import { openServiceState, type ServiceState } from './store/service-state.ts';
 
 /** Everything that is open while a command or the service works. */
 export interface App {
@@ -23,8 +29,12 @@ export interface App {
   clock: Clock;
   log: Logger;
   client: Client;
+  /** Closed while the upstream wants no calls: for every process of this mirror, and after a restart. */
+  gate: Gate;
   store: MirrorStore;
   outbox: OutboxStore;
+  /** What the processes of this mirror tell each other. */
+  state: ServiceState;
   close(): Promise<void>;
 }
 
@@ -36,7 +46,7 @@ export async function openApp(
   settings: Settings,
   input: LoadInput,
   purpose: string,
-  { isService = false }: { isService?: boolean } = {},
+  { isService = false, metrics }: { isService?: boolean; metrics?: Metrics } = {},
 ): Promise<App> {
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -63,13 +73,46 @@ export async function openApp(
     opened.push(() => store.close());
     const outbox = openSqliteOutbox(mirror);
     opened.push(() => outbox.close());
-    const client = openClient(settings, { url: upstream.url, token }, log);
+    const state = openServiceState(mirror);
+    opened.push(async () => state.close());
+    const gate = sharedGate(state, log);
+    const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
+    const client = openClient(settings, { url: upstream.url, token, log, gate, onRequest });
     opened.push(() => client.close());
-    return { settings, clock: systemClock, log, client, store, outbox, close };
+    return { settings, clock: systemClock, log, client, gate, store, outbox, state, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A note that cannot be read or written must not turn an answer of the upstream into an unclear one. */
+function sharedGate(state: ServiceState, log: Logger): Gate {
+  const kept = <T>(work: () => T, instead: T): T => {
+    try {
+      return work();
+    } catch (error) {
+      log.error({ reason: messageOf(error) }, 'when the upstream may be called is not shared');
+      return instead;
+    }
+  };
+  const memory = {
+    read: () => kept(() => state.closedUntil(), 0),
+    write: (until: number) => kept(() => state.closeUntil(until), undefined),
+  };
+  return createGate(0, { memory, outage: watchForOutage() });
+}
+
+/** The queue of the service; commands work without it. */
+export async function openQueue({ settings, state, log }: App): Promise<QueueBackend> {
+  const { openQueueBackend } = await import('./queue/backend.ts');
+  return await openQueueBackend({
+    url: settings.queueUrl,
+    folder: join(settings.dataDir, 'queue'),
+    mirrorId: state.mirrorId,
+    log,
+    takeLock: (path) => takeLock(path, `${holder('start')}, since ${new Date().toISOString()}`),
+  });
 }
 
 /** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */
@@ -140,18 +183,16 @@ function realToken(settings: Settings, input: LoadInput): () => Secret {
 
 function openClient(
   settings: Settings,
-  { url, token }: Pick<Upstream, 'url' | 'token'>,
-  log: Logger,
+  { url, ...rest }: Pick<ClientOptions, 'token' | 'log' | 'gate' | 'onRequest'> & { url: string },
 ): Client {
   const { auth, authParameter, pageParameter, cursorParameter } = settings;
   return createClient({
     baseUrl: url,
     auth:
       auth === 'query' && authParameter ? { kind: 'query', parameter: authParameter } : { kind: 'header' },
-    token,
-    log,
     pageParameter,
     cursorParameter,
+    ...rest,
   });
 }
 

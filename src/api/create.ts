@@ -48,7 +48,11 @@ export async function create(
 
 function beforeConnecting({ gate, clock }: Context, signal: AbortSignal | undefined): CreateOutcome | null {
   if (signal?.aborted) return { outcome: 'not-sent', reason: 'it was called off before it was sent' };
-  const retryAt = gate.closedUntil(clock.now());
+  const now = clock.now();
+  // Nobody asked for this wait: it is our own, so it is no throttling and ends like any other failure to connect.
+  if (gate.outageUntil(now) !== null)
+    return { outcome: 'not-sent', reason: 'the upstream has not been answering' };
+  const retryAt = gate.closedUntil(now);
   if (retryAt === null) return null;
   const reason = `the upstream asked us not to call before ${new Date(retryAt).toISOString()}`;
   return { outcome: 'throttled', httpStatus: null, retryAt, reason };

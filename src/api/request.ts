@@ -55,6 +55,8 @@ export async function exchange(
     throw networkFailure(error, guard, secret);
   } finally {
     guard.stop();
+    // Called off by ourselves, it says nothing about the upstream.
+    if (status !== null || !signal?.aborted) context.gate.learn(status, context.clock.now());
     context.onRequest({ operation, status, ms: context.clock.now() - started, retry });
   }
 }

@@ -3,6 +3,7 @@ import { listDelayReader } from './list-delay.ts';
 import { type StoredRow, toRow } from './rows.ts';
 import {
   type AttemptRow,
+  type Due,
   type MirroredPost,
   type Next,
   OUTBOX_STATES,
@@ -18,6 +19,7 @@ export interface OutboxReader {
   orphans(): OutboxRow[];
   isOver(batch: string | null): boolean;
   next(now: number, batch: string | null): Next;
+  due(now: number, limit: number): Due;
   find(id: number): OutboxRow | null;
   list(filter: RowFilter): OutboxRow[];
   attempts(id: number): AttemptRow[];
@@ -55,6 +57,7 @@ export function outboxReader(db: Db): OutboxReader {
 
   return {
     ...dueReader(db),
+    due: allDueReader(db),
     ...boundReader(db),
     orphans: () => sending.all().map(toRow),
     find(id) {
@@ -141,6 +144,38 @@ function readyQueries(db: Db, of: string) {
     atOnce: one('not_before IS NULL').pluck(),
     due: one('not_before <= $at').pluck(),
     later: db.prepare<{ at: string; batch?: string }, string | null>(first).pluck(),
+  };
+}
+
+/** The same order as `next`, for whoever hands out many rows at a time. */
+function allDueReader(db: Db): OutboxReader['due'] {
+  type Row = { id: number; since: string };
+  const select = (which: string) =>
+    db.prepare<{ at: string; limit: number }, Row>(`
+      SELECT id, coalesce(not_before, created_at) AS since FROM outbox o
+       WHERE ${which} ORDER BY not_before, id LIMIT $limit`);
+  const waited = select(`state = 'ready' AND not_before <= $at AND NOT ${TWIN_UNDER_WAY}`);
+  const untried = select(`state = 'ready' AND not_before IS NULL AND NOT ${TWIN_UNDER_WAY}`);
+  const settled = select("state = 'ambiguous' AND not_before <= $at");
+  const later = db
+    .prepare<{ at: string }, string | null>(
+      `SELECT min(at) FROM (SELECT min(not_before) AS at FROM outbox WHERE state = 'ready' AND not_before > $at
+                            UNION ALL SELECT min(not_before) FROM outbox WHERE state = 'ambiguous' AND not_before > $at)`,
+    )
+    .pluck();
+  return (now, limit) => {
+    const at = new Date(now).toISOString();
+    const ready = waited.all({ at, limit });
+    if (ready.length < limit) ready.push(...untried.all({ at, limit: limit - ready.length }));
+    const unclear = settled.all({ at, limit });
+    const times = [...ready, ...unclear].map(({ since }) => Date.parse(since));
+    const next = later.get({ at });
+    return {
+      ready: ready.map(({ id }) => id),
+      settled: unclear.map(({ id }) => id),
+      since: times.length === 0 ? null : Math.min(...times),
+      at: next ? Date.parse(next) : null,
+    };
   };
 }
 

@@ -19,6 +19,8 @@ export interface OutboxStore {
    * of any batch: one of them may be the twin that a row of this batch waits for.
    */
   next(now: number, batch: string | null): Promise<Next>;
+  /** What is due now, each kind in the order of `next` and at most `limit` of it; a row whose twin is under way is not. */
+  due(now: number, limit: number): Promise<Due>;
   find(id: number): Promise<OutboxRow | null>;
   list(filter: RowFilter): Promise<OutboxRow[]>;
   attempts(id: number): Promise<AttemptRow[]>;
@@ -162,6 +164,17 @@ export interface Next {
   /** An ambiguous row that has settled. */
   settled: number | null;
   /** When something becomes due, if nothing is due now; null when nothing waits for time. */
+  at: number | null;
+}
+
+export interface Due {
+  /** Rows that can be sent. */
+  ready: number[];
+  /** Ambiguous rows that have settled. */
+  settled: number[];
+  /** Since when the one that waits longest could have gone on; null when nothing is due. */
+  since: number | null;
+  /** When the next row that waits for its time becomes due; null when none does. */
   at: number | null;
 }
 

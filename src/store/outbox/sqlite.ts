@@ -25,6 +25,7 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
     orphans: async () => reads.orphans(),
     isOver: async (batch) => reads.isOver(batch),
     next: async (now, batch) => reads.next(now, batch),
+    due: async (now, limit) => reads.due(now, limit),
     find: async (id) => reads.find(id),
     list: async (filter) => reads.list(filter),
     attempts: async (id) => reads.attempts(id),

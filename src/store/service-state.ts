@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { RESOURCES, type Resource } from '../contract/endpoints.ts';
+import { type Db, type OpenOptions, openForWriting } from './db.ts';
+import type { PassMode } from './mirror/seam.ts';
+
+/**
+ * What the processes of one mirror tell each other through its file. Read before every request and every few seconds besides, so each
+ * question is a step or two into an index, and answered at once: no promise stands between a look and what is decided by it.
+ */
+export interface ServiceState {
+  /** Made once; keeps mirrors apart that share a queue. */
+  readonly mirrorId: string;
+  /** Until when the upstream wants no calls, in milliseconds since the epoch; 0 when it never said so. */
+  closedUntil(): number;
+  closeUntil(time: number): void;
+  lastHousekeepingAt(): number | null;
+  noteHousekeeping(now: number): void;
+  /** The last complete pass of each list and kind. */
+  lastPasses(): LastPass[];
+  close(): void;
+}
+
+export interface LastPass {
+  resource: Resource;
+  mode: PassMode;
+  /** Null where there was none. */
+  startedAt: number | null;
+  finishedAt: number | null;
+  /** A sweep was cut short and waits to be taken up. */
+  unfinished: boolean;
+}
+
+export function openServiceState(options: OpenOptions): ServiceState {
+  const db = openForWriting(options);
+  // A handful of rows of one small table; the rest of the file is read over other connections.
+  db.pragma('cache_size = -500');
+  const notes = notesIn(db);
+  const lastPass = lastPassReader(db);
+  notes.putOnce('mirror_id', randomUUID());
+  return {
+    mirrorId: notes.get('mirror_id') ?? '',
+    closedUntil: () => Number(notes.get('upstream_closed_until') ?? 0),
+    closeUntil: (time) => notes.raise('upstream_closed_until', Math.round(time)),
+    lastHousekeepingAt() {
+      const text = notes.get('housekeeping_at');
+      return text === undefined ? null : Number(text);
+    },
+    noteHousekeeping: (now) => notes.put('housekeeping_at', String(now)),
+    lastPasses: () =>
+      RESOURCES.flatMap((resource) => [lastPass(resource, 'sweep'), lastPass(resource, 'head')]),
+    close: () => db.close(),
+  };
+}
+
+function notesIn(db: Db) {
+  const read = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
+  const write = db.prepare(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+  );
+  const writeOnce = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  // Two processes may hear of different times: the later one holds, whoever writes last.
+  const writeLater = db.prepare(`
+    INSERT INTO meta (key, value) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value WHERE CAST(value AS INTEGER) < CAST(excluded.value AS INTEGER)`);
+  return {
+    get: (key: string) => read.get(key),
+    put: (key: string, value: string): void => void write.run(key, value),
+    putOnce(key: string, value: string): void {
+      if (read.get(key) === undefined) writeOnce.run(key, value);
+    },
+    raise: (key: string, value: number): void => void writeLater.run(key, String(value)),
+  };
+}
+
+function lastPassReader(db: Db): (resource: Resource, mode: PassMode) => LastPass {
+  const complete = db.prepare<[string, string], { started_at: string; finished_at: string }>(`
+    SELECT started_at, finished_at FROM sync_runs
+     WHERE resource = ? AND mode = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
+  const unfinished = db
+    .prepare<[string], number>('SELECT count(*) FROM sync_state WHERE resource = ? AND state IS NOT NULL')
+    .pluck();
+  return (resource, mode) => {
+    const found = complete.get(resource, mode);
+    return {
+      resource,
+      mode,
+      startedAt: found ? Date.parse(found.started_at) : null,
+      finishedAt: found ? Date.parse(found.finished_at) : null,
+      unfinished: mode === 'sweep' && unfinished.get(resource) === 1,
+    };
+  };
+}
