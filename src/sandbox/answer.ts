@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { FieldErrors } from '../contract/draft.ts';
 
 /** What the service decided to say, before it is put on the wire. */
 export interface Answer {
@@ -30,8 +31,6 @@ export function textAnswer(
 ): Answer {
   return { status, headers: { 'content-type': type, ...headers }, body: Buffer.from(text) };
 }
-
-export type FieldErrors = Record<string, string[]>;
 
 /** Every refusal has the same shape; `errors` names the fields where there are any. */
 export function problem(

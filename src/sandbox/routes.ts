@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseBody } from '../contract/body.ts';
 import { ENDPOINTS } from '../contract/endpoints.ts';
 import { type Answer, problem } from './answer.ts';
 import { slept } from './delivery.ts';
@@ -53,11 +54,9 @@ async function delay({ clock, closing, log }: Service, request: FastifyRequest):
 /** Fastify would take text as well, and would replace broken UTF-8 without a word. */
 function takeJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer)));
-    } catch {
-      done(Object.assign(new Error('The body is not JSON.'), { statusCode: 400 }));
-    }
-  });
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseBody(body),
+  );
 }
