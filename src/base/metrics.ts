@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { readWithin } from './read-within.ts';
 
 /** What the service counts about itself, for Prometheus. Labels hold kinds of things only, never ids, names or texts. */
 export interface Metrics {
@@ -74,7 +75,7 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
       events.jobSeconds.observe({ queue, job: name, outcome }, seconds);
     },
     observe(read) {
-      const reader = readerWithin(read, readWithinMs);
+      const reader = readWithin(readWithinMs, read);
       readers.push(async () => {
         const found = await reader();
         if (!found) events.failedReads.inc();
@@ -149,28 +150,6 @@ function show(states: States, found: readonly (Partial<Gauges> | null)[]): void 
       states.rows.set({ resource, state: 'deleted' }, deleted);
     }
   }
-}
-
-/** Null when the answer does not come in time. A read that hangs is not begun a second time at the next scrape. */
-function readerWithin<T>(read: () => Promise<T>, ms: number): () => Promise<T | null> {
-  let under: Promise<T | null> | null = null;
-  const begin = async (): Promise<T | null> => {
-    try {
-      return await read();
-    } catch {
-      return null;
-    } finally {
-      under = null;
-    }
-  };
-  return () => {
-    under ??= begin();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, ms, null);
-    });
-    return Promise.race([under, late]).finally(() => clearTimeout(timer));
-  };
 }
 
 /** prom-client's sums of handles, requests and resources are gauges called `_total`, which promtool refuses; they stay by type. */
