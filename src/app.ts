@@ -13,7 +13,10 @@ import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
 import { Secret } from './base/secret.ts';
 import type { OutboxContext } from './outbox/push.ts';
+import type { QueryPart, QueryRequest } from './query/run.ts';
+import { limitQueries } from './query/slots.ts';
 import type { QueueBackend } from './queue/backend.ts';
+import { openForReading } from './store/db.ts';
 import { takeLock } from './store/lock.ts';
 import type { MirrorStatus, MirrorStore } from './store/mirror/seam.ts';
 import { openSqliteStore, readMirrorStatus } from './store/mirror/sqlite.ts';
@@ -136,6 +139,19 @@ export function viewOutbox(settings: Settings): OutboxView | null {
 /** What an import asks the mirror and the outbox; null where there is neither. */
 export function readsForImport(settings: Settings): ImportReads | null {
   return openImportReads(mirrorOf(settings));
+}
+
+export type AskMirror = (
+  ask: Omit<QueryRequest, 'path'>,
+  signal?: AbortSignal,
+) => AsyncGenerator<QueryPart, void, undefined>;
+
+/** SQL from people on the mirror: each statement in a process of its own, at most so many at the same time. */
+export function openQueries(settings: Settings, atOnce: number): AskMirror {
+  const run = limitQueries(atOnce);
+  const { path } = mirrorOf(settings);
+  openForReading(mirrorOf(settings)).close();
+  return (ask, signal) => run({ ...ask, path }, signal);
 }
 
 /** How the mirror stands, for commands that only look. */

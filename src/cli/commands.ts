@@ -3,6 +3,7 @@ import { register as config } from './config.ts';
 import { register as create } from './create.ts';
 import { register as importCsv } from './import.ts';
 import { register as outbox } from './outbox.ts';
+import { register as query } from './query.ts';
 import { register as sandbox } from './sandbox.ts';
 import { register as start } from './start.ts';
 import { register as status } from './status.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Register[] = [
   importCsv,
   outbox,
   status,
+  query,
   sandbox,
   config,
 ];

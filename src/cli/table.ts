@@ -20,16 +20,21 @@ const PLAIN = {
 
 /** Columns side by side without lines; numbers to the right. */
 export function table(head: string[], rows: (string | number | null)[][]): string {
-  const colAligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
+  const aligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
+  return draw(
+    [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map((cell) => oneLine(cell)))],
+    aligns,
+  );
+}
+
+/** The same for cells that are printed as they are, head included: each of them must be safe to print. */
+export function draw(lines: string[][], colAligns: ('left' | 'right')[]): string {
   const drawn = new Table({
     chars: PLAIN,
     colAligns,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
   });
-  drawn.push(
-    head.map((title) => title.toUpperCase()),
-    ...rows.map((row) => row.map((cell) => oneLine(cell))),
-  );
+  for (const line of lines) drawn.push(line);
   return drawn
     .toString()
     .split('\n')

@@ -1,0 +1,162 @@
+import { csvCell, inert } from '../base/csv.ts';
+import type { Value } from '../query/run.ts';
+import type { TableWords } from '../query/schema-words.ts';
+import { cut, draw, oneLine } from './table.ts';
+
+/** Takes the answer as it comes. */
+export interface Printer {
+  columns(names: string[]): void;
+  rows(rows: Value[][]): void;
+  /** What is still held back, and the end of the form; also where the answer was cut off. */
+  end(): void;
+  /** For the person. */
+  notes(): string[];
+}
+
+interface Output {
+  print(text: string): void;
+  raw: boolean;
+}
+
+export function printerFor(format: 'table' | 'csv' | 'json' | 'ndjson', output: Output): Printer {
+  return { table: tablePrinter, csv: csvPrinter, json: jsonPrinter, ndjson: ndjsonPrinter }[format](output);
+}
+
+/** A number as SQLite would read it back. JSON has no infinity either, and this is a number to all who parse it. */
+function numberText(value: number | bigint): string {
+  if (Object.is(value, -0)) return '-0.0';
+  if (value === Number.POSITIVE_INFINITY) return '9e999';
+  return value === Number.NEGATIVE_INFINITY ? '-9e999' : String(value);
+}
+
+function bytesText(value: Uint8Array): string {
+  return `x'${Buffer.from(value).toString('hex')}'`;
+}
+
+function isNumber(value: Value | undefined): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+const LONGEST_CELL = 80;
+
+function tablePrinter({ print }: Output): Printer {
+  let names: string[] = [];
+  const all: Value[][] = [];
+  let hasCut = false;
+  const cell = (value: Value): string => {
+    const text = cellText(value);
+    const shown = cut(text, LONGEST_CELL);
+    hasCut ||= shown !== text;
+    return shown;
+  };
+  return {
+    columns(given) {
+      names = given;
+    },
+    rows: (rows) => void all.push(...rows),
+    end() {
+      if (names.length === 0) return;
+      const aligns = names.map((_, i) => (all.every((row) => isNumber(row[i])) ? 'right' : 'left'));
+      print(draw([names.map((name) => cut(name, LONGEST_CELL)), ...all.map((row) => row.map(cell))], aligns));
+    },
+    notes: () => [
+      `${all.length.toLocaleString('en')} ${all.length === 1 ? 'row' : 'rows'}`,
+      ...(hasCut ? ['Long texts are cut here; --format json, ndjson and csv have them whole.'] : []),
+    ],
+  };
+}
+
+const VISIBLE: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** No character that moves the cursor or hides others, and no text that looks like something else. */
+function cellText(value: Value): string {
+  if (value === null) return 'NULL';
+  if (isNumber(value)) return numberText(value);
+  if (typeof value !== 'string') return bytesText(value);
+  if (value === 'NULL') return "'NULL'";
+  return oneLine(value.replace(/[\n\r\t]/g, (sign) => VISIBLE[sign] ?? sign));
+}
+
+function csvPrinter({ print, raw }: Output): Printer {
+  const safe = (text: string): string => csvCell(raw ? text : inert(text));
+  const cell = (value: Value): string => {
+    if (value === null) return '';
+    if (isNumber(value)) return numberText(value);
+    // NULL is the empty cell, so an empty text shows its quotes.
+    if (value === '') return '""';
+    return safe(typeof value === 'string' ? value : bytesText(value));
+  };
+  // print() adds the line feed.
+  const line = (cells: string[]): string => `${cells.join(',') || '""'}\r`;
+  return {
+    columns: (names) => print(line(names.map(safe))),
+    rows: (rows) => print(rows.map((row) => line(row.map(cell))).join('\n')),
+    end: () => undefined,
+    notes: () => [],
+  };
+}
+
+function jsonPrinter({ print }: Output): Printer {
+  let object: (row: Value[]) => string = () => '{}';
+  let separator = '';
+  let isOpen = false;
+  return {
+    columns(names) {
+      object = objectText(names);
+      print('[');
+      isOpen = true;
+    },
+    rows(rows) {
+      print(separator + rows.map(object).join(',\n'));
+      separator = ',';
+    },
+    end() {
+      if (isOpen) print(']');
+    },
+    notes: () => [],
+  };
+}
+
+function ndjsonPrinter({ print }: Output): Printer {
+  let object: (row: Value[]) => string = () => '{}';
+  return {
+    columns(names) {
+      object = objectText(names);
+    },
+    rows: (rows) => print(rows.map(object).join('\n')),
+    end: () => undefined,
+    notes: () => [],
+  };
+}
+
+/** Written by hand for the integers: JSON can hold all their digits, JavaScript's numbers cannot. */
+function objectText(names: string[]): (row: Value[]) => string {
+  const keys = distinct(names).map((name) => JSON.stringify(name));
+  return (row) => `{${keys.map((key, i) => `${key}:${jsonText(row[i] ?? null)}`).join(',')}}`;
+}
+
+function jsonText(value: Value): string {
+  if (value === null) return 'null';
+  if (isNumber(value)) return numberText(value);
+  return JSON.stringify(typeof value === 'string' ? value : bytesText(value));
+}
+
+/** `a, a` becomes `a, a_2`: of two equal keys most readers drop one. */
+function distinct(names: string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let free = name;
+    for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+export function schemaText(tables: readonly TableWords[]): string {
+  return tables
+    .map(({ name, line, columns }) => {
+      const rows = Object.entries(columns).map(([column, words]) => [`  ${column}`, words]);
+      return `${name}: ${line}\n${draw(rows, ['left', 'left'])}`;
+    })
+    .join('\n\n');
+}

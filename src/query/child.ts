@@ -1,0 +1,147 @@
+import { readSync, writeSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { createGuard } from './guard.ts';
+import {
+  bodyLength,
+  decodeTask,
+  encode,
+  type Frame,
+  type More,
+  type Refusal,
+  type Task,
+  type Value,
+} from './wire.ts';
+
+/**
+ * The process in which one statement runs. A task comes in on stdin, frames go out on stdout; writing blocks while nobody reads,
+ * which is all the flow control there is. Whoever asked ends this process, and so does the thread beside it.
+ */
+const MAX_VALUE_BYTES = 32 * 1024 * 1024;
+const BUSY_MS = 5000;
+const BATCH_ROWS = 500;
+const BATCH_BYTES = 64 * 1024;
+/** Rows that come slowly are shown as they come. */
+const BATCH_MS = 100;
+
+function main(): void {
+  const task = readTask();
+  new Worker(new URL('./watch.ts', import.meta.url), { workerData: { maxMemoryBytes: task.maxMemoryBytes } });
+  const db = open(task.path);
+  if (db === null) return;
+  const guard = createGuard();
+  db.setAuthorizer(guard.authorize);
+  send({ kind: 'started' });
+  try {
+    const statement = prepareOnly(db, task.sql);
+    send({ kind: 'columns', columns: statement.columns().map(({ name }) => name) });
+    send({ kind: 'end', more: sendRows(statement, task) });
+  } catch (error) {
+    refuse(refusalOf(error, guard.refused()));
+  }
+}
+
+function readTask(): Task {
+  return decodeTask(readExactly(bodyLength(readExactly(4))));
+}
+
+function readExactly(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  for (let have = 0; have < length; ) {
+    const got = readSync(0, bytes, have, length - have, null);
+    if (got === 0) process.exit(1);
+    have += got;
+  }
+  return bytes;
+}
+
+function send(frame: Frame): void {
+  const bytes = encode(frame);
+  for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent);
+}
+
+function refuse(refusal: Refusal): void {
+  send({ kind: 'refused', refusal });
+}
+
+/** Read-only for SQLite, for the connection and for the schema; what it must set aside stays in memory, where it is counted. */
+function open(path: string): DatabaseSync | null {
+  try {
+    const db = new DatabaseSync(path, {
+      readOnly: true,
+      timeout: BUSY_MS,
+      allowExtension: false,
+      defensive: true,
+      enableDoubleQuotedStringLiterals: false,
+      readBigInts: true,
+      returnArrays: true,
+      limits: { length: MAX_VALUE_BYTES, attach: 0 },
+    });
+    db.exec('PRAGMA query_only = 1; PRAGMA trusted_schema = 0; PRAGMA temp_store = MEMORY');
+    return db;
+  } catch (error) {
+    refuse({ reason: 'unreadable', message: String(error instanceof Error ? error.message : error) });
+    return null;
+  }
+}
+
+/** A statement that must be the only one: what SQLite itself did not take as part of it may hold nothing but comments. */
+function prepareOnly(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
+  try {
+    db.prepare(sql.slice(statement.sourceSQL.length));
+  } catch (error) {
+    if (isEmpty(error)) return statement;
+  }
+  throw new SeveralStatements();
+}
+
+class SeveralStatements extends Error {}
+
+function isEmpty(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
+}
+
+function refusalOf(error: unknown, forbidden: string | null): Refusal {
+  if (error instanceof SeveralStatements) return { reason: 'several', message: '' };
+  if (forbidden !== null) return { reason: 'forbidden', message: forbidden };
+  if (isEmpty(error)) return { reason: 'empty', message: '' };
+  return { reason: 'sqlite', message: error instanceof Error ? error.message : String(error) };
+}
+
+function sendRows(statement: StatementSync, { maxRows, maxBytes }: Task): More {
+  let batch: Value[][] = [];
+  let [rows, bytes, batchBytes, sentAt] = [0, 0, 0, performance.now()];
+  const flush = (): void => {
+    if (batch.length > 0) send({ kind: 'rows', rows: batch });
+    [batch, batchBytes, sentAt] = [[], 0, performance.now()];
+  };
+  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Value[]>) {
+    const size = plain(row);
+    if (rows === maxRows || bytes + size > maxBytes) {
+      flush();
+      return rows === maxRows ? 'rows' : 'bytes';
+    }
+    batch.push(row);
+    [rows, bytes, batchBytes] = [rows + 1, bytes + size, batchBytes + size];
+    if (batch.length === BATCH_ROWS || batchBytes > BATCH_BYTES || performance.now() - sentAt > BATCH_MS)
+      flush();
+  }
+  flush();
+  return null;
+}
+
+/** Makes integers numbers where that loses nothing; returns about how many bytes the row takes. */
+function plain(row: Value[]): number {
+  let bytes = 0;
+  for (let i = 0; i < row.length; i++) {
+    const value = row[i] ?? null;
+    bytes += typeof value === 'string' || value instanceof Uint8Array ? value.length + 8 : 8;
+    if (typeof value !== 'bigint') continue;
+    const number = Number(value);
+    if (Number.isSafeInteger(number)) row[i] = number;
+  }
+  return bytes;
+}
+
+main();

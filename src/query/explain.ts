@@ -1,0 +1,65 @@
+import { AppError } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
+import type { Refusal } from './wire.ts';
+
+const SCHEMA_HINT = '"feedback-mirror query --schema" lists tables and columns.';
+
+/** The refusal as one sentence that says what is wrong, where, and what to do. */
+export function explainRefusal({ reason, message }: Refusal, sql: string): AppError {
+  switch (reason) {
+    case 'empty':
+      return new AppError('usage', 'there is no statement', { hint: SCHEMA_HINT });
+    case 'several':
+      return new AppError('usage', 'one statement at a time: there is more after the first', {
+        hint: 'Run each on its own.',
+      });
+    case 'forbidden':
+      return new AppError('usage', message, { hint: forbiddenHint(message) });
+    case 'unreadable':
+      return new AppError('usage', `the mirror cannot be opened: ${message}`, {
+        hint: 'Run "feedback-mirror doctor".',
+      });
+    case 'sqlite':
+      return new AppError('usage', `${sentence(message)}${placeOf(message, sql)}`, {
+        hint: hintFor(message),
+      });
+  }
+}
+
+function forbiddenHint(message: string): string {
+  const table = /^the table (\S+)/.exec(message)?.[1]?.toLowerCase();
+  if (table === undefined) return 'For anything else, copy the file and open the copy with sqlite3.';
+  return Object.hasOwn(HIDDEN_TABLES, table)
+    ? `It holds ${HIDDEN_TABLES[table]}. ${SCHEMA_HINT}`
+    : SCHEMA_HINT;
+}
+
+function sentence(message: string): string {
+  if (message === 'string or blob too big') return 'a value grew beyond 32 MiB';
+  return message;
+}
+
+/** Line and column, where the word that SQLite stumbled over stands only once. */
+function placeOf(message: string, sql: string): string {
+  const word =
+    /near "(.+)": syntax error/s.exec(message)?.[1] ?? /unrecognized token: "(.+)"/s.exec(message)?.[1];
+  if (word === undefined) return '';
+  const at = sql.indexOf(word);
+  if (at < 0 || sql.includes(word, at + 1)) return '';
+  const before = sql.slice(0, at).split('\n');
+  return ` (line ${before.length}, column ${(before.at(-1) ?? '').length + 1})`;
+}
+
+function hintFor(message: string): string {
+  const missing = /no such (table|column|function): (.+)/.exec(message);
+  const [, what, name = ''] = missing ?? [];
+  const bare = name.split('.').at(-1) ?? '';
+  const near =
+    what === 'table' ? nearest(bare, TABLE_NAMES) : what === 'column' ? nearest(bare, COLUMN_NAMES) : null;
+  const quoted = what === 'column' && /^"/.test(bare) ? ' A text stands in single quotes.' : '';
+  return `${near === null ? '' : `Did you mean ${near}? `}${SCHEMA_HINT}${quoted}`;
+}
+
+const TABLE_NAMES = [...PUBLIC_TABLES.map(({ name }) => name), ...Object.keys(INSIDE_TABLES)];
+const COLUMN_NAMES = [...new Set(PUBLIC_TABLES.flatMap(({ columns }) => Object.keys(columns)))];

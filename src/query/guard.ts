@@ -1,0 +1,117 @@
+import { constants } from 'node:sqlite';
+import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
+
+/** SQLite asks this for every single thing a statement would do, while it is compiled and while it runs. */
+export type Authorizer = (
+  action: number,
+  first: string | null,
+  second: string | null,
+  database: string | null,
+  view: string | null,
+) => number;
+
+export interface Guard {
+  authorize: Authorizer;
+  /** What was refused first, as a clause; null when nothing was. */
+  refused(): string | null;
+}
+
+/** Everything that is not on a list is refused, so that what a later SQLite can do is refused too. */
+export function createGuard(): Guard {
+  let refused: string | null = null;
+  return {
+    authorize(action, first, second) {
+      const clause = objection(action, first ?? '', second ?? '');
+      if (clause === null) return constants.SQLITE_OK;
+      refused ??= clause;
+      return constants.SQLITE_DENY;
+    },
+    refused: () => refused,
+  };
+}
+
+function objection(action: number, first: string, second: string): string | null {
+  switch (action) {
+    case constants.SQLITE_SELECT:
+    case constants.SQLITE_RECURSIVE:
+      return null;
+    case constants.SQLITE_READ:
+      return mayRead(first.toLowerCase(), second) ? null : `the table ${first} is not for reading here`;
+    case constants.SQLITE_FUNCTION:
+      return FUNCTIONS.has(second.toLowerCase()) ? null : `the function ${second} is not allowed here`;
+    case constants.SQLITE_PRAGMA:
+      return PRAGMAS.has(first.toLowerCase()) ? null : `PRAGMA ${first} is not allowed here`;
+    default:
+      return `only reading is allowed here, and this would ${DEEDS[action] ?? 'do something else'}`;
+  }
+}
+
+/** Without a column only the rows are counted, and the name may be one that the statement itself gave to a part of it. */
+function mayRead(table: string, column: string): boolean {
+  return column === '' ? !Object.hasOwn(HIDDEN_TABLES, table) : READABLE.has(table);
+}
+
+/** Each of these only reads, whatever its argument; the full-text index asks for data_version by itself. */
+const PRAGMAS = new Set([
+  'table_info',
+  'table_xinfo',
+  'table_list',
+  'index_list',
+  'index_info',
+  'index_xinfo',
+  'foreign_key_list',
+  'function_list',
+  'data_version',
+]);
+
+const READABLE = new Set([
+  ...PUBLIC_TABLES.map(({ name }) => name),
+  ...Object.keys(INSIDE_TABLES),
+  ...['data', 'idx', 'docsize', 'config', 'content'].map((part) => `posts_text_${part}`),
+  'sqlite_master',
+  'json_each',
+  'json_tree',
+  ...[...PRAGMAS].map((name) => `pragma_${name}`),
+]);
+
+/** Of what SQLite brings along, what computes and nothing else: no load_extension, sqlite_log, fts3_tokenizer, rtreecheck. */
+const FUNCTIONS = new Set(
+  `-> ->> abs acos acosh asin asinh atan atan2 atanh avg bm25 ceil ceiling char coalesce concat concat_ws cos cosh count cume_dist
+  current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format glob group_concat hex
+  highlight if ifnull iif instr json json_array json_array_insert json_array_length json_error_position json_extract
+  json_group_array json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
+  json_type json_valid jsonb jsonb_array jsonb_array_insert jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert
+  jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead length like likelihood likely ln log
+  log10 log2 lower ltrim match max median min mod nth_value ntile nullif octet_length percent_rank percentile percentile_cont
+  percentile_disc pi pow power printf quote radians random randomblob rank replace round row_number rtrim sign sin sinh snippet
+  sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim trunc typeof unhex unicode unistr
+  unistr_quote unixepoch unlikely upper zeroblob`.split(/\s+/),
+);
+
+/** What the other actions are, in words a person knows. */
+const DEEDS: Record<number, string> = {
+  [constants.SQLITE_INSERT]: 'insert rows',
+  [constants.SQLITE_UPDATE]: 'change rows',
+  [constants.SQLITE_DELETE]: 'delete rows',
+  [constants.SQLITE_CREATE_INDEX]: 'create an index',
+  [constants.SQLITE_CREATE_TABLE]: 'create a table',
+  [constants.SQLITE_CREATE_TEMP_INDEX]: 'create an index',
+  [constants.SQLITE_CREATE_TEMP_TABLE]: 'create a table',
+  [constants.SQLITE_CREATE_TEMP_TRIGGER]: 'create a trigger',
+  [constants.SQLITE_CREATE_TEMP_VIEW]: 'create a view',
+  [constants.SQLITE_CREATE_TRIGGER]: 'create a trigger',
+  [constants.SQLITE_CREATE_VIEW]: 'create a view',
+  [constants.SQLITE_CREATE_VTABLE]: 'create a table',
+  [constants.SQLITE_DROP_INDEX]: 'drop an index',
+  [constants.SQLITE_DROP_TABLE]: 'drop a table',
+  [constants.SQLITE_DROP_TRIGGER]: 'drop a trigger',
+  [constants.SQLITE_DROP_VIEW]: 'drop a view',
+  [constants.SQLITE_DROP_VTABLE]: 'drop a table',
+  [constants.SQLITE_ALTER_TABLE]: 'alter a table',
+  [constants.SQLITE_TRANSACTION]: 'begin or end a transaction',
+  [constants.SQLITE_SAVEPOINT]: 'begin or end a transaction',
+  [constants.SQLITE_ATTACH]: 'open another file',
+  [constants.SQLITE_DETACH]: 'close a file',
+  [constants.SQLITE_REINDEX]: 'rebuild an index',
+  [constants.SQLITE_ANALYZE]: 'write statistics',
+};

@@ -1,0 +1,287 @@
+/** A table or view that people ask, with one line on each column. */
+export interface TableWords {
+  name: string;
+  line: string;
+  columns: Readonly<Record<string, string>>;
+}
+
+const SEEN = {
+  first_seen_at: 'when the mirror first saw it, UTC',
+  changed_at: 'when the mirror last saw it change, UTC',
+};
+const EXTRA = { extra: 'fields of the API that have no column here, as a JSON object' };
+const DELETED_AT = { deleted_at: 'when it was found gone upstream, UTC; NULL while it is there' };
+const CREATED_RAW = { created_raw: "the upstream's own text of it, where that says more" };
+const VERSION_AT = { version_at: 'since when it has looked as it does, UTC; the last line of its history' };
+
+const POST = {
+  title: 'its title',
+  content: 'its text',
+  votes_count: 'votes it has',
+  comments_count: 'comments it has, as the upstream counts them',
+  created: 'when it was written, UTC',
+};
+
+const COMMENT = {
+  kind: 'what kind of comment, as the upstream calls it',
+  status: 'the status it set, as JSON; NULL for an ordinary comment',
+  likes_count: 'likes it has',
+  highlighted: '1 where the team put it first',
+  internal: '1 where only the team sees it',
+  content: 'its text',
+  created: 'when it was written, UTC',
+};
+
+/** What the mirror is for. A test holds every name here against the schema, and the schema against the names. */
+export const PUBLIC_TABLES: readonly TableWords[] = [
+  {
+    name: 'live_posts',
+    line: 'posts that are there now, with the names of board, status and creator',
+    columns: {
+      id: "the upstream's number of the post",
+      title: POST.title,
+      content: POST.content,
+      url: 'its page',
+      board_id: 'boards.id',
+      board: 'name of the board',
+      board_slug: 'short name of the board, as in its URL',
+      status_id: 'statuses.id',
+      status: 'name of the status',
+      status_color: 'colour of the status',
+      creator_id: 'users.id',
+      creator: 'name of who wrote it',
+      creator_email: 'their e-mail',
+      votes_count: POST.votes_count,
+      comments_count: POST.comments_count,
+      created: POST.created,
+      ...EXTRA,
+      ...SEEN,
+    },
+  },
+  {
+    name: 'live_comments',
+    line: 'comments that are there now, with the names of post, board and creator',
+    columns: {
+      id: "the upstream's number of the comment",
+      post_id: 'posts.id',
+      post_title: 'title of the post',
+      board: 'name of the board; NULL where the mirror does not have the post',
+      creator_id: 'users.id',
+      creator: 'name of who wrote it',
+      creator_email: 'their e-mail',
+      creator_is_team: '1 where they belong to the team',
+      ...COMMENT,
+      ...EXTRA,
+      ...SEEN,
+    },
+  },
+  {
+    name: 'posts',
+    line: 'every post ever seen, deleted ones included',
+    columns: {
+      id: "the upstream's number of the post",
+      title: POST.title,
+      content: POST.content,
+      url: 'its page',
+      creator_id: 'users.id of who wrote it',
+      board_id: 'boards.id',
+      status_id: 'statuses.id',
+      votes_count: POST.votes_count,
+      comments_count: POST.comments_count,
+      created: POST.created,
+      ...CREATED_RAW,
+      ...EXTRA,
+      ...SEEN,
+      ...VERSION_AT,
+      ...DELETED_AT,
+    },
+  },
+  {
+    name: 'comments',
+    line: 'every comment ever seen, deleted ones included',
+    columns: {
+      id: "the upstream's number of the comment",
+      post_id: 'posts.id of the post below which it stands',
+      creator_id: 'users.id of who wrote it',
+      ...COMMENT,
+      ...CREATED_RAW,
+      ...EXTRA,
+      ...SEEN,
+      ...VERSION_AT,
+      ...DELETED_AT,
+    },
+  },
+  {
+    name: 'users',
+    line: 'people who wrote posts or comments',
+    columns: {
+      id: "the upstream's number of the person",
+      email: 'e-mail',
+      name: 'name',
+      alias: 'the name shown instead, if any',
+      registered: 'when they registered, UTC',
+      registered_raw: "the upstream's own text of it, where that says more",
+      is_admin: '1 for an administrator',
+      is_team: '1 for a member of the team',
+      ...EXTRA,
+      ...SEEN,
+    },
+  },
+  {
+    name: 'boards',
+    line: 'boards',
+    columns: {
+      id: "the upstream's number of the board",
+      name: 'name',
+      url: 'its page',
+      slug: 'short name, as in its URL; what create and import call the board',
+      ...EXTRA,
+      ...SEEN,
+    },
+  },
+  {
+    name: 'statuses',
+    line: 'statuses a post can have',
+    columns: {
+      id: "the upstream's number of the status",
+      name: 'name',
+      color: 'colour',
+      ...EXTRA,
+      ...SEEN,
+    },
+  },
+  {
+    name: 'post_history',
+    line: 'how each post looked over time: one row for every change that was observed',
+    columns: {
+      post_id: 'posts.id',
+      observed_at: 'since when it looked so, UTC',
+      title: 'its title then',
+      content: 'its text then',
+      board_id: 'its board then',
+      status_id: 'its status then',
+      votes_count: 'its votes then',
+      comments_count: 'its comments then',
+      deleted: '1 where it was gone then',
+    },
+  },
+  {
+    name: 'comment_history',
+    line: 'how each comment looked over time: one row for every change that was observed',
+    columns: {
+      comment_id: 'comments.id',
+      observed_at: 'since when it looked so, UTC',
+      content: 'its text then',
+      likes_count: 'its likes then',
+      highlighted: '1 where the team had put it first',
+      internal: '1 where only the team saw it',
+      status: 'the status it set, as JSON',
+      deleted: '1 where it was gone then',
+    },
+  },
+  {
+    name: 'posts_text',
+    line: "full-text index of the posts: WHERE posts_text MATCH 'dark AND mode' ORDER BY rank; rowid is posts.id",
+    columns: {
+      title: 'the words of the title',
+      content: 'the words of the text',
+    },
+  },
+  {
+    name: 'outbox',
+    line: 'posts to send, and what became of each',
+    columns: {
+      id: 'number of the row',
+      batch: 'which import or create it came with',
+      source_key: 'what the row is known by at its source; the same one is accepted once',
+      line: 'line in the imported file',
+      kind: "owner: sent as the token's owner; as-user: sent as the customer",
+      board: 'short name of the board',
+      title: 'title',
+      content: 'text',
+      email: "the customer's e-mail",
+      full_name: "the customer's name",
+      twin_key: 'equal for rows whose posts could not be told apart',
+      state: 'ready, sending, confirmed, rejected, ambiguous, uncertain or cancelled',
+      attempts: 'how often it was sent',
+      not_before: 'not sent before this time, UTC',
+      post_id: 'posts.id of the post it became',
+      url: 'page of that post',
+      last_error: 'what went wrong last',
+      baseline: 'posts that looked like it before it was sent, as a JSON list of ids',
+      first_sent_at: 'when the first attempt that can have left a post began, UTC',
+      not_found: 'complete reads of the list that did not show it',
+      candidates: 'posts a person may choose from, as a JSON list of ids',
+      was_ambiguous: '1 where it was once unclear whether it arrived',
+      looks_left: 'sweeps that still look for a second post of it',
+      duplicate_of: 'a second post that matches it, if one was found',
+      created_at: 'when it was accepted, UTC',
+      changed_at: 'when its state last changed, UTC',
+    },
+  },
+  {
+    name: 'outbox_attempts',
+    line: 'every attempt to send a row of the outbox',
+    columns: {
+      outbox_id: 'outbox.id',
+      n: 'first, second, third attempt',
+      started_at: 'when it began, UTC',
+      deadline_at: 'after this time it cannot still be on its way, UTC',
+      ended_at: 'when it ended, UTC; NULL while it runs, or after a crash',
+      outcome: 'what came of it',
+      http_status: 'status of the answer',
+      post_id: 'the post it made',
+      error: 'what went wrong',
+    },
+  },
+  {
+    name: 'sync_runs',
+    line: 'what each pass over the upstream did',
+    columns: {
+      id: 'number of the run',
+      resource: 'posts or comments',
+      mode: 'sweep: the whole list; head: its newest rows',
+      started_at: 'when it began, UTC',
+      finished_at: 'when it ended, UTC',
+      outcome: 'running, complete, interrupted or failed',
+      resumed: 'how often it went on after an interruption',
+      pages: 'pages read',
+      rows: 'rows read',
+      inserted: 'rows that were new',
+      updated: 'rows that had changed',
+      unchanged: 'rows that had not',
+      deleted: 'rows found deleted',
+      held: 'deletions held back for a person to confirm',
+      suspects: 'rows that may be gone',
+      quarantined: 'rows that could not be read',
+      error: 'why it failed',
+    },
+  },
+  {
+    name: 'quarantine',
+    line: 'rows the upstream sent that could not be read',
+    columns: {
+      id: 'number of the entry',
+      resource: 'posts or comments',
+      seen_at: 'when it came, UTC',
+      run_id: 'sync_runs.id',
+      reason: 'what is wrong with it',
+      body: 'the row as it came, as JSON',
+    },
+  },
+];
+
+/** How the mirror works inside: may be read, promises nothing, and is not described column by column. */
+export const INSIDE_TABLES: Readonly<Record<string, string>> = {
+  post_versions: 'earlier versions of posts, of which post_history is made',
+  comment_versions: 'earlier versions of comments, of which comment_history is made',
+  commented_posts: 'title and address of posts as comments mention them',
+  sync_state: 'where an interrupted pass goes on',
+  sweep_pages: 'which ids a sweep has seen',
+  absences: 'rows that were missing from a sweep, until it is clear whether they are gone',
+};
+
+/** Not to be read by SQL from people, with the reason. */
+export const HIDDEN_TABLES: Readonly<Record<string, string>> = {
+  meta: 'notes of the program to itself',
+};
