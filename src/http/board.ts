@@ -1,0 +1,39 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { FastifyAdapter } from '@bull-board/fastify';
+import type { Queue } from 'bullmq';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { CONTENT_POLICY } from './replies.ts';
+
+const BOARD_PATH = '/queues';
+
+/**
+ * Its page says where its files are by a `base`, and its editor of job data writes style sheets as it goes, which neither a hash
+ * nor a nonce can name. Scripts stay those of its files; the fonts it would fetch from elsewhere stay away, and it looks well
+ * without them.
+ */
+const BOARD_POLICY = CONTENT_POLICY.replace("base-uri 'none'", "base-uri 'self'").replace(
+  "style-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+);
+
+/** The queue board. Jobs carry ids only, so it shows no texts and no people. */
+export async function addBoard(app: FastifyInstance, queues: readonly Queue[]): Promise<void> {
+  const adapter = new FastifyAdapter().setBasePath(BOARD_PATH);
+  createBullBoard({
+    queues: queues.map((queue) => new BullMQAdapter(queue)),
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Feedback Mirror' } },
+  });
+  // Its own handler would tell the client what went wrong inside; thrown again, the error reaches ours.
+  adapter.setErrorHandler((error) => {
+    throw error;
+  });
+  const board: FastifyPluginAsync = async (scope) => {
+    scope.addHook('onRequest', async (_request, reply) => {
+      void reply.header('content-security-policy', BOARD_POLICY);
+    });
+    await scope.register(adapter.registerPlugin());
+  };
+  await app.register(board, { prefix: BOARD_PATH });
+}

@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { readWithin } from '../base/read-within.ts';
+import { assess, type Progress } from '../worker/health.ts';
+
+export interface HealthOptions {
+  log: Logger;
+  metrics: Metrics;
+  progress(): Promise<Progress>;
+}
+
+/** Probes commonly wait for less than this only where they were told to. */
+const PROGRESS_WITHIN_MS = 5000;
+
+/** `/healthz`: the process answers. `/readyz`: it does its work. `/metrics`: what it did. */
+export function addHealth(app: FastifyInstance, { log, metrics, progress }: HealthOptions): void {
+  const read = readWithin(PROGRESS_WITHIN_MS, () => logged(progress, log));
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const found = await read();
+    const answer = found ? { ...assess(found), ...summary(found) } : UNKNOWN;
+    return reply.code(answer.ready ? 200 : 503).send(answer);
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+}
+
+const UNKNOWN = {
+  ready: false,
+  checks: [
+    {
+      name: 'progress',
+      ok: false,
+      detail: `the service could not tell within ${PROGRESS_WITHIN_MS / 1000} s how far it is; its log may say why`,
+    },
+  ],
+};
+
+function summary({ now, startedAt, queue: { kind, depth } }: Progress) {
+  return { upSeconds: Math.round((now - startedAt) / 1000), queue: { kind, depth } };
+}
+
+async function logged(progress: () => Promise<Progress>, log: Logger): Promise<Progress> {
+  try {
+    return await progress();
+  } catch (error) {
+    log.error({ err: error }, `the progress of the service cannot be read: ${messageOf(error)}`);
+    throw error;
+  }
+}

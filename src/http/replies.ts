@@ -1,0 +1,115 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type ErrorCode, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Guard, Refusal } from './guard.ts';
+
+/** Every code as an HTTP status: 502 and 503 where the upstream is what fails, 500 where we do. */
+const STATUS: Record<ErrorCode, number> = {
+  usage: 400,
+  unauthorised: 502,
+  unreachable: 502,
+  throttled: 503,
+  refused: 502,
+  protocol: 502,
+  partial: 500,
+  busy: 503,
+  interrupted: 503,
+  internal: 500,
+};
+
+/** Scripts, styles and connections of our own only, nothing inline, no frames around or in us. */
+export const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/** A part with a need of its own sets `content-security-policy` on its replies; everything else is the same for all. */
+export function addHeaders(app: FastifyInstance): void {
+  app.addHook('onSend', async (_request, reply, payload) => {
+    secure(reply);
+    return payload;
+  });
+}
+
+function secure(reply: FastifyReply): FastifyReply {
+  if (!reply.hasHeader('content-security-policy'))
+    void reply.header('content-security-policy', CONTENT_POLICY);
+  return reply.headers(HEADERS);
+}
+
+export function refuse(reply: FastifyReply, { status, detail, headers = {} }: Refusal): FastifyReply {
+  // What is left of the request is not read any more, so the connection cannot be used again.
+  return secure(reply)
+    .code(status)
+    .headers({ ...headers, connection: 'close' })
+    .send({ detail });
+}
+
+/** What the router itself cannot read, before any hook runs: the guard is asked here too. */
+export function badTarget(guard: Guard) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const detail = 'This is no address of this service.';
+    void refuse(reply, guard(request.raw) ?? { status: error.statusCode ?? 400, detail });
+  };
+}
+
+/** The answer to something that went wrong. What is a defect of ours is logged, once, under an id that the client gets too. */
+export function answerTo(error: unknown, id: string, log: Logger): Refusal {
+  if (error instanceof AppError && error.code !== 'internal')
+    return { status: STATUS[error.code], detail: [error.message, error.hint].filter(Boolean).join(' ') };
+  const status = statusOf(error);
+  if (status < 500) return { status, detail: messageOf(error) };
+  log.error({ request: id, err: error }, 'a request failed');
+  return { status, detail: `Something went wrong here; the log has it as request ${id}.` };
+}
+
+/** Fastify and its plugins say what a client did wrong by a status below 500. */
+function statusOf(error: unknown): number {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}
+
+export interface Route {
+  url: string;
+  methods: readonly string[];
+}
+
+/** Replies for what no route answers: 405 with the methods there are, or 404; and for what fails. Returns the routes to come. */
+export function addReplies(app: FastifyInstance, log: Logger): readonly Route[] {
+  const routes: Route[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ url, methods: [method].flat() });
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = routes.filter(({ url }) => matches(url, path)).flatMap((route) => route.methods);
+    if (methods.length === 0) return reply.code(404).send({ detail: `There is nothing at ${path}.` });
+    const allow = [...new Set(methods)].sort().join(', ');
+    return reply
+      .code(405)
+      .header('allow', allow)
+      .send({ detail: `${path} takes ${allow}.` });
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const { status, detail } = answerTo(error, request.id, log);
+    return reply.code(status).send({ detail });
+  });
+  return routes;
+}
+
+/** The router's own notation: `:name` for a part of a path, `*` for the rest of it. */
+function matches(route: string, path: string): boolean {
+  const [wanted, given] = [route.split('/'), path.split('/')];
+  const rest = wanted.indexOf('*');
+  if (rest < 0 && wanted.length !== given.length) return false;
+  const fixed = rest < 0 ? wanted : wanted.slice(0, rest);
+  return fixed.every((part, n) => (part.startsWith(':') ? Boolean(given[n]) : part === given[n]));
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Queue } from 'bullmq';
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Progress } from '../worker/health.ts';
+import { addBoard } from './board.ts';
+import { createGuard } from './guard.ts';
+import { addHealth } from './health.ts';
+import { isLoopback, type Listening, urlOf } from './hosts.ts';
+import { addHeaders, addReplies, badTarget, type Route, refuse } from './replies.ts';
+
+export interface HttpOptions {
+  host: string;
+  /** 0 for any free one. */
+  port: number;
+  token: Secret | null;
+  log: Logger;
+  metrics: Metrics;
+  progress(): Promise<Progress>;
+  queues: readonly Queue[];
+  /** Further routes: each registers under the same guard. */
+  parts: readonly HttpPart[];
+  limits?: Partial<HttpLimits>;
+}
+
+export type HttpPart = (app: FastifyInstance) => Promise<void> | void;
+
+export interface HttpLimits {
+  /** Of a body; a route that takes files sets its own. */
+  bodyBytes: number;
+  /** Until the last header has arrived. */
+  headersMs: number;
+  /** Until the last byte of the body has arrived. */
+  requestMs: number;
+  connections: number;
+}
+
+const LIMITS: HttpLimits = {
+  bodyBytes: 1024 * 1024,
+  headersMs: 10_000,
+  requestMs: 300_000,
+  connections: 256,
+};
+
+export interface HttpServer {
+  url: string;
+  /** Every route there is, as the router spells it. */
+  readonly routes: readonly Route[];
+  /** Accepts nothing more and ends every connection, also those that are waited on. */
+  close(): Promise<void>;
+}
+
+/** The HTTP side of the service: health, metrics, the queue board and whatever parts are given. */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const { host, port } = options;
+  if (!isLoopback(host) && !options.token)
+    throw new AppError('usage', `${host} can be reached from elsewhere, and there is no HTTP_TOKEN`, {
+      hint: 'Set HTTP_TOKEN, or leave HTTP_HOST at 127.0.0.1.',
+    });
+  const { app, routes } = await build(options);
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    throw cannotListen(error, { host, port });
+  }
+  return { url: urlOf({ host, port: portOf(app) }), routes, close: () => app.close() };
+}
+
+async function build(options: HttpOptions): Promise<{ app: FastifyInstance; routes: readonly Route[] }> {
+  const { host, token, log, queues, parts } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const guard = createGuard({ token, listening: () => ({ host, port: portOf(app) }) });
+  const app: FastifyInstance = Fastify({ ...nodeOptions(limits), frameworkErrors: badTarget(guard) });
+  app.server.maxConnections = limits.connections;
+  // A form of a stranger's page may send plain text without asking first; nothing here wants it.
+  app.removeContentTypeParser('text/plain');
+  addHeaders(app);
+  addRequestLog(app, log);
+  app.addHook('onRequest', async (request, reply) => {
+    const refusal = guard(request.raw);
+    return refusal ? refuse(reply, refusal) : undefined;
+  });
+  const routes = addReplies(app, log);
+  addHealth(app, options);
+  await addBoard(app, queues);
+  for (const part of parts) {
+    const plugin: FastifyPluginAsync = async (scope) => part(scope);
+    await app.register(plugin);
+  }
+  return { app, routes };
+}
+
+function nodeOptions({ bodyBytes, headersMs, requestMs }: HttpLimits) {
+  return {
+    forceCloseConnections: true,
+    bodyLimit: bodyBytes,
+    requestTimeout: requestMs,
+    keepAliveTimeout: 10_000,
+    // Job ids are longer than the router's usual limit.
+    routerOptions: { maxParamLength: 500 },
+    genReqId: () => randomUUID(),
+    // Node looks for late ones every 30 s unless told otherwise.
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: Math.min(headersMs, 2000) },
+  };
+}
+
+/** Paths only: a query may hold a token, or what somebody searches for. */
+function addRequestLog(app: FastifyInstance, log: Logger): void {
+  app.addHook('onResponse', async ({ id, method, url }, { statusCode, elapsedTime }) => {
+    const [path] = url.split('?', 1);
+    log.debug({ request: id, method, path, status: statusCode, ms: Math.round(elapsedTime) }, 'answered');
+  });
+}
+
+function portOf(app: FastifyInstance): number {
+  return (app.server.address() as AddressInfo | null)?.port ?? 0;
+}
+
+function cannotListen(error: unknown, { host, port }: Listening): AppError {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const where = `${host}, port ${port}`;
+  if (code === 'EADDRINUSE')
+    return new AppError('usage', `cannot listen on ${where}: another program does already`, {
+      hint: 'Stop that one, or set HTTP_PORT to another port; HTTP_PORT=0 picks a free one.',
+      cause: error,
+    });
+  return new AppError('usage', `cannot listen on ${where}: ${messageOf(error)}`, {
+    hint: 'HTTP_HOST must be an address of this machine, and a port below 1024 needs special rights.',
+    cause: error,
+  });
+}
