@@ -1,0 +1,74 @@
+import { basename, dirname, join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { AppError, messageOf } from '../base/errors.ts';
+import { moveAside, prepareFolder } from './folder.ts';
+import { migrate, pgMakers, USE_SCHEMA } from './pg-backend.ts';
+import { pglitePool } from './pglite-pool.ts';
+import type { Connection, QueueOptions } from './seam.ts';
+
+/** PostgreSQL's defaults are for a server: these bring the memory of a warm start from 360 to 232 MB. */
+const SMALL = ['shared_buffers = 8MB', 'wal_buffers = 1MB', 'max_connections = 10'];
+
+/** PostgreSQL in this process. One process only: a second one on the same folder would destroy it, so the lock comes first. */
+export async function openEmbedded(
+  options: Pick<QueueOptions, 'folder' | 'log' | 'takeLock'>,
+): Promise<Connection> {
+  const { folder } = options;
+  prepareFolder(folder);
+  const lock = options.takeLock(join(dirname(folder), `${basename(folder)}.lock`));
+  if (!lock.ok)
+    throw new AppError('busy', `the queue in ${folder} is in use by ${lock.holder}`, {
+      hint: 'One service a data folder: stop the other one, or give this one its own DATA_DIR.',
+    });
+  try {
+    const db = await openOrReplace(options);
+    return {
+      kind: 'embedded',
+      place: folder,
+      ...pgMakers(pglitePool(db)),
+      async ping() {
+        await db.query('SELECT 1');
+      },
+      // Autovacuum never runs in PGlite: without this the tables grow with every job that was ever done.
+      async upkeep() {
+        await db.exec('VACUUM ANALYZE');
+      },
+      async drop() {
+        await db.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** The queue is only a bell: a folder that cannot be read must not keep the service from starting. */
+async function openOrReplace({ folder, log }: Pick<QueueOptions, 'folder' | 'log'>): Promise<PGlite> {
+  try {
+    return await openDatabase(folder);
+  } catch (error) {
+    const aside = moveAside(folder);
+    log.warn(
+      `queue: ${folder} could not be opened (${messageOf(error)}); it is now ${aside}, and a new one takes its place`,
+    );
+    prepareFolder(folder);
+    return await openDatabase(folder);
+  }
+}
+
+async function openDatabase(folder: string): Promise<PGlite> {
+  const db = await PGlite.create({ dataDir: folder, postgresqlconf: SMALL });
+  try {
+    const session = pglitePool(db);
+    await migrate(session);
+    await session.query(USE_SCHEMA);
+    // Reads every table once: a file that is missing shows now and not at the first job.
+    await session.query('SELECT count(*) FROM job');
+    return db;
+  } catch (error) {
+    await db.close().catch(() => undefined);
+    throw error;
+  }
+}
