@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { likeness, wordsOf } from '../../base/likeness.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { NewRow } from '../../store/outbox/seam.ts';
 
@@ -28,7 +29,7 @@ const EXAMPLES = 10;
 /** The longest words are the rarest, so these few find what there is and leave out most of what there is not. */
 const WORDS = 4;
 const CANDIDATES = 5;
-/** How much of two titles must be shared, counted in letters: small words are in every title. */
+/** How much of two titles must be shared. */
 const ALIKE = 0.7;
 
 /** Looks for the first rows' titles in the mirror until the time for it is used up. */
@@ -71,17 +72,4 @@ async function bestMatch(reads: Pick<ImportReads, 'titlesWith'>, title: string) 
     .map((post) => ({ ...post, likeness: likeness(words, wordsOf(post.title)) }))
     .sort((a, b) => b.likeness - a.likeness);
   return best && best.likeness >= ALIKE ? best : null;
-}
-
-/** As the index of the mirror takes a text apart: small letters and digits without their marks. */
-function wordsOf(text: string): Set<string> {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return new Set(plain.match(/[\p{L}\p{N}]+/gu));
-}
-
-/** 1 for the same words, 0 for none in common. */
-export function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  const letters = (words: Iterable<string>): number => [...words].reduce((sum, word) => sum + word.length, 0);
-  const all = letters(a) + letters(b);
-  return all === 0 ? 0 : (2 * letters([...a].filter((word) => b.has(word)))) / all;
 }
