@@ -1,0 +1,39 @@
+import type { Watched } from '../store/reports.ts';
+import { spoken } from './moment.ts';
+
+export interface Coverage {
+  /** From when on changes within the period are known; null where they are not known at all. */
+  from: string | null;
+  /** Why a figure is missing or smaller than expected. */
+  notes: string[];
+}
+
+/**
+ * Which part of a period the mirror was watching. Its history begins with the end of the first complete sweep, when every post
+ * had been seen, and tells nothing before the posts were looked at a second time.
+ */
+export function coverage({ first, last }: Watched, since: string | null, until: string): Coverage {
+  if (first === null)
+    return unknown(
+      'No sweep of posts has been completed yet, so changes over time are not known: run "feedback-mirror sync".',
+    );
+  if (last === null)
+    return unknown(
+      `The mirror has looked at the posts once, on ${spoken(first)}: how they change is known after the next sweep.`,
+    );
+  if (until <= first)
+    return unknown(
+      `The mirror has been watching since ${spoken(first)}: changes before that are not known, and are left empty.`,
+    );
+  if (since !== null && since >= first) return { from: since, notes: [] };
+  return {
+    from: first,
+    notes: [
+      `The mirror has been watching since ${spoken(first)}: changes before that are not in the figures.`,
+    ],
+  };
+}
+
+function unknown(note: string): Coverage {
+  return { from: null, notes: [note] };
+}

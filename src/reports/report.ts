@@ -1,0 +1,65 @@
+/** The words of reports: what one is asked with, and what it answers. Plain data, for the terminal, HTTP and machines alike. */
+
+/** What a number or text of a column means: seconds, a share from 0 to 1, ISO time, a list of numbers, a post's id. */
+export type ColumnKind =
+  | 'text'
+  | 'integer'
+  | 'decimal'
+  | 'percent'
+  | 'duration'
+  | 'time'
+  | 'date'
+  | 'money'
+  | 'post'
+  | 'trend';
+
+export interface Column {
+  name: string;
+  kind: ColumnKind;
+  /** Worth a bar beside it, as long as its share of the largest. */
+  bar?: true;
+}
+
+export type Value = string | number | null | number[];
+
+export interface ReportResult {
+  name: string;
+  /** The question it answers. */
+  title: string;
+  /** What was looked at; `since` is null where it is everything there is. */
+  since: string | null;
+  until: string;
+  board: string | null;
+  columns: readonly Column[];
+  rows: Record<string, Value>[];
+  /** What a reader has to know to read the figures right, as sentences. */
+  notes: string[];
+}
+
+/** As a person gave it; whatever is wrong with it is said by the report. */
+export interface ReportRequest {
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** `2026-01-31`, an ISO time, or how long ago: `30d`. */
+  since?: string | undefined;
+  until?: string | undefined;
+  /** Slug, name or id. */
+  board?: string | undefined;
+  limit?: number | undefined;
+  post?: number | undefined;
+  /** Names of the statuses that count as delivered. */
+  delivered?: readonly string[] | undefined;
+  segments?: Segments | undefined;
+}
+
+/** Customers of a file, each with the value they are grouped by and the one that is added up. */
+export interface Segments {
+  by: string;
+  sum: string | null;
+  customers: { email: string; group: string | null; amount: number | null }[];
+  /** About the file itself: rows left out, and why. */
+  notes: string[];
+}
+
+export const REPORT_FLAGS = ['board', 'since', 'until', 'limit', 'post', 'delivered', 'segments'] as const;
+export type ReportFlag = (typeof REPORT_FLAGS)[number];

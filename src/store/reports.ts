@@ -1,0 +1,94 @@
+import { type Db, type OpenOptions, openForReading } from './db.ts';
+
+/** What reports ask of the mirror, from a handle that cannot change it. */
+export interface ReportReader {
+  /** The rows of one SELECT with parameters by name. */
+  rows(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Record<string, Bound>[]>;
+  boards(): Promise<KnownBoard[]>;
+  statuses(): Promise<KnownStatus[]>;
+  watched(): Promise<Watched>;
+  /** How many of the e-mails belong to a user of the mirror. */
+  knownEmails(emails: readonly string[]): Promise<number>;
+  /** Live posts whose title fulfils a query of the full-text index, in no order. */
+  titlesMatching(query: string, limit: number): Promise<TitledPost[]>;
+  close(): Promise<void>;
+}
+
+export type Bound = string | number | null;
+
+export interface KnownBoard {
+  id: number;
+  name: string;
+  slug: string;
+}
+
+export interface KnownStatus {
+  id: number;
+  name: string;
+}
+
+export interface TitledPost {
+  id: number;
+  title: string;
+  votes: number;
+  status: string;
+}
+
+/** When every post had been seen for the first time, and when the posts were last looked at after that. */
+export interface Watched {
+  first: string | null;
+  last: string | null;
+}
+
+/** A report reads a good part of the mirror once: enough for its narrow indexes, whatever the size of the whole. */
+const CACHE_KB = 128_000;
+
+export function openReportReader(options: OpenOptions): ReportReader {
+  const db = openForReading(options);
+  db.pragma(`cache_size = -${CACHE_KB}`);
+  // Sorting in memory: what is sorted has been cut down to numbers before.
+  db.pragma('temp_store = MEMORY');
+  const boards = db.prepare<[], KnownBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');
+  const statuses = db.prepare<[], KnownStatus>('SELECT id, name FROM statuses ORDER BY id');
+  const emails = db
+    .prepare<[string], number>(
+      `SELECT count(*) FROM json_each(?) j
+        WHERE EXISTS (SELECT 1 FROM users u WHERE u.email = j.value COLLATE NOCASE)`,
+    )
+    .pluck();
+  return {
+    rows: async (sql, parameters) => db.prepare<object, Record<string, Bound>>(sql).all(parameters),
+    boards: async () => boards.all(),
+    statuses: async () => statuses.all(),
+    watched: async () => watched(db),
+    knownEmails: async (list) => emails.get(JSON.stringify(list)) ?? 0,
+    titlesMatching: titleFinder(db),
+    async close() {
+      db.close();
+    },
+  };
+}
+
+function watched(db: Db): Watched {
+  const row = db
+    .prepare<[], Watched>(
+      `WITH first AS (
+         SELECT id, finished_at FROM sync_runs
+          WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1)
+       SELECT (SELECT finished_at FROM first) AS first,
+              (SELECT max(finished_at) FROM sync_runs
+                WHERE resource = 'posts' AND outcome = 'complete' AND id > (SELECT id FROM first)) AS last`,
+    )
+    .get();
+  return row ?? { first: null, last: null };
+}
+
+function titleFinder(db: Db): ReportReader['titlesMatching'] {
+  // The limit stands inside: texts are fetched for so many posts only.
+  const find = db.prepare<[string, number], TitledPost>(`
+    SELECT p.id, p.title, p.votes_count AS votes, s.name AS status
+      FROM (SELECT rowid AS id FROM posts_text WHERE posts_text MATCH ? LIMIT ?) AS found
+      JOIN posts p ON p.id = found.id JOIN statuses s ON s.id = p.status_id
+     WHERE p.deleted_at IS NULL`);
+  return async (query, limit) => find.all(query, limit);
+}
