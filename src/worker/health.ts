@@ -87,7 +87,7 @@ function judgeList(list: ListProgress, progress: Progress): Verdict {
   if (stuck) return bad(stuck);
   const { now } = progress;
   const { lastSweepAt, running } = list;
-  const under = running ? `, a ${running.mode} is under way since ${span(now - running.since)}` : '';
+  const under = running ? `, a ${running.mode} has run for ${span(now - running.since)}` : '';
   if (lastSweepAt === null) return bad(firstSweep(list, now));
   const detail = `the last complete sweep ended ${ago(now, lastSweepAt)}${under}`;
   return now <= staleAt(list, lastSweepAt) ? good(detail) : bad(`${detail}; that is too long ago`);
@@ -95,7 +95,7 @@ function judgeList(list: ListProgress, progress: Progress): Verdict {
 
 function firstSweep({ running, sweepDueAt }: ListProgress, now: number): string {
   if (running?.mode === 'sweep')
-    return `the first sweep is under way since ${span(now - running.since)}, its last page came ${ago(now, running.lastPageAt)}`;
+    return `the first sweep has run for ${span(now - running.since)}, its last page came ${ago(now, running.lastPageAt)}`;
   return `there was no complete sweep yet; one is due ${sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'now'}`;
 }
 
@@ -106,12 +106,12 @@ function staleAt({ sweepDueAt, usualSweepMs = 0 }: ListProgress, lastSweepAt: nu
 
 function stuckPass({ running }: ListProgress, progress: Progress): string | null {
   if (!running || !isStill(running.lastPageAt, progress)) return null;
-  return `a ${running.mode} is under way, but its last page came ${ago(progress.now, running.lastPageAt)}`;
+  return `a ${running.mode} is stuck: its last page came ${ago(progress.now, running.lastPageAt)}`;
 }
 
 function missedSweep({ running, sweepDueAt }: ListProgress, progress: Progress): string | null {
   if (running || !isStill(sweepDueAt, progress)) return null;
-  return `a sweep is due for ${span(progress.now - sweepDueAt)}, and none is under way`;
+  return `a sweep has been due for ${span(progress.now - sweepDueAt)}, and none runs`;
 }
 
 function judgeOutbox(progress: Progress): Verdict {
@@ -120,7 +120,7 @@ function judgeOutbox(progress: Progress): Verdict {
   if (!isSender) return good('another process sends');
   if (paused !== null) return bad(`sending is paused: ${paused}`);
   if (oldestDueAt === null) return good('nothing waits to be sent');
-  const detail = `the oldest row waits for ${span(now - oldestDueAt)}`;
+  const detail = `the oldest row has waited for ${span(now - oldestDueAt)}`;
   if (!isStill(Math.max(oldestDueAt, lastAttemptAt ?? 0), progress)) return good(detail);
   return bad(
     `${detail}, and ${lastAttemptAt === null ? 'nothing was sent yet' : `the last attempt began ${ago(now, lastAttemptAt)}`}`,
