@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 2; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 3; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -58,7 +58,7 @@ CREATE TABLE posts (
   -- When what post_history tells about was last seen to change; url, creator and extra are not part of that.
   version_at     TEXT NOT NULL,
   deleted_at     TEXT
-) STRICT;
+, erased_at TEXT) STRICT;
 
 CREATE INDEX posts_by_created ON posts (created);
 
@@ -90,7 +90,7 @@ CREATE TABLE comments (
   changed_at    TEXT NOT NULL,
   version_at    TEXT NOT NULL,
   deleted_at    TEXT
-) STRICT;
+, erased_at TEXT) STRICT;
 
 CREATE INDEX comments_by_post ON comments (post_id);
 
@@ -282,7 +282,7 @@ CREATE TABLE outbox (
   -- A second post that matches this row: the harm that was done, if any.
   duplicate_of  INTEGER,
   created_at    TEXT NOT NULL,
-  changed_at    TEXT NOT NULL,
+  changed_at    TEXT NOT NULL, erased_at TEXT,
   CHECK ((kind = 'as-user') = (email IS NOT NULL)),
   CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
 ) STRICT;
@@ -310,3 +310,23 @@ CREATE TABLE outbox_attempts (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_attempts_confirmed ON outbox_attempts (ended_at) WHERE outcome = 'confirmed';
+
+CREATE INDEX posts_to_erase ON posts (deleted_at) WHERE deleted_at IS NOT NULL AND erased_at IS NULL;
+
+CREATE INDEX comments_to_erase ON comments (deleted_at) WHERE deleted_at IS NOT NULL AND erased_at IS NULL;
+
+CREATE TABLE users_to_check (
+  user_id INTEGER PRIMARY KEY
+) STRICT;
+
+CREATE TABLE suppressions (
+  hash  TEXT PRIMARY KEY,
+  since TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE suppressed_users (
+  user_id INTEGER PRIMARY KEY,
+  hash    TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX suppressed_users_by_hash ON suppressed_users (hash);
