@@ -17,6 +17,7 @@ import type { QueryPart, QueryRequest } from './query/run.ts';
 import { limitQueries } from './query/slots.ts';
 import type { QueueBackend } from './queue/backend.ts';
 import { openForReading } from './store/db.ts';
+import { type Tidying, tidy } from './store/housekeeping.ts';
 import { takeLock } from './store/lock.ts';
 import type { MirrorStatus, MirrorStore } from './store/mirror/seam.ts';
 import { openSqliteStore, readMirrorStatus } from './store/mirror/sqlite.ts';
@@ -116,6 +117,11 @@ export async function openQueue({ settings, state, log }: App): Promise<QueueBac
     log,
     takeLock: (path) => takeLock(path, `${holder('start')}, since ${new Date().toISOString()}`),
   });
+}
+
+/** One piece of housekeeping on the mirror's file. */
+export async function tidyMirror({ settings, clock }: App, step: Tidying): Promise<number> {
+  return await tidy({ ...mirrorOf(settings), step, now: clock.now() });
 }
 
 /** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */

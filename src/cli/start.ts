@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import { type Context, openContext } from './context.ts';
 
@@ -12,24 +13,37 @@ export function register(program: Command, stop: AbortSignal): void {
     .action(() => start(openContext(program, stop)));
 }
 
-async function start({ settings, input, signal, say }: Context): Promise<void> {
-  const [{ openApp, sendingContext }, { work }] = await Promise.all([
+async function start(context: Context): Promise<void> {
+  const { settings, input, signal, say } = context;
+  const [{ openApp, openQueue }, { createMetrics }, { startService }, { startHttp }] = await Promise.all([
     import('../app.ts'),
-    import('../worker.ts'),
+    import('../base/metrics.ts'),
+    import('../worker/service.ts'),
+    import('../http/server.ts'),
   ]);
-  const app = await openApp(settings, input, 'start', { isService: true });
+  const metrics = createMetrics();
+  const app = await openApp(settings, input, 'start', { isService: true, metrics });
+  const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
-    const { headEvery, sweepEvery, pagesAhead, pushPerMinute, mirrorPath, baseUrl } = settings;
-    say(
-      `Mirroring ${baseUrl?.host ?? 'the built-in sandbox, which is alive with sample feedback,'} into ${mirrorPath}.`,
-    );
-    say('Stop with Ctrl-C. In another terminal: npx feedback-mirror status');
-    await work(
-      app,
-      { headEvery, sweepEvery, pagesAhead, pushPerMinute, outbox: sendingContext(app, signal) },
-      signal,
-    );
+    say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
+    const service = await startService(app, { openBackend: () => openQueue(app), metrics });
+    opened.push(() => service.close());
+    const { httpHost: host, httpPort: port, httpToken: token } = settings;
+    const { log } = app;
+    const { progress, queues } = service;
+    const http = await startHttp({ host, port, token, log, metrics, progress, queues, parts: [] });
+    opened.push(() => http.close());
+    say(`Dashboard: ${http.url}\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
+    if (!signal.aborted) await once(signal, 'abort');
+    endInTime();
   } finally {
-    await app.close();
+    for (let close = opened.pop(); close; close = opened.pop()) await close();
   }
+}
+
+const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';
+
+/** Whoever told us to stop kills us after ten seconds; nothing that is left open then is worth that. */
+function endInTime(): void {
+  setTimeout(() => process.exit(0), 9900).unref();
 }

@@ -61,7 +61,7 @@ export async function recoverOrphans(context: OutboxContext): Promise<number> {
 }
 
 /** Sending was paused because of the token: a read shows whether that is over. */
-async function endPause({ store, client, signal }: OutboxContext): Promise<void> {
+export async function endPause({ store, client, signal }: OutboxContext): Promise<void> {
   if ((await store.paused()) === null) return;
   await client.page('posts', '', signal);
   await store.setPaused(null);

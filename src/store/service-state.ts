@@ -17,6 +17,8 @@ export interface ServiceState {
   noteHousekeeping(now: number): void;
   /** The last complete pass of each list and kind. */
   lastPasses(): LastPass[];
+  /** A sweep that some process says it is at; it may have died since. */
+  sweepUnderWay(resource: Resource): UnderWay | null;
   close(): void;
 }
 
@@ -30,12 +32,21 @@ export interface LastPass {
   unfinished: boolean;
 }
 
+export interface UnderWay {
+  runId: number;
+  pages: number;
+  startedAt: number;
+}
+
 export function openServiceState(options: OpenOptions): ServiceState {
   const db = openForWriting(options);
   // A handful of rows of one small table; the rest of the file is read over other connections.
   db.pragma('cache_size = -500');
   const notes = notesIn(db);
   const lastPass = lastPassReader(db);
+  const underWay = db.prepare<[string], { id: number; pages: number; started_at: string }>(`
+    SELECT id, pages, started_at FROM sync_runs
+     WHERE resource = ? AND mode = 'sweep' AND outcome = 'running' ORDER BY id DESC LIMIT 1`);
   notes.putOnce('mirror_id', randomUUID());
   return {
     mirrorId: notes.get('mirror_id') ?? '',
@@ -48,6 +59,10 @@ export function openServiceState(options: OpenOptions): ServiceState {
     noteHousekeeping: (now) => notes.put('housekeeping_at', String(now)),
     lastPasses: () =>
       RESOURCES.flatMap((resource) => [lastPass(resource, 'sweep'), lastPass(resource, 'head')]),
+    sweepUnderWay(resource) {
+      const row = underWay.get(resource);
+      return row ? { runId: row.id, pages: row.pages, startedAt: Date.parse(row.started_at) } : null;
+    },
     close: () => db.close(),
   };
 }

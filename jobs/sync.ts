@@ -1,0 +1,150 @@
+import { DelayedError, type Job } from 'bullmq';
+import { codeOf, messageOf } from '../src/base/errors.ts';
+import { RESOURCES, type Resource } from '../src/contract/resources.ts';
+import { lookAfter } from '../src/outbox/after-look.ts';
+import type { Pass, PassMode, PassSummary } from '../src/store/mirror/seam.ts';
+import { syncOnce } from '../src/sync/engine.ts';
+import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from './context.ts';
+import { isFresh, rhythmOf } from './freshness.ts';
+
+const PROGRESS_MS = 1000;
+
+export const syncHead: JobDefinition = {
+  name: 'sync-head',
+  queue: 'sync',
+  async run(context, job) {
+    const result = await runPass(context, resourceOf(job), 'head', reporter(context, job));
+    return result === 'busy' ? 'another pass over this list is under way' : result;
+  },
+};
+
+export const syncSweep: JobDefinition = {
+  name: 'sync-sweep',
+  queue: 'sync',
+  async run(context, job, token) {
+    const resource = resourceOf(job);
+    if (hasFreshSweep(context, resource)) return 'a sweep has only just begun';
+    try {
+      const result = await runPass(context, resource, 'sweep', reporter(context, job));
+      if (result !== 'busy') return result;
+    } catch (error) {
+      throw new RunAgain(messageOf(error), passDelay(context, job.attemptsMade));
+    }
+    // Waiting here would keep a slot of the worker; back in the queue the job also finds out whether it is still wanted.
+    await job.moveToDelayed(context.app.clock.now() + context.retry.busyMs, token);
+    throw new DelayedError();
+  },
+};
+
+/**
+ * One pass and one line about it: counts and ids, no names. A pass that is told to stop is no failure: it goes on where it stopped.
+ */
+export async function runPass(
+  context: WorkContext,
+  resource: Resource,
+  mode: PassMode,
+  onPage: (pass: Pass) => void = () => {},
+): Promise<PassSummary | string> {
+  const { app, activity, signal } = context;
+  const { client, store, clock, log } = app;
+  const under = { mode, since: clock.now(), lastPageAt: clock.now() };
+  if (activity.passes.has(resource)) return 'busy';
+  activity.passes.set(resource, under);
+  const counted = countPages(context, resource);
+  const onEachPage = (pass: Pass): void => {
+    under.lastPageAt = clock.now();
+    counted(pass);
+    onPage(pass);
+  };
+  try {
+    const outcome = await syncOnce(
+      { client, store, clock, signal, ahead: app.settings.pagesAhead, onPage: onEachPage },
+      { resource, mode, wait: false },
+    );
+    if (!outcome.done) {
+      log.info({ resource, mode }, outcome.reason);
+      return outcome.reason;
+    }
+    await concluded(context, outcome.summary, under.since);
+    return outcome.summary;
+  } catch (error) {
+    return failed(context, { resource, mode, since: under.since }, error);
+  } finally {
+    activity.passes.delete(resource);
+  }
+}
+
+async function concluded(context: WorkContext, summary: PassSummary, since: number): Promise<void> {
+  const { app, metrics } = context;
+  const { error: _, ...counts } = summary;
+  metrics.pass({ ...summary, seconds: (app.clock.now() - since) / 1000 });
+  app.log.info(counts, `${summary.mode} of ${summary.resource}`);
+  if (summary.resource === 'posts' && summary.mode === 'sweep')
+    await reportDoubled(context, summary.startedAt);
+}
+
+function failed(
+  { app, metrics }: WorkContext,
+  { resource, mode, since }: { resource: Resource; mode: PassMode; since: number },
+  error: unknown,
+): string {
+  const code = codeOf(error);
+  if (code === 'busy') return code;
+  const outcome = code === 'interrupted' ? 'interrupted' : 'failed';
+  const seconds = (app.clock.now() - since) / 1000;
+  metrics.pass({ resource, mode, outcome, seconds, ...NOTHING });
+  if (outcome === 'interrupted') return 'stopped; it goes on from there';
+  app.log.error({ resource, mode, code }, messageOf(error));
+  throw error;
+}
+
+/** What a pass that failed did to rows was counted page by page, and not to its end. */
+const NOTHING = { inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 };
+
+async function reportDoubled({ app }: WorkContext, sweepStartedAt: string): Promise<void> {
+  for (const row of await lookAfter(app.outbox, app.clock, sweepStartedAt)) {
+    app.log.warn(
+      { outbox: row.id, post: row.post_id, duplicate: row.duplicate_of },
+      'an unclear attempt left a second post',
+    );
+  }
+}
+
+/** The counts of a pass only grow, also over the pages that an earlier run of it read. */
+function countPages({ metrics }: WorkContext, resource: Resource): (pass: Pass) => void {
+  let before: number | null = null;
+  return ({ counts, resumed }) => {
+    before ??= resumed === 0 ? 0 : counts.rows;
+    metrics.page(resource, Math.max(0, counts.rows - before));
+    before = counts.rows;
+  };
+}
+
+/** Into the queue about once a second, for whoever looks there; a queue that lost the job does not stop the pass. */
+function reporter({ app }: JobContext, job: Job): (pass: Pass) => void {
+  let next = 0;
+  return ({ runId, counts }) => {
+    if (app.clock.now() < next) return;
+    next = app.clock.now() + PROGRESS_MS;
+    job.updateProgress({ runId, ...counts }).catch(() => undefined);
+  };
+}
+
+function hasFreshSweep({ app }: JobContext, resource: Resource): boolean {
+  const last = app.state.lastPasses().find((pass) => pass.resource === resource && pass.mode === 'sweep');
+  return last !== undefined && isFresh(last, rhythmOf(app.settings), app.clock.now());
+}
+
+/** Doubling up to the cap with half of it random, and in any case not before the upstream may be called again. */
+function passDelay({ app, retry, sending }: JobContext, attemptsMade: number): number {
+  const now = app.clock.now();
+  const most = Math.min(retry.lastPassMs, retry.firstPassMs * 2 ** Math.min(attemptsMade, 16));
+  return Math.max(most / 2 + (sending.random() * most) / 2, (app.gate.closedUntil(now) ?? now) - now);
+}
+
+function resourceOf(job: Job): Resource {
+  const asked: unknown = Reflect.get(Object(job.data), 'resource');
+  const resource = RESOURCES.find((name) => name === asked);
+  if (resource === undefined) throw new Error(`job ${job.id} names no list`);
+  return resource;
+}

@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import { type Db, type OpenOptions, openForWriting } from './db.ts';
+
+export const TIDYING = ['trim the log of passes', 'renew statistics', 'shorten the write-ahead log'] as const;
+export type Tidying = (typeof TIDYING)[number];
+
+export interface TidyRequest extends OpenOptions {
+  step: Tidying;
+  now: number;
+}
+
+/** Nothing that status, reports or the measure of the list's delay look at is older, or further back. */
+const KEEP_RUNS = 1000;
+const KEEP_RUNS_MS = 30 * 86_400_000;
+/** Rows removed in one transaction: whoever wants to write meanwhile waits a few milliseconds. */
+const TRIM_STEP = 1000;
+
+/**
+ * One piece of work on the file, in a thread of its own: a checkpoint or fresh statistics of a million rows take longer than anybody in
+ * this process should have to wait. Returns how many rows or pages it was about.
+ */
+export async function tidy(request: TidyRequest): Promise<number> {
+  const thread = new Worker(new URL('./housekeeping-thread.ts', import.meta.url), { workerData: request });
+  return await new Promise((resolve, reject) => {
+    thread.once('message', resolve);
+    thread.once('error', reject);
+    thread.once('exit', () => reject(new Error(`the thread that was to ${request.step} ended early`)));
+  });
+}
+
+/** The same in the thread that asks. */
+export function tidyHere({ step, now, ...options }: TidyRequest): number {
+  const db = openForWriting(options);
+  try {
+    return STEPS[step](db, now);
+  } finally {
+    db.close();
+  }
+}
+
+const STEPS: Record<Tidying, (db: Db, now: number) => number> = {
+  'trim the log of passes': trimRuns,
+  'renew statistics'(db) {
+    // All tables: without the flag only those that this connection, new as it is, has asked before.
+    db.pragma('optimize = 0x10002');
+    return 0;
+  },
+  'shorten the write-ahead log': checkpoint,
+};
+
+function trimRuns(db: Db, now: number): number {
+  const newestToGo = db
+    .prepare<[number], number>('SELECT id FROM sync_runs ORDER BY id DESC LIMIT 1 OFFSET ?')
+    .pluck()
+    .get(KEEP_RUNS);
+  if (newestToGo === undefined) return 0;
+  const before = new Date(now - KEEP_RUNS_MS).toISOString();
+  // The last complete pass of each kind stays, however old: freshness is read from it.
+  const remove = db.prepare<{ id: number; before: string; limit: number }>(`
+    DELETE FROM sync_runs WHERE id IN (
+      SELECT id FROM sync_runs
+       WHERE id <= $id AND started_at < $before AND outcome <> 'running'
+         AND id NOT IN (SELECT run_id FROM sync_state WHERE run_id IS NOT NULL)
+         AND id NOT IN (SELECT run_id FROM sweep_pages)
+         AND id NOT IN (SELECT max(id) FROM sync_runs WHERE outcome = 'complete' GROUP BY resource, mode)
+       ORDER BY id LIMIT $limit)`);
+  let removed = 0;
+  for (let n = TRIM_STEP; n === TRIM_STEP; removed += n)
+    n = remove.run({ id: newestToGo, before, limit: TRIM_STEP }).changes;
+  return removed;
+}
+
+/** First without being in anybody's way; then the file is cut short too, unless somebody reads or writes just now. */
+function checkpoint(db: Db): number {
+  const [passive] = db.pragma('wal_checkpoint(PASSIVE)') as { checkpointed: number }[];
+  db.pragma('busy_timeout = 0');
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  return Math.max(0, passive?.checkpointed ?? 0);
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../base/clock.ts';
+import { codeOf, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+
+export interface LoopOptions {
+  name: string;
+  everyMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+  log: Logger;
+}
+
+/** Does something again and again until told to stop. What fails is logged, once for as long as it fails the same way. */
+export async function loop(options: LoopOptions, step: () => Promise<unknown>): Promise<void> {
+  const { name, everyMs, clock, signal, log } = options;
+  let said: string | null = null;
+  while (!signal.aborted) {
+    try {
+      await step();
+      said = null;
+    } catch (error) {
+      const reason = messageOf(error);
+      if (!signal.aborted && reason !== said) log.error({ code: codeOf(error) }, `${name}: ${reason}`);
+      said = reason;
+    }
+    await pause(clock, everyMs, signal);
+  }
+}
+
+/** A wait that ends early and quietly when the service stops. */
+export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** The work, or nothing as soon as the service stops: a queue whose server is away answers when it is back, not before. */
+export async function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const stop = (): void => resolve(undefined);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,90 @@
+import { type JobContext, QUEUES, type RunningPass } from '../../jobs/context.ts';
+import { rhythmOf, sweepDueAt } from '../../jobs/freshness.ts';
+import { RESOURCES, type Resource } from '../contract/resources.ts';
+import { within } from '../queue/within.ts';
+import type { LastPass, UnderWay } from '../store/service-state.ts';
+import type { ListProgress, Progress } from './health.ts';
+
+export interface ProgressOptions {
+  startedAt: number;
+  tickEveryMs: number;
+  isSender: () => boolean;
+}
+
+/** Whoever asks how we are wants an answer also while the queue's server is away. */
+const ANSWER_MS = 2000;
+/** Another process whose pass shows no page for so long may be dead: then it is nobody's. */
+const SIGN_OF_LIFE_MS = 60_000;
+const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
+
+export function progressReader(context: JobContext, options: ProgressOptions): () => Promise<Progress> {
+  const foreign = foreignPasses(context);
+  return async () => {
+    const { app, activity, backend } = context;
+    const now = app.clock.now();
+    const depth = await queueDepth(context);
+    const { since } = await app.outbox.due(now, 1);
+    return {
+      now,
+      startedAt: options.startedAt,
+      lastTickAt: activity.lastTickAt,
+      tickEveryMs: options.tickEveryMs,
+      lists: RESOURCES.map((resource) => ({
+        ...listProgress(context, resource, options.startedAt),
+        running: activity.passes.get(resource) ?? foreign(resource),
+      })),
+      outbox: {
+        oldestDueAt: since,
+        lastAttemptAt: activity.lastAttemptAt,
+        paused: await app.outbox.paused(),
+        isSender: options.isSender(),
+      },
+      closedUntil: app.gate.closedUntil(now),
+      queue: { kind: backend.kind, reachable: depth !== null, depth: depth ?? [] },
+    };
+  };
+}
+
+function listProgress({ app }: JobContext, resource: Resource, startedAt: number): ListProgress {
+  const last = app.state.lastPasses().find((pass) => pass.resource === resource && pass.mode === 'sweep');
+  return {
+    resource,
+    lastSweepAt: last?.finishedAt ?? null,
+    sweepDueAt: (last && sweepDueAt(last, rhythmOf(app.settings))) ?? startedAt,
+    usualSweepMs: last ? durationOf(last) : 0,
+    running: null,
+  };
+}
+
+function durationOf({ startedAt, finishedAt }: LastPass): number {
+  return startedAt === null || finishedAt === null ? 0 : finishedAt - startedAt;
+}
+
+/** Jobs by queue and state; null when the queue does not answer. */
+export async function queueDepth({ backend }: JobContext): Promise<Progress['queue']['depth'] | null> {
+  const counted = async () => {
+    await backend.ping(ANSWER_MS);
+    const each = QUEUES.map(async (queue) => {
+      const counts = await backend.queue(queue).getJobCounts(...STATES);
+      return Object.entries(counts).map(([state, jobs]) => ({ queue, state, jobs }));
+    });
+    return (await Promise.all(each)).flat();
+  };
+  return await within<Progress['queue']['depth'] | null>(ANSWER_MS, counted(), () => null).catch(() => null);
+}
+
+/** Sweeps of other processes, followed by the pages they write down; a number that does not grow shows nothing. */
+function foreignPasses({ app }: JobContext): (resource: Resource) => RunningPass | null {
+  const seen = new Map<Resource, UnderWay & { at: number }>();
+  return (resource) => {
+    const now = app.clock.now();
+    const found = app.state.sweepUnderWay(resource);
+    if (!found) return null;
+    const before = seen.get(resource);
+    const isSame = before?.runId === found.runId && before.pages === found.pages;
+    const at = isSame ? before.at : now;
+    seen.set(resource, { ...found, at });
+    if (now - at > SIGN_OF_LIFE_MS) return null;
+    return { mode: 'sweep', since: found.startedAt, lastPageAt: at };
+  };
+}

@@ -1,0 +1,188 @@
+import type { Queue, Worker } from 'bullmq';
+import { backoffOf, type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
+import { createDispatcher } from '../../jobs/dispatch.ts';
+import { JOBS } from '../../jobs/index.ts';
+import { type Schedule, schedulesOf } from '../../jobs/schedules.ts';
+import { runPass } from '../../jobs/sync.ts';
+import { type App, sendingContext } from '../app.ts';
+import { AppError } from '../base/errors.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { QueueBackend } from '../queue/backend.ts';
+import { within } from '../queue/within.ts';
+import { gauges } from './gauges.ts';
+import { heal, overdueSweeps } from './heal.ts';
+import type { Progress } from './health.ts';
+import { loop, unlessStopped } from './loop.ts';
+import { progressReader } from './progress.ts';
+import { ring } from './schedules.ts';
+import { keepSending, type Sender } from './sender.ts';
+import { closeWorkers, startWorker } from './workers.ts';
+
+export interface Service {
+  progress(): Promise<Progress>;
+  /** For the queue board. */
+  readonly queues: readonly Queue[];
+  /** Stops in order; a create under way has eight seconds. Resolves within 9.5 s of being called. */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Called once the first look at the upstream is under way; closed by the service. */
+  openBackend(): Promise<QueueBackend>;
+  metrics: Metrics;
+  /** Shorter ones for tests. */
+  periods?: Partial<Periods>;
+}
+
+/** Every period of the service that is not a setting, in milliseconds. */
+export interface Periods {
+  /** How often rows of the outbox are looked for through the queue, which also shows that the queue works. */
+  tick: number;
+  /** How often the outbox is looked at for a change, beside the queue. */
+  watch: number;
+  /** How often it is seen to that the queue holds what it should. */
+  heal: number;
+  /** How long a rung row counts as rung. */
+  forget: number;
+  lock: number;
+  probe: number;
+  firstPassRetry: number;
+  lastPassRetry: number;
+  busy: number;
+}
+
+const PERIODS: Periods = {
+  tick: 5000,
+  watch: 200,
+  heal: 15_000,
+  forget: 20_000,
+  lock: 1000,
+  probe: 30_000,
+  firstPassRetry: 30_000,
+  lastPassRetry: 300_000,
+  busy: 2000,
+};
+
+/** The service without its HTTP side: keeps the mirror fresh and the outbox empty until it is closed. */
+export async function startService(app: App, options: ServiceOptions): Promise<Service> {
+  const periods = { ...PERIODS, ...options.periods };
+  const stop = new AbortController();
+  const work = workContext(app, options.metrics, periods, stop.signal);
+  const early = firstSweeps(work);
+  try {
+    await within(HEAD_START_MS, early, () => undefined);
+    return run({ ...work, ...withQueue(app, await options.openBackend(), periods) }, periods, early, stop);
+  } catch (error) {
+    stop.abort(stopped());
+    await early;
+    throw error;
+  }
+}
+
+/** The embedded queue is made in this very thread, which takes seconds the first time: a small mirror is complete before that. */
+const HEAD_START_MS = 3000;
+
+function withQueue(
+  app: App,
+  backend: QueueBackend,
+  { forget }: Periods,
+): Pick<JobContext, 'backend' | 'dispatcher'> {
+  const { clock, gate, outbox, settings } = app;
+  const perMinute = settings.pushPerMinute;
+  return {
+    backend,
+    dispatcher: createDispatcher({ outbox, backend, gate, clock, perMinute, forgetMs: forget }),
+  };
+}
+
+function run(context: JobContext, periods: Periods, early: Promise<void>, stop: AbortController): Service {
+  const { app, backend } = context;
+  const startedAt = app.clock.now();
+  const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
+  const workers = startWorkers(context, schedules);
+  const sender = startSender(context, periods);
+  const { signal } = stop;
+  const healing = loop({ ...app, signal, name: 'keeping the queue whole', everyMs: periods.heal }, () =>
+    unlessStopped(signal, heal(context, schedules)),
+  );
+  gauges(context);
+  const close = async (): Promise<void> => {
+    stop.abort(stopped());
+    await Promise.all([closeWorkers(workers), sender.stopped, healing, early]);
+    await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    progress: progressReader(context, { startedAt, tickEveryMs: periods.tick, isSender: sender.isSender }),
+    queues: QUEUES.map((name) => backend.queue(name)),
+    close() {
+      closing ??= within(CLOSE_MS, close(), () => undefined);
+      return closing;
+    },
+  };
+}
+
+function startSender(context: JobContext, periods: Periods): Sender {
+  const { pushPerMinute: perMinute, pushConcurrency: concurrency } = context.app.settings;
+  const { lock: lockMs, watch: watchMs, probe: probeMs } = periods;
+  return keepSending(context, { concurrency, perMinute, lockMs, watchMs, probeMs });
+}
+
+const CLOSE_MS = 9500;
+const CLOSE_QUEUE_MS = 2500;
+
+function stopped(): AppError {
+  return new AppError('interrupted', 'the service is stopping');
+}
+
+function workContext(app: App, metrics: Metrics, periods: Periods, signal: AbortSignal): WorkContext {
+  const retry = {
+    firstPassMs: periods.firstPassRetry,
+    lastPassMs: periods.lastPassRetry,
+    busyMs: periods.busy,
+  };
+  return { app, metrics, sending: sendingContext(app, signal), activity: newActivity(), signal, retry };
+}
+
+/**
+ * What is overdue at the start is read at once: an embedded queue takes seconds to be made, and the first mirror should not wait for it.
+ * A pass that fails here is rung through the queue soon after, like any that is missing.
+ */
+async function firstSweeps(context: WorkContext): Promise<void> {
+  const passes = overdueSweeps(context).map(({ resource }) => runPass(context, resource, 'sweep'));
+  await Promise.allSettled(passes);
+}
+
+/** Both lists, a head and a sweep of each: none waits for another. */
+const PASSES_AT_ONCE = 4;
+
+function startWorkers(context: JobContext, schedules: readonly Schedule[]): Worker[] {
+  const jobsOf = (queue: string) => JOBS.filter((job) => job.queue === queue);
+  const backoffStrategy = (_attempts: number, _type: string | undefined, error: Error | undefined): number =>
+    backoffOf(error);
+  const lasting = { backoffStrategy, stalledInterval: 10_000, maxStalledCount: 10 };
+  return [
+    startWorker(context, 'sync', jobsOf('sync'), { ...lasting, concurrency: PASSES_AT_ONCE }),
+    startWorker(context, 'upkeep', jobsOf('upkeep'), lasting),
+    startTicks(context, schedules),
+  ];
+}
+
+/** A tick only rings: what it stands for is a job of its own, so that a long one never holds up the others. */
+function startTicks(context: JobContext, schedules: readonly Schedule[]): Worker {
+  const { app, activity, backend, dispatcher } = context;
+  const ticks = schedules.map(({ id, rings }) => ({
+    name: id,
+    queue: 'ticks' as const,
+    async run() {
+      if (rings === 'dispatch') await dispatcher.look();
+      else await ring(backend, rings);
+      activity.lastTickAt = app.clock.now();
+    },
+  }));
+  return startWorker(context, 'ticks', ticks, {
+    concurrency: 2,
+    stalledInterval: 10_000,
+    maxStalledCount: 10,
+  });
+}
