@@ -17,6 +17,7 @@ import type { QueryPart, QueryRequest } from './query/run.ts';
 import { limitQueries } from './query/slots.ts';
 import type { QueueBackend } from './queue/backend.ts';
 import { openForReading } from './store/db.ts';
+import { type ExportSource, openExportSource } from './store/export.ts';
 import { type Tidying, tidy } from './store/housekeeping.ts';
 import { takeLock } from './store/lock.ts';
 import type { MirrorStatus, MirrorStore } from './store/mirror/seam.ts';
@@ -25,6 +26,7 @@ import { type ImportReads, openImportReads } from './store/outbox/import-reads.t
 import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
 import { type OutboxView, openOutboxView } from './store/outbox/view.ts';
+import { openSearchReads, type SearchReads } from './store/search.ts';
 import { openServiceState, type ServiceState } from './store/service-state.ts';
 
 /** Everything that is open while a command or the service works. */
@@ -142,6 +144,11 @@ export function viewOutbox(settings: Settings): OutboxView | null {
   return openOutboxView(mirrorOf(settings));
 }
 
+/** The full-text search of the mirror's posts. */
+export function openSearch(settings: Settings): SearchReads {
+  return openSearchReads(mirrorOf(settings));
+}
+
 /** What an import asks the mirror and the outbox; null where there is neither. */
 export function readsForImport(settings: Settings): ImportReads | null {
   return openImportReads(mirrorOf(settings));
@@ -163,6 +170,11 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
 /** How the mirror stands, for commands that only look. */
 export function lookAtMirror(settings: Settings): MirrorStatus {
   return readMirrorStatus(mirrorOf(settings));
+}
+
+/** The mirror as it is now, to be exported; to be closed soon, as it keeps the write-ahead log from starting over. */
+export function exportSource(settings: Settings): ExportSource {
+  return openExportSource(mirrorOf(settings));
 }
 
 function holder(purpose: string): string {

@@ -2,6 +2,7 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { AcceptedRow, CsvFile, CsvRow } from '../csv/csv-file.ts';
 import { RESULT_COLUMNS } from '../csv/result-columns.ts';
@@ -74,18 +75,6 @@ function resultOf(row: AcceptedRow, known: KnownRow | null, columns: number): Ro
   }
   if (known) return { state: 'refused', reason: conflictReason(`outbox row ${known.id}`) };
   return { state: 'refused', reason: 'was not there yet when the file was imported; import it again' };
-}
-
-/** So that a power cut does not take the new name away again. Some file systems have no such thing. */
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } catch (error) {
-    if (!['EINVAL', 'EPERM', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Before anything is imported: a results file that cannot be written would be noticed too late. */

@@ -1,0 +1,165 @@
+import { rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import { crashPoint } from '../base/crash.ts';
+import { syncFolder } from '../base/sync-folder.ts';
+import type { ExportSource } from '../store/export.ts';
+import { type ExportTable, TABLES } from '../store/export-tables.ts';
+import { encoderOf, type Format, type MakeEncoder } from './encoder.ts';
+import { makeFolder, moveInPlace, removeLeftovers, temporaryName, writeWhole } from './files.ts';
+import { type ExportedFile, type Manifest, type ManifestOptions, notesOn } from './manifest.ts';
+import { type Redactor, rowRedaction } from './redact.ts';
+import { fileSink, type Sink, streamSink } from './sink.ts';
+
+/** A folder for any number of files; or a file, or a stream, for one. A stream gets no manifest. */
+export type Destination = { folder: string } | { file: string } | { stream: Writable };
+
+export interface ExportRequest {
+  what: readonly ExportTable[];
+  format: Format;
+  to: Destination;
+  /** As the mirror spells its times; null for all rows. */
+  since: string | null;
+  live: boolean;
+  raw: boolean;
+  /** Null leaves people as they are. */
+  redact: Redactor | null;
+  clock: Clock;
+  signal: AbortSignal;
+  onProgress?(table: ExportTable, rows: number): void;
+}
+
+/**
+ * Writes the tables, all from the one moment the source stands for. Every file has reached the disk under a temporary name before
+ * the first takes its own, and the manifest comes last: a set that does not match it was cut short. Whatever ends the run early, no
+ * older file is touched and no temporary one is left.
+ */
+export async function exportMirror(source: ExportSource, request: ExportRequest): Promise<Manifest> {
+  const { format, clock, to } = request;
+  const options = optionsOf(request);
+  const started = clock.now();
+  const files =
+    'stream' in to ? await toStream(source, request, to.stream) : await toFiles(source, request, to);
+  const manifest: Manifest = {
+    format,
+    upstream: source.upstream,
+    startedAt: new Date(started).toISOString(),
+    finishedAt: new Date(clock.now()).toISOString(),
+    options,
+    notes: notesOn(format, options),
+    files,
+  };
+  await writeManifest(to, manifest);
+  return manifest;
+}
+
+function optionsOf({ since, live, raw, redact }: ExportRequest): ManifestOptions {
+  return { since, live, raw, redacted: redact ? 'emails' : null };
+}
+
+async function writeManifest(to: Destination, manifest: Manifest): Promise<void> {
+  if ('stream' in to) return;
+  const path = 'folder' in to ? join(to.folder, 'manifest.json') : `${to.file}.manifest.json`;
+  await writeWhole(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  await syncFolder(dirname(path));
+}
+
+async function toStream(
+  source: ExportSource,
+  request: ExportRequest,
+  stream: Writable,
+): Promise<ExportedFile[]> {
+  const encoder = await encoderOf(request.format);
+  const files: ExportedFile[] = [];
+  for (const table of request.what) {
+    const sink = streamSink(stream, request.signal);
+    files.push(await writeTable(source, request, { table, encoder, sink, name: '-' }));
+  }
+  return files;
+}
+
+interface Part {
+  table: ExportTable;
+  temporary: string;
+  path: string;
+}
+
+async function toFiles(
+  source: ExportSource,
+  request: ExportRequest,
+  to: Exclude<Destination, { stream: Writable }>,
+): Promise<ExportedFile[]> {
+  const parts = request.what.map((table) => partOf(table, request.format, to));
+  const folder = 'folder' in to ? to.folder : dirname(to.file);
+  if ('folder' in to) await makeFolder(folder);
+  const names = new Set(parts.flatMap(({ path }) => [basename(path), `${basename(path)}.manifest.json`]));
+  await removeLeftovers(folder, (name) => names.has(name) || name === 'manifest.json');
+  try {
+    const files = await writeParts(source, request, parts);
+    crashPoint('export:written');
+    for (const { temporary, path } of parts) await moveInPlace(temporary, path);
+    await syncFolder(folder);
+    return files;
+  } finally {
+    for (const { temporary } of parts) await rm(temporary, { force: true });
+  }
+}
+
+function partOf(table: ExportTable, format: Format, to: { folder: string } | { file: string }): Part {
+  const path = 'folder' in to ? join(to.folder, `${table}.${format}`) : to.file;
+  return { table, path, temporary: temporaryName(path) };
+}
+
+async function writeParts(
+  source: ExportSource,
+  request: ExportRequest,
+  parts: readonly Part[],
+): Promise<ExportedFile[]> {
+  const encoder = await encoderOf(request.format);
+  const files: ExportedFile[] = [];
+  for (const { table, temporary, path } of parts) {
+    const sink = await fileSink(temporary, path);
+    try {
+      files.push(await writeTable(source, request, { table, encoder, sink, name: basename(path) }));
+    } catch (error) {
+      await sink.abandon();
+      throw error;
+    }
+  }
+  return files;
+}
+
+interface Writing {
+  table: ExportTable;
+  encoder: MakeEncoder;
+  sink: Sink;
+  name: string;
+}
+
+async function writeTable(
+  source: ExportSource,
+  request: ExportRequest,
+  { table, encoder: make, sink, name }: Writing,
+): Promise<ExportedFile> {
+  const { columns } = TABLES[table];
+  const encoder = make(columns, request);
+  const redact = request.redact ? rowRedaction(columns, request.redact) : null;
+  const began = request.clock.now();
+  let count = 0;
+  await sink.write(encoder.begin());
+  for (const rows of source.rows(table, request)) {
+    request.signal.throwIfAborted();
+    await sink.write(encoder.rows(redact ? rows.map(redact) : rows));
+    count += rows.length;
+    request.onProgress?.(table, count);
+  }
+  await sink.write(encoder.end());
+  const written = await sink.finish();
+  return { ...describe(name, table), rows: count, ...written, ms: request.clock.now() - began };
+}
+
+function describe(name: string, what: ExportTable): Pick<ExportedFile, 'name' | 'what' | 'columns'> {
+  const columns = TABLES[what].columns.map(({ personal: _, ...column }) => column);
+  return { name, what, columns };
+}

@@ -1,0 +1,62 @@
+import type { CellType, ExportTable } from '../store/export-tables.ts';
+import type { Format } from './encoder.ts';
+
+/** What a run wrote, so that whoever gets the files can tell whether they are whole and what is in them. */
+export interface Manifest {
+  format: Format;
+  upstream: string;
+  startedAt: string;
+  finishedAt: string;
+  options: ManifestOptions;
+  /** What the options mean for the rows, in sentences. */
+  notes: string[];
+  files: ExportedFile[];
+}
+
+export interface ManifestOptions {
+  since: string | null;
+  live: boolean;
+  raw: boolean;
+  redacted: 'emails' | null;
+}
+
+export interface ExportedFile {
+  name: string;
+  what: ExportTable;
+  rows: number;
+  /** How long it took, in milliseconds. */
+  ms: number;
+  bytes: number;
+  sha256: string;
+  columns: { name: string; type: CellType; nullable: boolean }[];
+}
+
+export function notesOn(format: Format, { since, live, raw, redacted }: ManifestOptions): string[] {
+  return [
+    'All files are of the same moment of the mirror.',
+    live
+      ? 'Posts and comments that were deleted upstream are left out, and so is their history.'
+      : 'Rows with a deleted_at were deleted upstream.',
+    ...(since === null ? [] : [sinceNote(since)]),
+    ...(format === 'csv' ? [csvNote(raw)] : []),
+    ...(redacted === null ? [] : [REDACTION_NOTE]),
+  ];
+}
+
+function sinceNote(since: string): string {
+  return (
+    `Only rows that were first seen, changed or deleted at ${since} or later; of the histories what was observed since then, ` +
+    'of the outbox what was put in or changed since then.'
+  );
+}
+
+function csvNote(raw: boolean): string {
+  return raw
+    ? 'Cells are exactly the texts of the mirror, also those that a spreadsheet would run as a formula.'
+    : 'Texts that begin with = + - @ a tab or a return have an apostrophe before them.';
+}
+
+/** Said wherever redaction is offered: a promise that cannot be kept must not be made. */
+export const REDACTION_NOTE =
+  'E-mail addresses, also inside texts, and the names of people in their own columns are pseudonyms, the same for a person in ' +
+  'every export of this mirror. Names inside titles and texts cannot be told from other words and are still there.';

@@ -1,0 +1,161 @@
+import { constants, zstdCompressSync } from 'node:zlib';
+import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import type { Cell, ExportRow } from '../store/export.ts';
+import type { CellType, ExportColumn } from '../store/export-tables.ts';
+import { type Encoder, NOTHING } from './encoder.ts';
+
+/** A row group is encoded in one go, without a turn for anything else: 5,000 posts take about 40 ms. */
+const GROUP_ROWS = 2500;
+/** Long texts end a group early; so memory depends on neither the number nor the size of rows. */
+const GROUP_CHARACTERS = 4_000_000;
+
+/** Integers of 64 bits, booleans, UTC timestamps in milliseconds, texts, JSON; compressed with Zstandard. */
+export function parquetEncoder(columns: readonly ExportColumn[]): Encoder {
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: schemaOf(columns),
+    codec: 'ZSTD',
+    compressors: { ZSTD: compress },
+    statistics: false,
+  });
+  let group: ExportRow[] = [];
+  let characters = 0;
+
+  const writeGroup = (): void => {
+    const columnData = columns.map((column, i) => columnOf(column, group, i));
+    void writer.write({ columnData, rowGroupSize: group.length });
+    addBounds(writer, columnData);
+    [group, characters] = [[], 0];
+  };
+  return {
+    begin: () => NOTHING,
+    rows(rows) {
+      for (const row of rows) {
+        group.push(row);
+        for (const cell of row) if (typeof cell === 'string') characters += cell.length;
+        if (group.length >= GROUP_ROWS || characters >= GROUP_CHARACTERS) writeGroup();
+      }
+      return taken(bytes);
+    },
+    end() {
+      if (group.length > 0) writeGroup();
+      void writer.finish();
+      return taken(bytes);
+    },
+  };
+}
+
+/** What was written since the last time; the offsets inside the file go on counting. */
+function taken(writer: ByteWriter): Uint8Array {
+  const bytes = Uint8Array.from(writer.getBytes());
+  writer.index = 0;
+  return bytes;
+}
+
+function compress(bytes: Uint8Array): Uint8Array {
+  return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+}
+
+/**
+ * The smallest and largest number or time of the group, by which a reader skips it. The library's own statistics stay off: they
+ * compare texts by UTF-16 where readers compare UTF-8, and with an emoji and a full-width letter in one group a reader would skip
+ * the very rows it looks for.
+ */
+function addBounds({ row_groups }: ParquetWriter, columnData: readonly ColumnSource[]): void {
+  row_groups.at(-1)?.columns.forEach(({ meta_data }, i) => {
+    const bounds = boundsOf(columnData[i]?.data ?? []);
+    if (meta_data && bounds) meta_data.statistics = bounds;
+  });
+}
+
+type Chunk = ParquetWriter['row_groups'][number]['columns'][number];
+type Statistics = NonNullable<NonNullable<Chunk['meta_data']>['statistics']>;
+
+function boundsOf(values: ColumnSource['data']): Statistics | null {
+  let bounds: { min_value: bigint; max_value: bigint } | null = null;
+  let null_count = 0n;
+  for (const value of values) {
+    if (value === null) null_count++;
+    else if (typeof value !== 'bigint') return null;
+    else if (bounds === null) bounds = { min_value: value, max_value: value };
+    else if (value < bounds.min_value) bounds.min_value = value;
+    else if (value > bounds.max_value) bounds.max_value = value;
+  }
+  return bounds && { ...bounds, null_count };
+}
+
+/** Told in both ways, the old and the new: DuckDB reads only the new one as a time in UTC. */
+const ELEMENTS: Record<CellType, Omit<SchemaElement, 'name'>> = {
+  integer: { type: 'INT64' },
+  boolean: { type: 'BOOLEAN' },
+  time: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  // Without the old mark: at its sight the library would write our JSON text once more as JSON.
+  json: { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } },
+};
+
+function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
+  return [
+    { name: 'root', num_children: columns.length },
+    ...columns.map(
+      ({ name, type, nullable }): SchemaElement => ({
+        name,
+        repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED',
+        ...ELEMENTS[type],
+      }),
+    ),
+  ];
+}
+
+/** Free texts hardly ever repeat: looking for repetitions in them took a tenth of the time. */
+function columnOf(
+  { name, type, personal }: ExportColumn,
+  rows: readonly ExportRow[],
+  at: number,
+): ColumnSource {
+  const convert = CONVERSIONS[type]();
+  const data = rows.map((row) => convert(row[at] ?? null));
+  return personal?.kind === 'text' ? { name, data: encoded(data), encoding: 'PLAIN' } : { name, data };
+}
+
+/** All texts of a column into one buffer: a buffer for each, as the library makes them, takes twice as long. */
+function encoded(texts: readonly unknown[]): (Uint8Array | null)[] {
+  let characters = 0;
+  for (const text of texts) if (typeof text === 'string') characters += text.length;
+  const buffer = Buffer.allocUnsafeSlow(characters * BYTES_A_CHARACTER);
+  let end = 0;
+  return texts.map((text) => {
+    if (typeof text !== 'string') return null;
+    const start = end;
+    end += buffer.write(text, start);
+    return buffer.subarray(start, end);
+  });
+}
+
+/** A UTF-16 unit is three bytes of UTF-8 at most. */
+const BYTES_A_CHARACTER = 3;
+
+type Convert = (cell: Cell) => bigint | boolean | Cell;
+
+const CONVERSIONS: Record<CellType, () => Convert> = {
+  integer: () => (cell) => (cell === null ? null : BigInt(cell)),
+  boolean: () => (cell) => (cell === null ? null : cell === 1),
+  time: timeConversion,
+  text: () => (cell) => cell,
+  json: () => (cell) => cell,
+};
+
+/** Rows of one page were seen and changed at the same moment, so most times are the one before. */
+function timeConversion(): Convert {
+  let [last, instant]: [Cell, bigint] = [null, 0n];
+  return (cell) => {
+    if (cell === null) return null;
+    if (cell !== last) [last, instant] = [cell, BigInt(Date.parse(String(cell)))];
+    return instant;
+  };
+}

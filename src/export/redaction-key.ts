@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import { temporaryName } from './files.ts';
+
+const BYTES = 32;
+
+/**
+ * What pseudonyms are made with: made once, then always the same, or people would change between two exports. Whoever has the file
+ * can test whether a pseudonym is somebody's; without it nobody can. Deleting it cuts the link for good.
+ */
+export async function redactionKey(path: string): Promise<Uint8Array> {
+  const text = (await read(path)) ?? (await make(path));
+  const key = Buffer.from(text.trim(), 'hex');
+  if (key.length === BYTES) return key;
+  throw new AppError(
+    'usage',
+    `${path} is not a key for pseudonyms: it must hold ${BYTES} bytes as hex digits`,
+    {
+      hint: 'Restore it from a backup; or delete it, and people get new pseudonyms from now on.',
+    },
+  );
+}
+
+async function read(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Whole from the first moment on, and never over another's: of two that begin together, both use the first one's. */
+async function make(path: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = temporaryName(path);
+  try {
+    await writeFile(temporary, `${randomBytes(BYTES).toString('hex')}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+      flush: true,
+    });
+    await link(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  return readFile(path, 'utf8');
+}

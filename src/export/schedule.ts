@@ -1,0 +1,65 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from '../base/sync-folder.ts';
+import type { ExportSource } from '../store/export.ts';
+import { EXPORT_TABLES } from '../store/export-tables.ts';
+import { type ExportRequest, exportMirror } from './export.ts';
+import { makeFolder, moveInPlace, removeLeftovers, temporaryName, writeWhole } from './files.ts';
+import type { Manifest } from './manifest.ts';
+
+/** A week of daily exports. More would fill the disk of whoever forgot that a schedule was set. */
+export const KEPT_EXPORTS = 7;
+
+export interface ScheduleRequest extends Pick<ExportRequest, 'format' | 'clock' | 'signal'> {
+  /** Holds a folder for each export, named by its time, and `latest.json`. */
+  root: string;
+  /** How many are kept, this one included. */
+  keep?: number;
+}
+
+export interface ScheduledExport {
+  folder: string;
+  manifest: Manifest;
+  /** Folders of older exports that went. */
+  removed: string[];
+}
+
+/**
+ * Everything, into a folder of its own that appears whole or not at all. `latest.json` is its manifest and the folder's name; then
+ * the oldest folders go.
+ */
+export async function exportOnSchedule(
+  source: ExportSource,
+  request: ScheduleRequest,
+): Promise<ScheduledExport> {
+  const { root, format, clock, signal, keep = KEPT_EXPORTS } = request;
+  const name = new Date(clock.now()).toISOString().replaceAll(/[-:.]/g, '');
+  const folder = join(root, name);
+  const temporary = temporaryName(folder);
+  await makeFolder(root);
+  await removeLeftovers(root, (left) => EXPORT_NAME.test(left) || left === 'latest.json');
+  try {
+    const whole = { since: null, live: false, raw: false, redact: null };
+    const to = { folder: temporary };
+    const manifest = await exportMirror(source, { what: EXPORT_TABLES, format, to, clock, signal, ...whole });
+    await moveInPlace(temporary, folder);
+    await writeWhole(
+      join(root, 'latest.json'),
+      `${JSON.stringify({ folder: name, ...manifest }, null, 2)}\n`,
+    );
+    await syncFolder(root);
+    return { folder, manifest, removed: await removeOldest(root, keep) };
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** `20261115T023000000Z`: in the order of time. Whatever else lies in the folder is not ours to remove. */
+const EXPORT_NAME = /^\d{8}T\d{9}Z$/;
+
+async function removeOldest(root: string, keep: number): Promise<string[]> {
+  const names = (await readdir(root)).filter((name) => EXPORT_NAME.test(name)).sort();
+  const old = names.slice(0, Math.max(0, names.length - keep));
+  for (const name of old) await rm(join(root, name), { recursive: true, force: true });
+  return old;
+}

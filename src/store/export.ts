@@ -1,0 +1,93 @@
+import { type OpenOptions, openForReading } from './db.ts';
+import { type ExportTable, TABLES } from './export-tables.ts';
+
+export type Cell = string | number | null;
+/** One row, its cells in the order of the table's columns. */
+export type ExportRow = Cell[];
+
+export interface RowFilter {
+  /** Only rows first seen, changed or deleted since then; null for all. */
+  since: string | null;
+  /** Without what was deleted upstream, and without its history. */
+  live: boolean;
+}
+
+/** The mirror as it was in one moment: what others write meanwhile is not seen. */
+export interface ExportSource {
+  readonly upstream: string;
+  /** In the order of the ids, a little at a time, so that whoever reads can do something else in between. */
+  rows(table: ExportTable, filter: RowFilter): Iterable<ExportRow[]>;
+  /** How many rows there are without a filter. */
+  count(table: ExportTable): number;
+  close(): void;
+}
+
+/** Ids walked through at a time: also where a filter lets nothing through, a step takes milliseconds. */
+const WINDOW = 1000;
+/** A batch ends when its texts are this long together: a million characters are 1 to 3 MB. */
+const BATCH_CHARACTERS = 1_000_000;
+/** No id of the mirror is larger. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Holds one read transaction until it is closed. Meanwhile the write-ahead log cannot start over, so it grows by what is written;
+ * that is why exports are short and never wait for anything but their file.
+ */
+export function openExportSource(options: OpenOptions): ExportSource {
+  const db = openForReading(options);
+  db.exec('BEGIN');
+  // A transaction sees the moment of its first read.
+  db.prepare('SELECT count(*) FROM meta').get();
+
+  const endOfWindow = (walk: string) =>
+    db
+      .prepare<[number], number>(
+        `SELECT id FROM ${walk} WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${WINDOW - 1}`,
+      )
+      .pluck();
+
+  function* rows(table: ExportTable, { since, live }: RowFilter): Generator<ExportRow[]> {
+    const { walk, sql } = TABLES[table];
+    const end = endOfWindow(walk);
+    const read = db.prepare<Record<string, Cell>, ExportRow>(sql).raw();
+    for (let after = -1; after < LAST; ) {
+      const upto = end.get(after) ?? LAST;
+      yield* batches(read.iterate({ after, upto, since, live: live ? 1 : 0 }));
+      after = upto;
+    }
+  }
+
+  return {
+    upstream: options.upstream,
+    rows,
+    count: (table) => db.prepare<[], number>(COUNTS[table]).pluck().get() ?? 0,
+    close: () => db.close(),
+  };
+}
+
+/** Counted where that is quick: a view would work out every text. */
+const COUNTS: Record<ExportTable, string> = {
+  posts: 'SELECT count(*) FROM posts',
+  comments: 'SELECT count(*) FROM comments',
+  users: 'SELECT count(*) FROM users',
+  boards: 'SELECT count(*) FROM boards',
+  statuses: 'SELECT count(*) FROM statuses',
+  post_history: 'SELECT (SELECT count(*) FROM posts) + (SELECT count(*) FROM post_versions)',
+  comment_history: 'SELECT (SELECT count(*) FROM comments) + (SELECT count(*) FROM comment_versions)',
+  outbox: 'SELECT count(*) FROM outbox',
+};
+
+/** A window, cut where its rows are large; an empty one is told too, so that its reader gets a turn. */
+function* batches(rows: Iterable<ExportRow>): Generator<ExportRow[]> {
+  let batch: ExportRow[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    batch.push(row);
+    for (const cell of row) if (typeof cell === 'string') characters += cell.length;
+    if (characters >= BATCH_CHARACTERS) {
+      yield batch;
+      [batch, characters] = [[], 0];
+    }
+  }
+  yield batch;
+}
