@@ -37,6 +37,8 @@ export interface HttpLimits {
   /** Until the last byte of the body has arrived. */
   requestMs: number;
   connections: number;
+  /** Until the service has said how far it is. A probe that waits for less takes that for a no as well. */
+  progressMs: number;
 }
 
 const LIMITS: HttpLimits = {
@@ -44,6 +46,7 @@ const LIMITS: HttpLimits = {
   headersMs: 10_000,
   requestMs: 300_000,
   connections: 256,
+  progressMs: 5000,
 };
 
 export interface HttpServer {
@@ -86,7 +89,7 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
     return refusal ? refuse(reply, refusal) : undefined;
   });
   const routes = addReplies(app, log);
-  addHealth(app, options);
+  addHealth(app, { ...options, ...limits });
   await addBoard(app, queues);
   for (const part of parts) {
     const plugin: FastifyPluginAsync = async (scope) => part(scope);

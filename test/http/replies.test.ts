@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import type { HttpPart } from '../../src/http/server.ts';
+import { ask, bearer, detailOf } from './client.ts';
+import { open, TOKEN } from './service.ts';
+
+const troubles: HttpPart = (app) => {
+  app.get('/defect', async () => {
+    throw new Error('the password is hunter2');
+  });
+  app.get('/busy', async () => {
+    throw new AppError('busy', 'another process sends', { hint: 'Wait for it.' });
+  });
+  app.get('/things/:id', async () => ({}));
+  app.delete('/things/:id', async () => ({}));
+};
+
+describe('every reply', () => {
+  it('keeps browsers from framing, guessing, storing and telling', async (t) => {
+    const http = await open(t, { token: TOKEN, parts: [troubles] });
+    const paths = [
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/queues/',
+      '/nowhere',
+      '/defect',
+      '/%zz',
+      '/queues/static/images/logo.svg',
+    ];
+    const calls = [...paths.map((path) => ask(http, path, { headers: bearer(TOKEN) })), ask(http, '/readyz')];
+    for (const { headers } of await Promise.all(calls)) {
+      assert.match(
+        headers['content-security-policy'] as string,
+        /default-src 'none'.*frame-ancestors 'none'/,
+      );
+      assert.match(headers['content-security-policy'] as string, /script-src 'self';/);
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+      assert.equal(headers['x-frame-options'], 'DENY');
+      assert.equal(headers['referrer-policy'], 'no-referrer');
+      assert.equal(headers['cache-control'], 'no-store');
+      assert.ok(!Object.keys(headers).some((name) => name.startsWith('access-control')));
+    }
+  });
+
+  it('forbids everything inline, except style sheets on the queue board', async (t) => {
+    const http = await open(t);
+    assert.doesNotMatch(String((await ask(http, '/')).headers['content-security-policy']), /unsafe/);
+    const board = String((await ask(http, '/queues/')).headers['content-security-policy']);
+    assert.deepEqual(board.match(/[\w-]+ [^;]*unsafe[^;]*/g), ["style-src 'self' 'unsafe-inline'"]);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('is a 404 where there is nothing, and a 405 with the methods where there is something else', async (t) => {
+    const http = await open(t, { parts: [troubles] });
+    const nothing = await ask(http, '/things/7/parts');
+    assert.deepEqual([nothing.status, detailOf(nothing)], [404, 'There is nothing at /things/7/parts.']);
+    const other = await ask(http, '/things/7?x=1', { method: 'PUT' });
+    assert.deepEqual([other.status, other.headers.allow], [405, 'DELETE, GET, HEAD']);
+    assert.equal((await ask(http, '/things/', { method: 'PUT' })).status, 404);
+    assert.equal((await ask(http, '/healthz', { method: 'POST' })).status, 405);
+  });
+
+  it('by our fault is logged once, under the id that the client gets, who learns no more', async (t) => {
+    const http = await open(t, { parts: [troubles] });
+    const reply = await ask(http, '/defect');
+    assert.equal(reply.status, 500);
+    assert.doesNotMatch(reply.body, /hunter2|at |stack/);
+    const id = /as request ([\w-]+)\./.exec(detailOf(reply))?.[1];
+    const logged = http.lines.filter(({ level }) => level === 50);
+    assert.deepEqual(
+      logged.map(({ request }) => request),
+      [id],
+    );
+    assert.match(JSON.stringify(logged), /hunter2/);
+  });
+
+  it('in a way we have a name for is told, with what to do', async (t) => {
+    const http = await open(t, { parts: [troubles] });
+    const reply = await ask(http, '/busy');
+    assert.deepEqual([reply.status, detailOf(reply)], [503, 'another process sends Wait for it.']);
+    assert.ok(!http.lines.some(({ level }) => level === 50));
+  });
+
+  it('with a body is said plainly', async (t) => {
+    const post: HttpPart = (app) => void app.post('/echo', async ({ body }) => body);
+    const http = await open(t, { parts: [post] });
+    const headers = { 'content-type': 'application/json' };
+    const reply = await ask(http, '/echo', { method: 'POST', headers, body: '{"a":' });
+    assert.equal(reply.status, 400);
+    assert.match(detailOf(reply), /JSON/);
+  });
+});
