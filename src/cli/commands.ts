@@ -5,6 +5,7 @@ import { register as importCsv } from './import.ts';
 import { register as outbox } from './outbox.ts';
 import { register as query } from './query.ts';
 import { register as sandbox } from './sandbox.ts';
+import { register as search } from './search.ts';
 import { register as start } from './start.ts';
 import { register as status } from './status.ts';
 import { register as sync } from './sync.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Register[] = [
   create,
   importCsv,
   outbox,
+  search,
   status,
   query,
   sandbox,
