@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { register as config } from './config.ts';
 import { register as create } from './create.ts';
+import { register as exportTables } from './export.ts';
 import { register as importCsv } from './import.ts';
 import { register as outbox } from './outbox.ts';
 import { register as query } from './query.ts';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Register[] = [
   search,
   status,
   query,
+  exportTables,
   sandbox,
   config,
 ];

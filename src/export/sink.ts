@@ -82,6 +82,7 @@ const REASONS: Record<string, string> = {
   EROFS: 'the disk can only be read',
   ENOENT: 'there is no such folder',
   ENOTDIR: 'a part of the path is no folder',
+  EEXIST: 'there is a file of that name',
   EISDIR: 'there is a folder of that name',
   ENOTEMPTY: 'there is a folder of that name',
   ENOSPC: 'the disk is full',

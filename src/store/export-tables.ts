@@ -87,16 +87,18 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
       extra: json,
       ...SEEN,
       deleted_at: maybe(time),
+      erased_at: maybe(time),
     }),
     // CROSS JOIN keeps the posts outermost, and so in the order of their ids without sorting.
     sql: `
       SELECT p.id, p.title, p.content, p.url, p.creator_id, u.name, u.email, p.board_id, b.name, p.status_id, s.name,
              p.votes_count, p.comments_count, p.created, p.created_raw, p.extra,
-             p.first_seen_at, p.changed_at, p.deleted_at
+             p.first_seen_at, p.changed_at, p.deleted_at, p.erased_at
         FROM posts p CROSS JOIN users u ON u.id = p.creator_id
              CROSS JOIN boards b ON b.id = p.board_id CROSS JOIN statuses s ON s.id = p.status_id
        WHERE p.id > $after AND p.id <= $upto AND ($live = 0 OR p.deleted_at IS NULL)
-         AND ($since IS NULL OR p.changed_at >= $since OR p.deleted_at >= $since OR p.first_seen_at >= $since)
+         AND ($since IS NULL OR p.changed_at >= $since OR p.first_seen_at >= $since
+              OR p.deleted_at >= $since OR p.erased_at >= $since)
        ORDER BY p.id`,
   },
   comments: {
@@ -119,15 +121,17 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
       extra: json,
       ...SEEN,
       deleted_at: maybe(time),
+      erased_at: maybe(time),
     }),
     sql: `
       SELECT c.id, c.post_id, coalesce(p.title, r.title), c.creator_id, u.name, u.email, c.kind, c.status,
              c.likes_count, c.highlighted, c.internal, c.content, c.created, c.created_raw, c.extra,
-             c.first_seen_at, c.changed_at, c.deleted_at
+             c.first_seen_at, c.changed_at, c.deleted_at, c.erased_at
         FROM comments c CROSS JOIN users u ON u.id = c.creator_id
              CROSS JOIN commented_posts r ON r.id = c.post_id LEFT JOIN posts p ON p.id = c.post_id
        WHERE c.id > $after AND c.id <= $upto AND ($live = 0 OR c.deleted_at IS NULL)
-         AND ($since IS NULL OR c.changed_at >= $since OR c.deleted_at >= $since OR c.first_seen_at >= $since)
+         AND ($since IS NULL OR c.changed_at >= $since OR c.first_seen_at >= $since
+              OR c.deleted_at >= $since OR c.erased_at >= $since)
        ORDER BY c.id`,
   },
   users: {
@@ -232,13 +236,14 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
       duplicate_of: maybe(integer),
       created_at: time,
       changed_at: time,
+      erased_at: maybe(time),
     }),
     sql: `
       SELECT id, batch, source_key, line, kind, board, title, content, email, full_name, state, attempts, not_before,
-             post_id, url, last_error, duplicate_of, created_at, changed_at
+             post_id, url, last_error, duplicate_of, created_at, changed_at, erased_at
         FROM outbox
        WHERE id > $after AND id <= $upto
-         AND ($since IS NULL OR changed_at >= $since OR created_at >= $since)
+         AND ($since IS NULL OR changed_at >= $since OR created_at >= $since OR erased_at >= $since)
        ORDER BY id`,
   },
 };
