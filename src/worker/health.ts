@@ -99,9 +99,12 @@ function firstSweep({ running, sweepDueAt }: ListProgress, now: number): string 
   return `there was no complete sweep yet; one is due ${sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'now'}`;
 }
 
-/** Two intervals and the time a sweep takes: a long sweep that gets on is no reason to call the mirror old. */
+/**
+ * Two intervals and the time a sweep takes: a long sweep that gets on is no reason to call the mirror old. Under a cron pattern
+ * the last sweep may have ended just before the next one was due; that leaves room for a second sweep at least.
+ */
 function staleAt({ sweepDueAt, usualSweepMs = 0 }: ListProgress, lastSweepAt: number): number {
-  return lastSweepAt + 2 * (sweepDueAt - lastSweepAt) + Math.max(usualSweepMs, STILL_MS);
+  return sweepDueAt + Math.max(sweepDueAt - lastSweepAt, usualSweepMs, STILL_MS) + usualSweepMs;
 }
 
 function stuckPass({ running }: ListProgress, progress: Progress): string | null {

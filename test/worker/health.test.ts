@@ -170,6 +170,19 @@ describe('a list', () => {
       /posts: .*5 h ago/,
     ],
     [
+      'is not old because a sweep by hand ended just before the next one was due',
+      {
+        posts: {
+          lastSweepAt: NOW - 3 * HOUR - MINUTE,
+          sweepDueAt: NOW - 3 * HOUR,
+          usualSweepMs: 2 * HOUR,
+          running: running('sweep', 3 * HOUR, SECOND),
+        },
+      },
+      null,
+      /posts: .*3 h ago/,
+    ],
+    [
       'is old although the upstream is to blame',
       { closedUntil: NOW + HOUR, posts: late(2 * HOUR) },
       'posts',
