@@ -7,8 +7,8 @@ import { cut, draw, oneLine } from './table.ts';
 export interface Printer {
   columns(names: string[]): void;
   rows(rows: Value[][]): void;
-  /** What is still held back, and the end of the form; also where the answer was cut off. */
-  end(): void;
+  /** What is still held back. A form that was cut off is not completed: nobody may take it for the whole answer. */
+  end(isWhole: boolean): void;
   /** For the person. */
   notes(): string[];
 }
@@ -99,19 +99,17 @@ function csvPrinter({ print, raw }: Output): Printer {
 function jsonPrinter({ print }: Output): Printer {
   let object: (row: Value[]) => string = () => '{}';
   let separator = '';
-  let isOpen = false;
   return {
     columns(names) {
       object = objectText(names);
       print('[');
-      isOpen = true;
     },
     rows(rows) {
       print(separator + rows.map(object).join(',\n'));
       separator = ',';
     },
-    end() {
-      if (isOpen) print(']');
+    end(isWhole) {
+      if (isWhole) print(']');
     },
     notes: () => [],
   };

@@ -58,16 +58,18 @@ async function query(context: Context, given: string | undefined, flags: Flags):
   const printer = printerFor(format, { print: context.print, raw: flags.raw === true });
   const ask = openQueries(context.settings, 1);
   let more: More = null;
+  let isWhole = false;
   try {
     for await (const part of ask({ sql, limitMs, maxRows }, context.signal)) {
       if (part.kind === 'columns') printer.columns(part.columns);
       else if (part.kind === 'rows') printer.rows(part.rows);
       else more = part.more;
     }
+    isWhole = true;
   } finally {
-    printer.end();
+    printer.end(isWhole);
   }
-  if (!context.json) for (const note of [...printer.notes(), ...moreNote(more, maxRows)]) context.say(note);
+  for (const note of [...printer.notes(), ...moreNote(more, maxRows)]) context.say(note);
 }
 
 function defaultFormat({ json }: Context): (typeof FORMATS)[number] {

@@ -51,12 +51,21 @@ function placeOf(message: string, sql: string): string {
   return ` (line ${before.length}, column ${(before.at(-1) ?? '').length + 1})`;
 }
 
+/** A name of one or two letters is near to every other. */
+const SHORTEST_NAME = 3;
+
 function hintFor(message: string): string {
   const missing = /no such (table|column|function): (.+)/.exec(message);
   const [, what, name = ''] = missing ?? [];
   const bare = name.split('.').at(-1) ?? '';
   const near =
-    what === 'table' ? nearest(bare, TABLE_NAMES) : what === 'column' ? nearest(bare, COLUMN_NAMES) : null;
+    bare.length < SHORTEST_NAME
+      ? null
+      : what === 'table'
+        ? nearest(bare, TABLE_NAMES)
+        : what === 'column'
+          ? nearest(bare, COLUMN_NAMES)
+          : null;
   const quoted = what === 'column' && /^"/.test(bare) ? ' A text stands in single quotes.' : '';
   return `${near === null ? '' : `Did you mean ${near}? `}${SCHEMA_HINT}${quoted}`;
 }

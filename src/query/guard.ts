@@ -41,8 +41,10 @@ function objection(action: number, first: string, second: string): string | null
       return FUNCTIONS.has(second.toLowerCase()) ? null : `the function ${second} is not allowed here`;
     case constants.SQLITE_PRAGMA:
       return PRAGMAS.has(first.toLowerCase()) ? null : `PRAGMA ${first} is not allowed here`;
-    default:
-      return `only reading is allowed here, and this would ${DEEDS[action] ?? 'do something else'}`;
+    default: {
+      const deed = first === 'sqlite_master' ? 'change the tables themselves' : DEEDS[action];
+      return `only reading is allowed here, and this would ${deed ?? 'do something else'}`;
+    }
   }
 }
 

@@ -11,6 +11,7 @@ const SEEN = {
 };
 const EXTRA = { extra: 'fields of the API that have no column here, as a JSON object' };
 const DELETED_AT = { deleted_at: 'when it was found gone upstream, UTC; NULL while it is there' };
+const ERASED_AT = { erased_at: 'when its text was erased for good, UTC' };
 const CREATED_RAW = { created_raw: "the upstream's own text of it, where that says more" };
 const VERSION_AT = { version_at: 'since when it has looked as it does, UTC; the last line of its history' };
 
@@ -94,6 +95,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       ...SEEN,
       ...VERSION_AT,
       ...DELETED_AT,
+      ...ERASED_AT,
     },
   },
   {
@@ -109,6 +111,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       ...SEEN,
       ...VERSION_AT,
       ...DELETED_AT,
+      ...ERASED_AT,
     },
   },
   {
@@ -217,6 +220,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       duplicate_of: 'a second post that matches it, if one was found',
       created_at: 'when it was accepted, UTC',
       changed_at: 'when its state last changed, UTC',
+      ...ERASED_AT,
     },
   },
   {
@@ -284,4 +288,7 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
 /** Not to be read by SQL from people, with the reason. */
 export const HIDDEN_TABLES: Readonly<Record<string, string>> = {
   meta: 'notes of the program to itself',
+  suppressions: 'hashes of the addresses of people who were erased',
+  suppressed_users: 'numbers of people who were erased',
+  users_to_check: 'people who may have nothing left here',
 };

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
 import { TOO_MUCH_MEMORY } from './wire.ts';
@@ -23,3 +24,5 @@ setInterval(() => {
 function end(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
+
+flushCompileCache();

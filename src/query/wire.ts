@@ -33,6 +33,9 @@ export interface Refusal {
 /** How the child ends itself when it takes too much: a signal nothing else sends, so that this end can be told from the others. */
 export const TOO_MUCH_MEMORY: NodeJS.Signals = 'SIGUSR2';
 
+/** The number of the pipe that carries frames, on both sides. */
+export const FRAMES_FD = 3;
+
 const HEADER_BYTES = 4;
 
 /** Its length, then the value in the engine's own form: JSON knows no bigint, no bytes and no infinity. */
