@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadInput, liveToken, type Settings, secretsOf } from '../config/load.ts';
 import { type Client, type ClientOptions, createClient } from './api/client.ts';
@@ -7,16 +7,21 @@ import { createGate, type Gate } from './api/gate.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
 import { watchForOutage } from './api/outage.ts';
 import { type Clock, systemClock } from './base/clock.ts';
-import { AppError, messageOf } from './base/errors.ts';
+import { AppError, codeOf, messageOf } from './base/errors.ts';
 import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
 import { Secret } from './base/secret.ts';
+import { eraseExpired, type Retained } from './erasure/retention.ts';
 import type { OutboxContext } from './outbox/push.ts';
 import type { QueryPart, QueryRequest } from './query/run.ts';
 import { limitQueries } from './query/slots.ts';
 import type { QueueBackend } from './queue/backend.ts';
-import { openForReading } from './store/db.ts';
+import { type Backup, backUp, keepBackup, keptBackup } from './store/backup.ts';
+import { doChore } from './store/chores.ts';
+import { type OpenOptions, openForReading } from './store/db.ts';
+import type { ErasureStore } from './store/erasure/seam.ts';
+import { openSqliteErasure } from './store/erasure/sqlite.ts';
 import { type ExportSource, openExportSource } from './store/export.ts';
 import { type Tidying, tidy } from './store/housekeeping.ts';
 import { takeLock } from './store/lock.ts';
@@ -26,6 +31,7 @@ import { type ImportReads, openImportReads } from './store/outbox/import-reads.t
 import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
 import { type OutboxView, openOutboxView } from './store/outbox/view.ts';
+import { openReplicaReads, type ReplicaReads } from './store/replica.ts';
 import { openSearchReads, type SearchReads } from './store/search.ts';
 import { openServiceState, type ServiceState } from './store/service-state.ts';
 
@@ -149,6 +155,11 @@ export function openSearch(settings: Settings): SearchReads {
   return openSearchReads(mirrorOf(settings));
 }
 
+/** The mirror as the upstream's own API shows it. */
+export function openReplica(settings: Settings): ReplicaReads {
+  return openReplicaReads(mirrorOf(settings));
+}
+
 /** What an import asks the mirror and the outbox; null where there is neither. */
 export function readsForImport(settings: Settings): ImportReads | null {
   return openImportReads(mirrorOf(settings));
@@ -177,12 +188,69 @@ export function exportSource(settings: Settings): ExportSource {
   return openExportSource(mirrorOf(settings));
 }
 
+/** Erasing people and old rows from the mirror, and rewriting its file afterwards. */
+export interface Erasure {
+  store: ErasureStore;
+  /** False when somebody kept reading or writing: what was erased may still lie in unused parts of the file. */
+  compact(signal: AbortSignal): Promise<boolean>;
+}
+
+export function openErasure(settings: Settings, purpose: string): Erasure {
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  const mirror = mirrorOf(settings);
+  return {
+    store: openSqliteErasure({ ...mirror, holder: holder(purpose) }),
+    async compact(signal) {
+      try {
+        return (await doChore({ chore: 'compact', ...mirror }, signal)).isClean;
+      } catch (error) {
+        if (codeOf(error) === 'busy') return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Erases the deleted rows whose time is up, for the housekeeping of the service. */
+export async function eraseExpiredRows({ settings, clock }: App, signal: AbortSignal): Promise<Retained> {
+  const { store, compact } = openErasure(settings, 'retention');
+  try {
+    return await eraseExpired(store, { keepMs: settings.retentionDeleted, clock, signal, compact });
+  } finally {
+    await store.close();
+  }
+}
+
+/** A checked copy of the mirror. */
+export async function backUpMirror(
+  settings: Settings,
+  to: string,
+  options: { force: boolean; signal?: AbortSignal },
+): Promise<Backup> {
+  return await backUp(mirrorOf(settings), to, options);
+}
+
+/** Renews the one checked copy that the service keeps in the data folder. */
+export async function keepMirrorBackup(settings: Settings, signal?: AbortSignal): Promise<Backup> {
+  return await keepBackup(mirrorOf(settings), join(settings.dataDir, 'backup'), signal);
+}
+
+/** After an erasure: a copy from before it must not stay. False where there was none. */
+export async function renewMirrorBackup(settings: Settings, signal?: AbortSignal): Promise<boolean> {
+  const old = keptBackup(join(settings.dataDir, 'backup'));
+  if (!existsSync(old)) return false;
+  rmSync(old);
+  await keepMirrorBackup(settings, signal);
+  return true;
+}
+
 function holder(purpose: string): string {
   return `process ${process.pid} (${purpose})`;
 }
 
-function mirrorOf({ mirrorPath, baseUrl }: Settings): { path: string; upstream: string } {
-  return { path: mirrorPath, upstream: baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX };
+function mirrorOf({ mirrorPath, dataDir, baseUrl }: Settings): Required<OpenOptions> {
+  const upstream = baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
+  return { path: mirrorPath, upstream, keyFile: join(dataDir, 'suppression.key') };
 }
 
 interface Upstream {

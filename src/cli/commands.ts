@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { register as backup } from './backup.ts';
 import { register as config } from './config.ts';
 import { register as create } from './create.ts';
+import { register as erase } from './erase.ts';
 import { register as exportTables } from './export.ts';
 import { register as importCsv } from './import.ts';
 import { register as outbox } from './outbox.ts';
@@ -25,6 +27,8 @@ export const COMMANDS: readonly Register[] = [
   status,
   query,
   exportTables,
+  erase,
+  backup,
   sandbox,
   config,
 ];

@@ -31,7 +31,7 @@ export function commentWriter(db: Db): RowWriter<Comment> {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(`
     UPDATE comments SET post_id = ?, creator_id = ?, kind = ?, status = ?, likes_count = ?, highlighted = ?, internal = ?,
-                        content = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?, deleted_at = NULL
+                        content = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?, deleted_at = NULL, erased_at = NULL
      WHERE id = ?`);
   const keepVersion = db.prepare(`
     INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted)

@@ -1,6 +1,7 @@
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
-import type { Db } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { suppression } from '../erasure/suppression.ts';
 import { absences } from './absences.ts';
 import { commentWriter } from './comments.ts';
 import { entityObserver, type Observed } from './observe.ts';
@@ -26,10 +27,11 @@ export interface Passes {
   text: TextIndex;
 }
 
-export function passes(db: Db): Passes {
+export function passes(db: Db, options: OpenOptions): Passes {
   const text = textIndex(db);
   const writers = { posts: postWriter(db, text), comments: commentWriter(db) };
   const observe = entityObserver(db);
+  const suppressed = suppression(db, options);
   const absent = absences(db);
   const runs = runLog(db);
   const keepIds = db.prepare('INSERT OR REPLACE INTO sweep_pages (run_id, n, ids) VALUES (?, ?, ?)');
@@ -52,7 +54,8 @@ export function passes(db: Db): Passes {
     return runs.start(start.resource, start.mode, iso(start.now));
   }
 
-  function apply({ pass, page, rejects, observedAt, absence, keepIds: keep, state }: PageWrite): PageResult {
+  function apply(received: PageWrite): PageResult {
+    const { pass, page, rejects, observedAt, absence, keepIds: keep, state } = suppressed.apply(received);
     const at = iso(observedAt);
     const { resource, runId, counts } = pass;
     text.refresh();

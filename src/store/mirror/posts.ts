@@ -33,7 +33,7 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
   const update = db.prepare(`
     UPDATE posts SET title = ?, content = ?, url = ?, creator_id = ?, board_id = ?, status_id = ?, votes_count = ?,
                      comments_count = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?,
-                     deleted_at = NULL
+                     deleted_at = NULL, erased_at = NULL
      WHERE id = ?`);
   const keepVersion = db.prepare(`
     INSERT INTO post_versions (post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted)

@@ -13,7 +13,7 @@ export interface SqliteStoreOptions extends OpenOptions {
 /** The mirror in one SQLite file. Its work is synchronous; the promises are for the seam's sake. */
 export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
   const db = openForWriting(options);
-  const work = passes(db);
+  const work = passes(db, options);
   return {
     lock: async (resource) =>
       takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { type Context, openContext } from './context.ts';
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('backup')
+    .argument('<file>', 'where the copy goes')
+    .description('copy the mirror while it is in use, and check the copy')
+    .option('--force', 'replace the file if it is there')
+    .addHelpText('after', HELP)
+    .action((file: string, { force }: { force?: true }) =>
+      backUp(openContext(program, stop), file, force === true),
+    );
+}
+
+const HELP = `
+To use a copy, put it in the place of the mirror, or point MIRROR_PATH at it.
+
+Example:
+  feedback-mirror backup feedback-$(date +%F).db`;
+
+async function backUp(
+  { settings, signal, json, print }: Context,
+  file: string,
+  force: boolean,
+): Promise<void> {
+  const { backUpMirror } = await import('../app.ts');
+  const copy = await backUpMirror(settings, file, { force, signal });
+  if (json) {
+    print(JSON.stringify(copy));
+    return;
+  }
+  const { posts, comments, users, outbox } = copy.rows;
+  const rows = [`${posts} posts`, `${comments} comments`, `${users} people`, `${outbox} outbox rows`];
+  print(`${copy.path}  ${sizeText(copy.bytes)}, checked: ${rows.join(', ')}`);
+}
+
+function sizeText(bytes: number): string {
+  return `${(bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
+}

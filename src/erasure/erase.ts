@@ -1,0 +1,101 @@
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { ErasedCounts, ErasureStore, Person, Walk } from '../store/erasure/seam.ts';
+
+export interface ErasureContext {
+  store: ErasureStore;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Rewrites the file, so that nothing is left in its unused parts; false when the log could not be emptied. */
+  compact(signal: AbortSignal): Promise<boolean>;
+}
+
+export interface Erased {
+  /** Tells this erasure from others without telling whose it was. */
+  receipt: string;
+  erasedAt: string;
+  isNew: boolean;
+  counts: ErasedCounts;
+  /** The person's rows of the outbox that were still on their way out in the end. */
+  underWay: number[];
+  /** Rows of the outbox that name the address for somebody else, and are not settled. */
+  unsettled: number[];
+  isClean: boolean;
+}
+
+/** A create has at most so long; after that whoever sends has written down what became of it. */
+const SENDING_MS = 45_000;
+const LOOK_MS = 250;
+
+/** Removes a person from everything the mirror's file holds, and keeps them from coming back. Running it again finishes what was cut short. */
+export async function erasePerson(context: ErasureContext, email: string): Promise<Erased> {
+  const { store, clock, signal } = context;
+  checkAddress(email);
+  const began = clock.now();
+  const person = await store.suppress(email, began);
+  const counts: ErasedCounts = { ...NOTHING, users: person.erasedUsers };
+  let left = await walkAll(context, person, counts);
+  while (left.underWay.length > 0 && clock.now() - began < SENDING_MS) {
+    const orphans = await store.eraseOrphans(left.underWay, clock.now());
+    add(counts, { outbox: orphans, unclear: orphans });
+    if (orphans === 0) await clock.sleep(LOOK_MS, signal);
+    left = await walkAll(context, person, counts);
+  }
+  signal.throwIfAborted();
+  const isClean = await context.compact(signal);
+  const { hash, isNew } = person;
+  return {
+    receipt: hash.slice(0, 16),
+    erasedAt: new Date(began).toISOString(),
+    isNew,
+    counts,
+    ...left,
+    isClean,
+  };
+}
+
+/** Ends the suppression: the next sweep brings back what the upstream shows. */
+export async function liftSuppression(store: ErasureStore, email: string): Promise<boolean> {
+  checkAddress(email);
+  return await store.lift(email);
+}
+
+const NOTHING: ErasedCounts = {
+  users: 0,
+  posts: 0,
+  comments: 0,
+  quarantine: 0,
+  outbox: 0,
+  cancelled: 0,
+  unclear: 0,
+  mentions: 0,
+};
+
+async function walkAll(
+  { store, clock, signal }: ErasureContext,
+  person: Person,
+  counts: ErasedCounts,
+): Promise<Pick<Erased, 'underWay' | 'unsettled'>> {
+  const left = { underWay: [] as number[], unsettled: [] as number[] };
+  let walk: Walk | null = null;
+  do {
+    signal.throwIfAborted();
+    const step = await store.erase(person, walk, clock.now());
+    add(counts, step.counts);
+    left.underWay.push(...step.underWay);
+    left.unsettled.push(...step.unsettled);
+    walk = step.next;
+    // Others in this process have their turn between two pieces.
+    await new Promise(setImmediate);
+  } while (walk !== null);
+  return left;
+}
+
+function add(counts: ErasedCounts, more: Partial<ErasedCounts>): void {
+  for (const [key, n] of Object.entries(more)) counts[key as keyof ErasedCounts] += n;
+}
+
+function checkAddress(email: string): void {
+  if (/^\s*[^\s@]+@[^\s@]+\s*$/.test(email)) return;
+  throw new AppError('usage', '--email is no e-mail address', { hint: 'It looks like ada@example.com.' });
+}

@@ -1,0 +1,87 @@
+import { statSync } from 'node:fs';
+import { json } from 'node:stream/consumers';
+import Database from 'better-sqlite3';
+import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
+import { isBusy, openForReading, openForWriting } from './db.ts';
+
+/** The longest pass writes for a moment only; a rewrite that gets no turn in this time will not get one. */
+const PATIENCE_MS = 60_000;
+
+const CHORES: Chores = {
+  compact(mirror) {
+    const db = openForWriting(mirror);
+    try {
+      db.pragma(`busy_timeout = ${PATIENCE_MS}`);
+      const mark = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'unclean'").pluck().get();
+      db.exec('VACUUM');
+      const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+      if (busy !== 0) return { isClean: false };
+      // Whatever was erased meanwhile has put another mark there.
+      db.prepare("DELETE FROM meta WHERE key = 'unclean' AND value = ?").run(mark ?? '');
+      return { isClean: true };
+    } finally {
+      db.close();
+    }
+  },
+  copy({ to, ...mirror }) {
+    const db = openForReading(mirror);
+    try {
+      // Not page by page, as SQLite's backup does: that starts over whenever somebody writes, and copies unused space too.
+      db.prepare('VACUUM INTO ?').run(to);
+    } finally {
+      db.close();
+    }
+    return checked(to);
+  },
+};
+
+function checked(path: string): CopyFacts {
+  const db = new Database(path, { readonly: true });
+  try {
+    const verdict = db.pragma('integrity_check(1)', { simple: true });
+    const orphans = db.pragma('foreign_key_check') as unknown[];
+    if (verdict !== 'ok' || orphans.length > 0)
+      throw new AppError(
+        'partial',
+        `the copy is damaged: ${String(verdict === 'ok' ? 'rows refer to rows that are not there' : verdict)}`,
+        {
+          hint: 'The mirror itself may be: "feedback-mirror doctor" looks at it.',
+        },
+      );
+    const count = (table: string): number =>
+      db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    const rows = {
+      posts: count('posts'),
+      comments: count('comments'),
+      users: count('users'),
+      outbox: count('outbox'),
+    };
+    return { bytes: statSync(path).size, rows };
+  } finally {
+    db.close();
+  }
+}
+
+function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
+  try {
+    const run = CHORES[chore] as (request: object) => ReturnType<Chores[typeof chore]>;
+    return { ok: true, result: run(request) };
+  } catch (error) {
+    if (isBusy(error))
+      return {
+        ok: false,
+        code: 'busy',
+        message: 'another process keeps writing to the mirror',
+        hint: 'Try again.',
+      };
+    return {
+      ok: false,
+      code: codeOf(error),
+      message: messageOf(error),
+      hint: error instanceof AppError ? error.hint : undefined,
+    };
+  }
+}
+
+process.stdout.write(JSON.stringify(answer((await json(process.stdin)) as ChoreRequest)));

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { AppError, type ErrorCode } from '../base/errors.ts';
+import type { OpenOptions } from './db.ts';
+
+/** What takes seconds on a large mirror, and cannot be stopped from inside the process that does it. */
+export interface Chores {
+  /**
+   * Rewrites the file without the unused parts of its pages, and empties the write-ahead log. Whoever wants to write meanwhile
+   * waits: about a second for 100,000 posts. False when the log could not be emptied because somebody was reading.
+   */
+  compact(mirror: OpenOptions): { isClean: boolean };
+  /** Writes a copy, as of one moment, and checks it. Nobody waits. */
+  copy(mirror: OpenOptions & { to: string }): CopyFacts;
+}
+
+export interface CopyFacts {
+  bytes: number;
+  rows: { posts: number; comments: number; users: number; outbox: number };
+}
+
+export type ChoreName = keyof Chores;
+export type ChoreRequest<N extends ChoreName = ChoreName> = { chore: N } & Parameters<Chores[N]>[0];
+export type ChoreAnswer =
+  | { ok: true; result: ReturnType<Chores[ChoreName]> }
+  | { ok: false; code: ErrorCode; message: string; hint: string | undefined };
+
+/** Does one chore in a process of its own, which is killed when the signal says so; SQLite then forgets what it had begun. */
+export async function doChore<N extends ChoreName>(
+  request: ChoreRequest<N>,
+  signal?: AbortSignal,
+): Promise<ReturnType<Chores[N]>> {
+  signal?.throwIfAborted();
+  const child = spawn(process.execPath, [new URL('./chore-child.ts', import.meta.url).pathname], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // The copy that SQLite makes on the way has no name, but it has a place: better on the mirror's own disk than on a small one.
+    env: { ...process.env, SQLITE_TMPDIR: dirname(request.path) },
+  });
+  const stop = (): unknown => child.kill('SIGKILL');
+  signal?.addEventListener('abort', stop);
+  try {
+    const ended = once(child, 'close');
+    child.stdin.on('error', () => undefined).end(JSON.stringify(request));
+    const answer = (await json(child.stdout).catch(() => null)) as ChoreAnswer | null;
+    const [code] = (await ended) as [number | null];
+    signal?.throwIfAborted();
+    if (answer === null)
+      throw new Error(`the process that was to ${request.chore} the mirror ended with ${code}`);
+    if (!answer.ok)
+      throw new AppError(answer.code, answer.message, answer.hint === undefined ? {} : { hint: answer.hint });
+    return answer.result as ReturnType<Chores[N]>;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,103 @@
+import type { Db } from '../db.ts';
+import { type RowErasers, rowErasers } from './rows.ts';
+import type { Expired, RetireWalk } from './seam.ts';
+
+/** Rows erased in one transaction; each means a few writes and a step into the text index. */
+const CHUNK = 200;
+/** Rows looked at in one question: some milliseconds. */
+const LOOK = 20_000;
+
+export interface Expiry {
+  expire(before: string, at: string): { counts: Expired; more: boolean };
+  retire(walk: RetireWalk | null, at: string): { next: RetireWalk | null; users: number };
+}
+
+/** Deleted rows whose time is up, and then the people of whom nothing else is left. */
+export function expiry(db: Db): Expiry {
+  const rows = rowErasers(db);
+  return { expire: expirer(db, rows), retire: retirer(db, rows) };
+}
+
+interface Due {
+  id: number;
+  creator_id: number;
+}
+
+function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
+  const due = (table: 'posts' | 'comments') =>
+    db.prepare<[string, number], Due>(
+      `SELECT id, creator_id FROM ${table}
+        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`,
+    );
+  const mark = (table: 'posts' | 'comments') => db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`);
+  const [posts, comments] = [due('posts'), due('comments')];
+  const [markPost, markComment] = [mark('posts'), mark('comments')];
+  const check = db.prepare('INSERT INTO users_to_check (user_id) VALUES (?) ON CONFLICT DO NOTHING');
+  const sentAs = db
+    .prepare<[number], number>('SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL')
+    .pluck();
+  return (before, at) => {
+    rows.refresh();
+    const counts: Expired = { posts: 0, comments: 0, outbox: 0 };
+    for (const { id, creator_id } of posts.all(before, CHUNK)) {
+      rows.post(id, at);
+      markPost.run(at, id);
+      check.run(creator_id);
+      counts.posts++;
+      const sent = sentAs.get(id);
+      if (sent === undefined) continue;
+      rows.outbox(sent, at);
+      counts.outbox++;
+    }
+    for (const { id, creator_id } of comments.all(before, CHUNK)) {
+      rows.comment(id, at);
+      markComment.run(at, id);
+      check.run(creator_id);
+      counts.comments++;
+    }
+    return { counts, more: counts.posts === CHUNK || counts.comments === CHUNK };
+  };
+}
+
+/**
+ * An index from authors to rows would answer at once, and take a fifth longer for every row of a first sweep. So both tables are
+ * walked instead, in small steps, and only when an author's row was erased.
+ */
+function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
+  const toCheck = db.prepare<[], number>('SELECT user_id FROM users_to_check ORDER BY user_id').pluck();
+  const checked = db.prepare('DELETE FROM users_to_check WHERE user_id = ?');
+  const ends = { posts: ender(db, 'posts'), comments: ender(db, 'comments') };
+  const authors = { posts: stillThere(db, 'posts'), comments: stillThere(db, 'comments') };
+  const finish = (candidates: readonly number[], asked: readonly number[], at: string): number => {
+    for (const id of asked) checked.run(id);
+    return candidates.filter((id) => rows.user(id, at)).length;
+  };
+  return (walk, at) => {
+    const { table, after, candidates } = walk ?? { table: 'posts', after: -1, candidates: toCheck.all() };
+    if (walk === null && candidates.length === 0) return { next: null, users: 0 };
+    const end = ends[table].get(after, LOOK) ?? null;
+    if (end === null && table === 'posts')
+      return { next: { table: 'comments', after: -1, candidates }, users: 0 };
+    if (end === null) return { next: null, users: finish(candidates, toCheck.all(), at) };
+    const there = new Set(authors[table].all({ after, end, ids: JSON.stringify(candidates) }));
+    return { next: { table, after: end, candidates: candidates.filter((id) => !there.has(id)) }, users: 0 };
+  };
+}
+
+function ender(db: Db, table: string) {
+  return db
+    .prepare<[number, number], number | null>(
+      `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ?)`,
+    )
+    .pluck();
+}
+
+/** Those of the given authors who have a row here that still has its words. */
+function stillThere(db: Db, table: string) {
+  return db
+    .prepare<{ after: number; end: number; ids: string }, number>(
+      `SELECT DISTINCT creator_id FROM ${table}
+        WHERE id > $after AND id <= $end AND erased_at IS NULL AND creator_id IN (SELECT value FROM json_each($ids))`,
+    )
+    .pluck();
+}

@@ -1,0 +1,233 @@
+import type { Db } from '../db.ts';
+import { PLACES, type Place } from './places.ts';
+import { type RowErasers, rowErasers } from './rows.ts';
+import { type Scrubber, scrubber } from './scrubber.ts';
+import type { Person, Step, Walk } from './seam.ts';
+import { erasedBody, isAboutErased } from './suppression.ts';
+import { ERASED, normalised } from './words.ts';
+
+/** Rows looked at in one transaction: whoever wants to write meanwhile waits less than a tenth of a second. */
+const CHUNK = 5000;
+
+/** Goes through every table in which a person can stand, a piece at a time; running it again finds only what is left. */
+export function personEraser(db: Db): (person: Person, walk: Walk, at: string) => Step {
+  // The person asked for; the SQL functions below belong to the connection, not to a statement.
+  let meant = '';
+  const scrub = scrubber((email) => normalised(email) === meant);
+  const flag = (is: boolean): number => (is ? 1 : 0);
+  db.function('is_meant', (email) => flag(typeof email === 'string' && normalised(email) === meant));
+  db.function('names_person', (text) => flag(typeof text === 'string' && scrub.text(text) !== text));
+  db.function('json_names_person', (text) => flag(typeof text === 'string' && scrub.json(text) !== text));
+
+  const rows = rowErasers(db);
+  const works = [
+    postWork(db, rows, scrub),
+    commentWork(db, rows),
+    outboxWork(db, rows, scrub),
+    quarantineWork(db, scrub),
+  ];
+  const all: Work[] = [...works, ...PLACES.map((place) => placeWork(db, place, scrub))];
+  return (person, { place, after }, at) => {
+    meant = person.email;
+    rows.refresh();
+    const work = all[place];
+    const end = work?.end.get(after, CHUNK) ?? null;
+    const nothing = { counts: {}, underWay: [], unsettled: [] };
+    if (!work || end === null)
+      return { ...nothing, next: place + 1 < all.length ? { place: place + 1, after: -1 } : null };
+    return { ...nothing, next: { place, after: end }, ...work.run({ person, after, end, at }) };
+  };
+}
+
+interface Piece {
+  person: Person;
+  after: number;
+  end: number;
+  at: string;
+}
+
+interface Work {
+  /** The last key of the next piece. */
+  end: { get(after: number, limit: number): number | null | undefined };
+  run(piece: Piece): Pick<Step, 'counts'> & Partial<Pick<Step, 'underWay' | 'unsettled'>>;
+}
+
+function ender(db: Db, table: string, key = 'id'): Work['end'] {
+  return db
+    .prepare<[number, number], number | null>(
+      `SELECT max(${key}) FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`,
+    )
+    .pluck();
+}
+
+const names = (column: string, kind: 'names_person' | 'json_names_person' = 'names_person'): string =>
+  `((instr(${column}, '@') OR instr(${column}, '%40')) AND ${kind}(${column}))`;
+
+const RANGE = 'BETWEEN $after + 1 AND $end';
+
+function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
+  const own = db
+    .prepare<{ after: number; end: number; users: string }, number>(
+      `SELECT id FROM posts p WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
+          AND (title NOT IN ('', '${ERASED}') OR content NOT IN ('', '${ERASED}') OR url <> '' OR extra IS NOT NULL
+               OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND coalesce(v.title, v.content) IS NOT NULL))`,
+    )
+    .pluck();
+  const naming = db.prepare<
+    { after: number; end: number },
+    { id: number; title: string; content: string; url: string; extra: string | null }
+  >(`SELECT id, title, content, url, extra FROM posts WHERE id ${RANGE}
+      AND (${names('title')} OR ${names('content')} OR ${names('url')} OR ${names('extra', 'json_names_person')})`);
+  return {
+    end: ender(db, 'posts'),
+    run({ person, after, end, at }) {
+      const ids = own.all({ after, end, users: JSON.stringify(person.users) });
+      for (const id of ids) rows.post(id, at);
+      const others = naming.all({ after, end });
+      for (const { id, title, content, url, extra } of others) {
+        const next = {
+          title: scrub.text(title),
+          content: scrub.text(content),
+          url: scrub.text(url),
+          extra: scrub.json(extra),
+        };
+        rows.rewritePost(id, next, at);
+      }
+      return { counts: { posts: ids.length, mentions: others.length } };
+    },
+  };
+}
+
+function commentWork(db: Db, rows: RowErasers): Work {
+  const own = db
+    .prepare<{ after: number; end: number; users: string }, number>(
+      `SELECT id FROM comments c WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
+          AND (content NOT IN ('', '${ERASED}') OR extra IS NOT NULL
+               OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = c.id AND v.content IS NOT NULL))`,
+    )
+    .pluck();
+  return {
+    end: ender(db, 'comments'),
+    run({ person, after, end, at }) {
+      const ids = own.all({ after, end, users: JSON.stringify(person.users) });
+      for (const id of ids) rows.comment(id, at);
+      return { counts: { comments: ids.length } };
+    },
+  };
+}
+
+interface OutboxText {
+  id: number;
+  state: string;
+  title: string;
+  content: string;
+  url: string | null;
+  last_error: string | null;
+  source_key: string;
+  is_own: number;
+}
+
+/** What is under way for somebody else is left alone until it is settled: other words would make it another post. */
+function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
+  const found = db.prepare<{ after: number; end: number }, OutboxText>(`
+    SELECT id, state, title, content, url, last_error, source_key, email IS NOT NULL AND is_meant(email) AS is_own
+      FROM outbox o WHERE id ${RANGE} AND (
+        (email IS NOT NULL AND is_meant(email)) OR ${names('title')} OR ${names('content')} OR ${names('url')}
+        OR ${names('last_error')} OR ${names('source_key')}
+        OR EXISTS (SELECT 1 FROM outbox_attempts a WHERE a.outbox_id = o.id AND ${names('a.error')}))`);
+  const rewrite = db.prepare(`
+    UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at
+     WHERE id = $id`);
+  const forgetErrors = db.prepare(
+    'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
+  );
+  const forgetKey = db.prepare("UPDATE outbox SET source_key = 'erased:' || id WHERE id = ?");
+  return {
+    end: ender(db, 'outbox'),
+    run({ after, end, at }) {
+      const counts = { outbox: 0, cancelled: 0, unclear: 0, mentions: 0 };
+      const [underWay, unsettled]: [number[], number[]] = [[], []];
+      for (const row of found.all({ after, end })) {
+        const { id, state, source_key, is_own } = row;
+        if (is_own === 1 && state === 'sending') underWay.push(id);
+        else if (is_own === 1) {
+          rows.outbox(id, at);
+          counts.outbox++;
+          if (state === 'ready') counts.cancelled++;
+          if (state === 'ambiguous' || state === 'uncertain') counts.unclear++;
+        } else if (['ready', 'sending', 'ambiguous'].includes(state)) unsettled.push(id);
+        else {
+          const { title, content, url, last_error } = row;
+          const plain = (text: string | null): string | null => (text === null ? null : scrub.text(text));
+          rewrite.run({
+            id,
+            at,
+            title: scrub.text(title),
+            content: scrub.text(content),
+            url: plain(url),
+            last_error: plain(last_error),
+          });
+          forgetErrors.run(id);
+          counts.mentions++;
+        }
+        const isLeft = underWay.includes(id) || unsettled.includes(id);
+        if (!isLeft && scrub.text(source_key) !== source_key) forgetKey.run(id);
+      }
+      return { counts, underWay, unsettled };
+    },
+  };
+}
+
+function quarantineWork(db: Db, scrub: Scrubber): Work {
+  const bodies = db.prepare<{ after: number; end: number }, { id: number; body: string }>(
+    `SELECT id, body FROM quarantine WHERE id ${RANGE}`,
+  );
+  // Two rows may have become the same one.
+  const rewrite = db.prepare('UPDATE OR REPLACE quarantine SET body = ? WHERE id = ?');
+  return {
+    end: ender(db, 'quarantine'),
+    run({ person, after, end }) {
+      const ids = new Set(person.users);
+      const about = bodies.all({ after, end }).filter(({ body }) => isAboutErased(body, { ids, scrub }));
+      for (const { id, body } of about) rewrite.run(erasedBody(idIn(body)), id);
+      return { counts: { quarantine: about.length } };
+    },
+  };
+}
+
+/** As the reader of pages found it: the same broken row gets the same body again. */
+function idIn(body: string): number | null {
+  try {
+    const id: unknown = Reflect.get(Object(JSON.parse(body)), 'id');
+    return Number.isSafeInteger(id) ? (id as number) : null;
+  } catch {
+    return null;
+  }
+}
+
+function placeWork(db: Db, { table, key, words, json, dated }: Place, scrub: Scrubber): Work {
+  const columns = [...words, ...json];
+  const conditions = [
+    ...words.map((column) => names(column)),
+    ...json.map((column) => names(column, 'json_names_person')),
+  ];
+  const found = db.prepare<{ after: number; end: number }, Record<string, string | number | null>>(
+    `SELECT ${key} AS place_key, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`,
+  );
+  const set = columns.map((column) => `${column} = $${column}`).concat(dated ? ['changed_at = $at'] : []);
+  const rewrite = db.prepare(`UPDATE ${table} SET ${set.join(', ')} WHERE ${key} = $place_key`);
+  return {
+    end: ender(db, table, key),
+    run({ after, end, at }) {
+      const hits = found.all({ after, end });
+      for (const row of hits) {
+        for (const column of words)
+          row[column] = typeof row[column] === 'string' ? scrub.text(row[column]) : null;
+        for (const column of json)
+          row[column] = typeof row[column] === 'string' ? scrub.json(row[column]) : null;
+        rewrite.run(dated ? { ...row, at } : row);
+      }
+      return { counts: { mentions: hits.length } };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { Db } from '../db.ts';
+import { textIndex } from '../mirror/text-index.ts';
+import { ERASED, erased } from './words.ts';
+
+/** Takes the words out of single rows, wherever the mirror keeps them; ids, numbers, states and times stay. */
+export interface RowErasers {
+  /** To be called when a transaction begins. */
+  refresh(): void;
+  /** Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. */
+  post(id: number, at: string): void;
+  comment(id: number, at: string): void;
+  /** Puts other words into a post that is somebody else's. */
+  rewritePost(id: number, next: PostWords, at: string): void;
+  /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
+  outbox(id: number, at: string): void;
+  user(id: number, at: string): boolean;
+}
+
+export interface PostWords {
+  title: string;
+  content: string;
+  url: string;
+  extra: string | null;
+}
+
+export function rowErasers(db: Db): RowErasers {
+  const text = textIndex(db);
+  const find = db.prepare<[number], PostWords>('SELECT title, content, url, extra FROM posts WHERE id = ?');
+  const write = db.prepare(
+    'UPDATE posts SET title = $title, content = $content, url = $url, extra = $extra, changed_at = $at WHERE id = $id',
+  );
+  const postHistory = db.prepare(
+    'UPDATE post_versions SET title = NULL, content = NULL WHERE post_id = ? AND (title IS NOT NULL OR content IS NOT NULL)',
+  );
+  const reference = db.prepare(
+    "UPDATE commented_posts SET title = iif(title = '', '', ?), url = '', extra = NULL, changed_at = ? WHERE id = ?",
+  );
+  const comment = db.prepare(
+    "UPDATE comments SET content = iif(content = '', '', ?), extra = NULL, changed_at = ? WHERE id = ?",
+  );
+  const commentHistory = db.prepare(
+    'UPDATE comment_versions SET content = NULL WHERE comment_id = ? AND content IS NOT NULL',
+  );
+  const user = db.prepare(`
+    UPDATE users SET email = NULL, name = NULL, alias = NULL, extra = NULL, changed_at = ?
+     WHERE id = ? AND coalesce(email, name, alias, extra) IS NOT NULL`);
+
+  const rewritePost = (id: number, next: PostWords, at: string): void => {
+    const old = find.get(id);
+    if (!old) return;
+    write.run({ id, ...next, at });
+    if (old.title !== next.title || old.content !== next.content) text.changed(id, old, next);
+  };
+
+  return {
+    refresh: text.refresh,
+    rewritePost,
+    post(id, at) {
+      const old = find.get(id);
+      if (!old) return;
+      rewritePost(id, { title: erased(old.title), content: erased(old.content), url: '', extra: null }, at);
+      postHistory.run(id);
+      reference.run(ERASED, at, id);
+    },
+    comment(id, at) {
+      comment.run(ERASED, at, id);
+      commentHistory.run(id);
+    },
+    outbox: outboxEraser(db),
+    user: (id, at) => user.run(at, id).changes === 1,
+  };
+}
+
+/**
+ * A row that waits is cancelled, and so is one of which nobody knows whether it left a post: it could no longer be searched for. Along
+ * the arrows of src/outbox/states.ts that is cancel, or doubt, giveUp and cancel. Without its words no second post of it can be
+ * looked for either, hence no more looks.
+ */
+function outboxEraser(db: Db): RowErasers['outbox'] {
+  const row = db.prepare(`
+    UPDATE outbox SET title = $erased, content = iif(content = '', '', $erased), email = iif(email IS NULL, NULL, $erased),
+                      full_name = NULL, url = NULL, last_error = $reason, looks_left = 0, not_before = NULL,
+                      state = iif(state IN ('confirmed', 'rejected'), state, 'cancelled'), erased_at = $at, changed_at = $at
+     WHERE id = $id`);
+  const attempts = db.prepare(
+    'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
+  );
+  return (id, at) => {
+    row.run({ id, at, erased: ERASED, reason: 'its text was erased' });
+    attempts.run(id);
+  };
+}
