@@ -1,0 +1,130 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkDraft } from '../../contract/draft.ts';
+import { acceptPost, type Desk, waitForRow } from '../../outbox/accept-post.ts';
+import type { OutboxRow } from '../../store/outbox/seam.ts';
+import type { ReplicaReads } from '../../store/replica.ts';
+
+export interface Creating extends Desk {
+  reads: ReplicaReads;
+  /** Where a relative address of a created post leads; null where nobody outside could follow it. */
+  upstream: string | null;
+  /** How long a client is kept waiting for the upstream's word. */
+  waitMs: number;
+}
+
+export const OUTBOX_PATH = '/api/v1/outbox/';
+
+const KEY_HEADER = 'idempotency-key';
+const KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
+
+/** Takes a post in and waits for what becomes of it. Once it is in, it goes out whether or not the client is still there. */
+export async function create(
+  desk: Creating,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { asUser, signal }: { asUser: boolean; signal: AbortSignal },
+): Promise<FastifyReply> {
+  const key = request.headers[KEY_HEADER] ?? null;
+  if (key !== null && (typeof key !== 'string' || !KEY.test(key)))
+    return problem(reply, 400, 'The header Idempotency-Key takes 1 to 255 plain characters.');
+  const known = await boardOf(desk.reads, request.body);
+  const checked = checkDraft(request.body, asUser, () => null);
+  if (!checked.ok) return problem(reply, 400, NOT_CREATED, withBoard(checked.errors, known));
+  const row = await acceptPost(desk, checked.post, key);
+  if (row === null)
+    return problem(
+      reply,
+      422,
+      'The header Idempotency-Key has the value of an earlier post with other content.',
+    );
+  const latest = await waitForRow(desk, row, { waitMs: desk.waitMs, signal: untilGone(reply, signal) });
+  return answer(desk, reply, latest, known);
+}
+
+const NOT_CREATED = 'The post was not created.';
+
+/** Boards are known by their posts only: a new one may exist all the same, so the upstream has the last word. */
+interface KnownBoard {
+  slug: string;
+  isKnown: boolean;
+}
+
+async function boardOf(reads: ReplicaReads, body: unknown): Promise<KnownBoard | null> {
+  const slug: unknown = Reflect.get(Object(body), 'board');
+  return typeof slug === 'string' ? { slug, isKnown: await reads.knowsBoard(slug) } : null;
+}
+
+/** Where something is wrong anyway, a board that nobody has seen is told as well: the client can mend both at once. */
+function withBoard(errors: Record<string, string[]>, board: KnownBoard | null): Record<string, string[]> {
+  if (board === null || board.isKnown || errors.board) return errors;
+  return { board: [`There is no board "${board.slug}".`], ...errors };
+}
+
+/** Aborted when nobody waits for the answer any more: the client has gone, or we are closing. */
+function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return AbortSignal.any([closing, gone.signal]);
+}
+
+async function answer(
+  desk: Creating,
+  reply: FastifyReply,
+  row: OutboxRow,
+  board: KnownBoard | null,
+): Promise<FastifyReply> {
+  switch (row.state) {
+    case 'confirmed':
+      return reply
+        .code(201)
+        .send({ status: 'Success', post_id: row.post_id, url: fullUrl(row.url, desk.upstream) });
+    case 'rejected':
+      return await rejected(desk, reply, row, board);
+    case 'cancelled':
+      return problem(
+        reply,
+        409,
+        `${NOT_CREATED} Row ${row.id} of the outbox was cancelled before it was sent.`,
+      );
+    default:
+      return reply
+        .code(202)
+        .header('location', `${OUTBOX_PATH}${row.id}`)
+        .send({
+          detail: 'The post is safe in the outbox; the upstream has not confirmed it yet.',
+          outbox: shown(row),
+        });
+  }
+}
+
+/** The upstream's own status; and the board, where that is what it most likely minded. */
+async function rejected(
+  { store }: Desk,
+  reply: FastifyReply,
+  row: OutboxRow,
+  board: KnownBoard | null,
+): Promise<FastifyReply> {
+  const status = (await store.attempts(row.id)).at(-1)?.http_status ?? 400;
+  const errors = withBoard({}, board);
+  const detail = `${NOT_CREATED} The upstream refused it: ${row.last_error ?? 'it gave no reason'}`;
+  return problem(reply, status, detail, Object.keys(errors).length > 0 ? errors : undefined);
+}
+
+function fullUrl(url: string | null, upstream: string | null): string | null {
+  return url !== null && upstream !== null && URL.canParse(url, upstream) ? new URL(url, upstream).href : url;
+}
+
+/** A row of the outbox as a client sees it: what became of its post, none of the text. */
+export function shown(row: OutboxRow) {
+  const { id, state, attempts, not_before, post_id, url, last_error: reason, created_at, changed_at } = row;
+  return { id, state, attempts, not_before, post_id, url, reason, created_at, changed_at };
+}
+
+export function problem(
+  reply: FastifyReply,
+  status: number,
+  detail: string,
+  errors?: Record<string, string[]>,
+): FastifyReply {
+  return reply.code(status).send(errors ? { detail, errors } : { detail });
+}

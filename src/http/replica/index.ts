@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
+import { parseBody } from '../../contract/body.ts';
+import { ENDPOINTS } from '../../contract/endpoints.ts';
+import type { OutboxStore } from '../../store/outbox/seam.ts';
+import type { ReplicaReads } from '../../store/replica.ts';
+import type { HttpPart } from '../server.ts';
+import { create, OUTBOX_PATH, problem, shown } from './creating.ts';
+import { openApiDocument } from './openapi.ts';
+import { list } from './reading.ts';
+
+export interface ReplicaDeps {
+  reads: ReplicaReads;
+  outbox: OutboxStore;
+  clock: Clock;
+  /** The base URL of the upstream, for addresses it gave relative to itself; null where it has none that others could use. */
+  upstream: string | null;
+  /** How long a create waits for the upstream's word; 25 s, less than most clients wait. */
+  waitMs?: number;
+  /** Rows a page; 100. */
+  pageSize?: number;
+}
+
+/** The upstream's API, served from the mirror: lists and search from the copy, creates through the outbox. */
+export function replica({
+  reads,
+  outbox,
+  clock,
+  upstream,
+  waitMs = 25_000,
+  pageSize = 100,
+}: ReplicaDeps): HttpPart {
+  return async (app) => {
+    takeJsonOnly(app);
+    const reading = { reads, pageSize };
+    const desk = { reads, store: outbox, clock, random: Math.random, upstream, waitMs };
+    const waiting = waitingRoom(app);
+    const creating = (asUser: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
+      waiting.hold(reply, (signal) => create(desk, request, reply, { asUser, signal }));
+    // HEAD is no method of this API.
+    const withoutHead = { exposeHeadRoute: false };
+    app.get(ENDPOINTS.listPosts.path, withoutHead, (request, reply) =>
+      list(reading, request, reply, 'posts'),
+    );
+    app.get(ENDPOINTS.listComments.path, withoutHead, (request, reply) =>
+      list(reading, request, reply, 'comments'),
+    );
+    app.post(ENDPOINTS.createPost.path, creating(false));
+    app.post(ENDPOINTS.createPostAsUser.path, creating(true));
+    app.get<{ Params: { id: string } }>(`${OUTBOX_PATH}:id`, withoutHead, async ({ params }, reply) => {
+      const row = /^\d{1,15}$/.test(params.id) ? await outbox.find(Number(params.id)) : null;
+      return row ? shown(row) : problem(reply, 404, 'The outbox has no such row.');
+    });
+    const document = openApiDocument();
+    app.get('/api/v1/openapi.json', withoutHead, async () => document);
+  };
+}
+
+/** Fastify would take text as well, and would replace broken UTF-8 without a word. */
+function takeJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseBody(body),
+  );
+}
+
+/**
+ * Closing the server ends every connection: whoever waits for a create is first told that it is safe in the outbox, or would have to
+ * guess.
+ */
+function waitingRoom(app: FastifyInstance) {
+  const closing = new AbortController();
+  const inside = new Set<Promise<void>>();
+  app.addHook('preClose', async () => {
+    closing.abort();
+    await Promise.all(inside);
+  });
+  return {
+    async hold<T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+      const answered = new Promise<void>((resolve) => reply.raw.once('close', () => resolve()));
+      inside.add(answered);
+      void answered.then(() => inside.delete(answered));
+      return await work(closing.signal);
+    },
+  };
+}

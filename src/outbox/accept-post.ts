@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import type { OutboxRow, OutboxState, OutboxStore, PostText } from '../store/outbox/seam.ts';
+import { batchId } from './import/batch-id.ts';
+import { twinKey } from './match.ts';
+
+export interface Desk {
+  store: OutboxStore;
+  clock: Clock;
+  random: () => number;
+}
+
+/**
+ * One post of a program into the outbox, word for word. Under a key of the program's own the same post is taken once, however often
+ * it is handed over; null where the key already belongs to another post.
+ */
+export async function acceptPost(
+  { store, clock, random }: Desk,
+  post: PostText,
+  key: string | null,
+): Promise<OutboxRow | null> {
+  const now = clock.now();
+  const source_key = `api:${key ?? randomUUID()}`;
+  const row = {
+    ...post,
+    batch: batchId('api', now, random),
+    source_key,
+    line: null,
+    twin_key: twinKey(post),
+  };
+  const [taken] = await store.accept([row], now);
+  if (!taken || taken.outcome === 'conflict') return null;
+  const found = await store.find(taken.id);
+  if (!found) throw new Error('a row that was just accepted is gone');
+  return found;
+}
+
+const UNDER_WAY: readonly OutboxState[] = ['ready', 'sending', 'ambiguous'];
+const LOOK_MS = 50;
+
+/** The row once nothing more happens to it by itself, or as it is when the time is up or the signal is given. */
+export async function waitForRow(
+  { store, clock }: Pick<Desk, 'store' | 'clock'>,
+  row: OutboxRow,
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+): Promise<OutboxRow> {
+  const deadline = clock.now() + waitMs;
+  let latest = row;
+  while (UNDER_WAY.includes(latest.state) && clock.now() < deadline && !signal.aborted) {
+    await clock.sleep(Math.min(LOOK_MS, deadline - clock.now()), signal).catch(() => undefined);
+    latest = (await store.find(row.id)) ?? latest;
+  }
+  return latest;
+}
