@@ -1,4 +1,4 @@
-import type { Job, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
 import { backoffOf, type JobContext, type JobDefinition } from '../../jobs/context.ts';
 import { push } from '../../jobs/push.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
@@ -7,7 +7,7 @@ import { codeOf, messageOf } from '../base/errors.ts';
 import { endPause, recoverOrphans } from '../outbox/drive.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
 import { loop, pause, unlessStopped } from './loop.ts';
-import { closeWorkers, startWorker } from './workers.ts';
+import { type Crew, closeWorkers, startWorker } from './workers.ts';
 
 export interface Sender {
   isSender(): boolean;
@@ -96,8 +96,8 @@ async function afterFirst(ms: number, { app, signal }: JobContext, then: () => P
 /** A process that was killed leaves its jobs behind as running: found soon, they are rung again before anybody has to wait long. */
 const STALL = { lockDuration: 15_000, stalledInterval: 5000, maxStalledCount: 3 };
 
-function start(context: JobContext, definition: JobDefinition, settings: WorkerSettings): Worker {
-  const worker = startWorker(context, definition.queue, [definition], {
+function start(context: JobContext, definition: JobDefinition, settings: WorkerSettings): Crew {
+  const crew = startWorker(context, definition.queue, [definition], {
     ...STALL,
     ...settings,
     backoffStrategy: (_attempts, _type, error) => backoffOf(error),
@@ -109,9 +109,9 @@ function start(context: JobContext, definition: JobDefinition, settings: WorkerS
     if (context.dispatcher.isLow() && !context.signal.aborted)
       context.dispatcher.look().catch((error) => context.app.log.error(`ringing rows: ${messageOf(error)}`));
   };
-  worker.on('completed', ended);
-  worker.on('failed', ended);
-  return worker;
+  crew.worker.on('completed', ended);
+  crew.worker.on('failed', ended);
+  return crew;
 }
 
 /** A cheap look at whether anybody wrote to the file, or the time of a row has come; only then is the outbox read. */

@@ -1,4 +1,4 @@
-import type { Queue, Worker } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { backoffOf, type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import { JOBS } from '../../jobs/index.ts';
@@ -16,7 +16,7 @@ import { loop, unlessStopped } from './loop.ts';
 import { progressReader } from './progress.ts';
 import { ring } from './schedules.ts';
 import { keepSending, type Sender } from './sender.ts';
-import { closeWorkers, startWorker } from './workers.ts';
+import { type Crew, closeWorkers, startWorker } from './workers.ts';
 
 export interface Service {
   progress(): Promise<Progress>;
@@ -36,6 +36,11 @@ export interface ServiceOptions {
 
 /** Every period of the service that is not a setting, in milliseconds. */
 export interface Periods {
+  /**
+   * How long the first look at the upstream has for itself. The embedded queue is made in this very thread, which takes seconds the
+   * first time: a small mirror is complete before that.
+   */
+  headStart: number;
   /** How often rows of the outbox are looked for through the queue, which also shows that the queue works. */
   tick: number;
   /** How often the outbox is looked at for a change, beside the queue. */
@@ -52,6 +57,7 @@ export interface Periods {
 }
 
 const PERIODS: Periods = {
+  headStart: 3000,
   tick: 5000,
   watch: 200,
   heal: 15_000,
@@ -70,7 +76,7 @@ export async function startService(app: App, options: ServiceOptions): Promise<S
   const work = workContext(app, options.metrics, periods, stop.signal);
   const early = firstSweeps(work);
   try {
-    await within(HEAD_START_MS, early, () => undefined);
+    await within(periods.headStart, early, () => undefined);
     return run({ ...work, ...withQueue(app, await options.openBackend(), periods) }, periods, early, stop);
   } catch (error) {
     stop.abort(stopped());
@@ -78,9 +84,6 @@ export async function startService(app: App, options: ServiceOptions): Promise<S
     throw error;
   }
 }
-
-/** The embedded queue is made in this very thread, which takes seconds the first time: a small mirror is complete before that. */
-const HEAD_START_MS = 3000;
 
 function withQueue(
   app: App,
@@ -156,7 +159,7 @@ async function firstSweeps(context: WorkContext): Promise<void> {
 /** Both lists, a head and a sweep of each: none waits for another. */
 const PASSES_AT_ONCE = 4;
 
-function startWorkers(context: JobContext, schedules: readonly Schedule[]): Worker[] {
+function startWorkers(context: JobContext, schedules: readonly Schedule[]): Crew[] {
   const jobsOf = (queue: string) => JOBS.filter((job) => job.queue === queue);
   const backoffStrategy = (_attempts: number, _type: string | undefined, error: Error | undefined): number =>
     backoffOf(error);
@@ -169,14 +172,13 @@ function startWorkers(context: JobContext, schedules: readonly Schedule[]): Work
 }
 
 /** A tick only rings: what it stands for is a job of its own, so that a long one never holds up the others. */
-function startTicks(context: JobContext, schedules: readonly Schedule[]): Worker {
-  const { app, activity, backend, dispatcher } = context;
+function startTicks(context: JobContext, schedules: readonly Schedule[]): Crew {
+  const { app, activity, backend, dispatcher, signal } = context;
   const ticks = schedules.map(({ id, rings }) => ({
     name: id,
     queue: 'ticks' as const,
     async run() {
-      if (rings === 'dispatch') await dispatcher.look();
-      else await ring(backend, rings);
+      await unlessStopped(signal, rings === 'dispatch' ? dispatcher.look() : ring(backend, rings));
       activity.lastTickAt = app.clock.now();
     },
   }));

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Redis } from 'ioredis';
+import { skipUnless } from '../support/programs.ts';
+import { type Server, startRedis } from '../support/servers.ts';
+import { hasSwept, openStation, type RunningService, until } from './station.ts';
+
+describe('a queue that loses everything', skipUnless('redis-server'), () => {
+  let redis: Server;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+  const flush = async (): Promise<void> => {
+    const client = new Redis(redis.url);
+    await client.flushall();
+    client.disconnect();
+  };
+
+  it('has its schedules and its rows back without a restart', async (t) => {
+    const station = await openStation(t, { queueUrl: redis.url });
+    const service = await station.start({ PUSH_PER_MINUTE: '120' });
+    const before = await schedulers(service);
+    await until('the first sweeps', () => hasSwept(service));
+    await station.add(...Array.from({ length: 5 }, (_, n) => `Wish ${n}`));
+    await until('a post', () => station.posted().length >= 1);
+    await flush();
+    await until('all schedules', async () => (await schedulers(service)).length === before.length);
+    assert.deepEqual(await schedulers(service), before);
+    await until('every post', () => station.posted().length === 5);
+    assert.deepEqual(new Set(station.posted()).size, 5);
+    const { lastTickAt } = await service.progress();
+    await until('ticks again', async () => ((await service.progress()).lastTickAt ?? 0) > (lastTickAt ?? 0));
+  });
+
+  it('does not stop a sweep under way, nor make a second one', async (t) => {
+    const station = await openStation(t, {
+      queueUrl: redis.url,
+      sandbox: { posts: 30, pageSize: 5, faults: 'latency ms=150 on=lists' },
+    });
+    const service = await station.start();
+    await until('a sweep is under way', () => station.sandbox.requestCount > 3);
+    await flush();
+    await until('the first sweeps', () => hasSwept(service));
+    await until('schedules again', async () => (await schedulers(service)).length > 0);
+    const settled = station.sandbox.requestCount;
+    const { lastTickAt } = await service.progress();
+    await until(
+      'two more ticks',
+      async () => ((await service.progress()).lastTickAt ?? 0) > (lastTickAt ?? 0) + 900,
+    );
+    assert.ok(station.sandbox.requestCount - settled <= 12, 'heads only');
+    const runs = (await station.app.store.status()).runs.filter(({ mode }) => mode === 'sweep');
+    assert.equal(runs.length, 2);
+  });
+
+  it('says that it is away while its server is, and goes on when that is back', async (t) => {
+    const station = await openStation(t, { queueUrl: redis.url });
+    const service = await station.start();
+    await until('a tick', async () => (await service.progress()).lastTickAt !== null);
+    await redis.kill();
+    await until('it says so', async () => !(await service.progress()).queue.reachable);
+    await station.add('Meanwhile');
+    await redis.restart();
+    await until('a post', () => station.posted().length === 1, 30_000);
+    await until('it answers', async () => (await service.progress()).queue.reachable);
+  });
+
+  it('that is away when the service stops does not keep it from stopping', async (t) => {
+    const station = await openStation(t, { queueUrl: redis.url });
+    const service = await station.start();
+    await until('a tick', async () => (await service.progress()).lastTickAt !== null);
+    await redis.kill();
+    const began = performance.now();
+    await service.close();
+    assert.ok(performance.now() - began < 5000, `it took ${performance.now() - began} ms`);
+    await redis.restart();
+  });
+});
+
+async function schedulers({ backend }: RunningService): Promise<string[]> {
+  return (await backend.queue('ticks').getJobSchedulers())
+    .map(({ key }) => key)
+    .sort((a, b) => a.localeCompare(b));
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { limiterFor } from '../../src/worker/sender.ts';
+import { skipUnless } from '../support/programs.ts';
+import { type Server, startRedis } from '../support/servers.ts';
+import { openStation, until } from './station.ts';
+
+describe('sending through the queue', skipUnless('redis-server'), () => {
+  let redis: Server;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+  const open = (t: Parameters<typeof openStation>[0], options = {}) =>
+    openStation(t, { queueUrl: redis.url, ...options });
+
+  it('sends what stands in the outbox, in order, and what comes in later at once', async (t) => {
+    const station = await open(t);
+    await station.add('One', 'Two', 'Three');
+    // So rare a tick that only the watching of the file can be the reason.
+    await station.start({}, { tick: 60_000, heal: 60_000 });
+    await until('three posts', () => station.posted().length === 3);
+    const began = performance.now();
+    await station.add('Four');
+    await until('four posts', () => station.posted().length === 4);
+    assert.ok(performance.now() - began < 2000, 'a new row is noticed at once');
+    assert.deepEqual(station.posted(), ['One', 'Two', 'Three', 'Four']);
+  });
+
+  it('has the queue try again what was not sent, at the time the outbox says', async (t) => {
+    const station = await open(t);
+    const { port } = new URL(station.sandbox.url);
+    const service = await station.start({}, { tick: 60_000, heal: 60_000, watch: 60_000 });
+    await until('the first sweeps', () => service.app.state.lastPasses()[0]?.finishedAt !== null);
+    await station.sandbox.close();
+    const [id = 0] = await station.add('Late');
+    // Rung once, by hand: everything after that is the queue's own doing.
+    await service.backend.queue('push').add('push', { outbox: id }, RUNG(id));
+    await until('a failed attempt', async () => (await station.row(id)).attempts === 1);
+    const again = await startSandbox({ posts: 12, port: Number(port) });
+    t.after(() => again.close());
+    await until('a post', () => again.world.ledger().length === 1);
+    await until('it is confirmed', async () => (await station.row(id)).state === 'confirmed');
+    const attempts = await station.app.outbox.attempts(id);
+    assert.deepEqual(
+      attempts.map(({ outcome }) => outcome),
+      [...attempts.slice(1).map(() => 'not-sent'), 'confirmed'],
+    );
+  });
+
+  it('lets everything wait that the upstream asked to wait, also after a restart, and claims nothing meanwhile', async (t) => {
+    const station = await open(t, { sandbox: { faults: 'throttle on=creates nth=1 retry-after=3' } });
+    const [first = 0] = await station.add('One', 'Two');
+    const service = await station.start({ SYNC_HEAD_EVERY: '1s' });
+    await until('a refusal', async () => (await station.row(first)).not_before !== null);
+    const opens = station.app.gate.closedUntil(Date.now()) ?? 0;
+    assert.ok(opens > Date.now() + 1000, 'another process knows of it');
+    assert.ok(((await service.progress()).closedUntil ?? 0) > Date.now());
+    await service.close();
+    const quiet = station.sandbox.requestCount;
+    await station.start({ SYNC_HEAD_EVERY: '1s' });
+    await until('the gate is about to open', () => Date.now() > opens - 300);
+    assert.equal(station.sandbox.requestCount, quiet, 'nobody called, for no list and no post');
+    await until('two posts', () => station.posted().length === 2);
+    assert.deepEqual(
+      await Promise.all([first, first + 1].map(async (id) => (await station.row(id)).attempts)),
+      [2, 1],
+    );
+  });
+
+  it('pauses for a refused token and goes on by itself when it is taken again', async (t) => {
+    const station = await open(t);
+    const service = await station.start();
+    await until('the first sweeps', () => service.app.state.lastPasses()[0]?.finishedAt !== null);
+    station.sandbox.revoke('sandbox');
+    const [id = 0] = await station.add('One', 'Two');
+    await until('a pause', async () => (await station.app.outbox.paused()) !== null);
+    assert.match((await service.progress()).outbox.paused ?? '', /refused the token/);
+    station.sandbox.allow({ token: 'sandbox', email: 'owner@example.com', name: 'Owner' });
+    await until('two posts', () => station.posted().length === 2);
+    assert.equal(await station.app.outbox.paused(), null);
+    assert.equal((await station.row(id)).state, 'confirmed');
+  });
+
+  it('looks for what is unclear, and sends it once', async (t) => {
+    const station = await open(t, {
+      sandbox: { faults: 'reset-after on=creates nth=1; reset on=creates nth=2' },
+      env: { PUSH_SETTLE: '200ms' },
+    });
+    const ids = await station.add('Arrived', 'Lost');
+    const service = await station.start();
+    await until('both are unclear', async () => (await station.app.outbox.counts(null)).ambiguous === 2);
+    // Their deadlines are half a minute away: what they wait for is brought about by hand.
+    for (const id of ids)
+      await service.app.outbox.move(
+        id,
+        { from: ['ambiguous'], to: 'ambiguous' },
+        { now: Date.now(), notBefore: Date.now() },
+      );
+    await until('both are confirmed', async () => (await station.app.outbox.counts(null)).confirmed === 2);
+    assert.deepEqual(station.posted(), ['Arrived', 'Lost']);
+  });
+
+  it('sends once what the queue hands out twice', async (t) => {
+    const station = await open(t, { sandbox: { faults: 'latency ms=400 on=creates' } });
+    const [id = 0] = await station.add('Once');
+    const service = await station.start({ PUSH_CONCURRENCY: '4' });
+    await until('the create is under way', () =>
+      station.sandbox.requests.some(({ method }) => method === 'POST'),
+    );
+    for (const twice of ['a', 'b'])
+      await service.backend
+        .queue('push')
+        .add('push', { outbox: id }, { jobId: `twice-${twice}`, attempts: 3 });
+    await until('it is confirmed', async () => (await station.row(id)).state === 'confirmed');
+    const left = async () =>
+      (await service.backend.queue('push').getJobCounts('waiting', 'active')) as Record<string, number>;
+    await until('the queue is empty', async () => Object.values(await left()).every((n) => n === 0));
+    assert.deepEqual(station.posted(), ['Once']);
+    assert.equal((await station.row(id)).attempts, 1);
+  });
+
+  it('sends at an even pace', async (t) => {
+    const station = await open(t);
+    await station.add(...Array.from({ length: 6 }, (_, n) => `Wish ${n}`));
+    const service = await station.start({ PUSH_PER_MINUTE: '240' });
+    await until('six posts', () => station.posted().length === 6);
+    const times: number[] = [];
+    for (const row of await service.app.outbox.list({ limit: 10 }))
+      times.push(Date.parse((await service.app.outbox.attempts(row.id))[0]?.started_at ?? ''));
+    const gaps = times.slice(1).map((time, n) => time - (times[n] ?? 0));
+    assert.ok(
+      gaps.every((gap) => gap > 150),
+      `no two at once: ${gaps}`,
+    );
+    assert.ok(
+      (times.at(-1) ?? 0) - (times[0] ?? 0) > 1100,
+      'six posts at four a second take more than a second',
+    );
+  });
+
+  it('is done by one process, and by the next as soon as that one has gone', async (t) => {
+    const station = await open(t);
+    const first = await station.start();
+    await until('the first one sends', async () => (await first.progress()).outbox.isSender);
+    const second = await station.start();
+    await station.add('One');
+    await until('a post', () => station.posted().length === 1);
+    assert.equal((await second.progress()).outbox.isSender, false);
+    await first.close();
+    await station.add('Two');
+    await until('another post', () => station.posted().length === 2);
+    assert.equal((await second.progress()).outbox.isSender, true);
+  });
+
+  it('is left to a command that sends, and taken up after it', async (t) => {
+    const station = await open(t);
+    const lock = await station.app.outbox.lockSender();
+    assert.ok(lock.ok);
+    const service = await station.start();
+    await station.add('One');
+    await until('two ticks', async () => ((await service.progress()).lastTickAt ?? 0) > 0);
+    assert.deepEqual(station.posted(), []);
+    lock.release();
+    await until('a post', () => station.posted().length === 1);
+  });
+});
+
+describe('the pace of sending', () => {
+  it('is one post at a time where it is slow, and a short window where it is fast', () => {
+    assert.deepEqual(limiterFor(1), { max: 1, duration: 60_000 });
+    assert.deepEqual(limiterFor(60), { max: 1, duration: 1000 });
+    assert.deepEqual(limiterFor(600), { max: 1, duration: 100 });
+    assert.deepEqual(limiterFor(6000), { max: 10, duration: 100 });
+  });
+
+  it('is never more than asked for by more than a hundredth', () => {
+    for (const perMinute of [1, 7, 59, 61, 599, 601, 1234, 59_999, 1_000_000]) {
+      const { max, duration } = limiterFor(perMinute);
+      const rate = (max / duration) * 60_000;
+      assert.ok(Math.abs(rate / perMinute - 1) < 0.01, `${perMinute} became ${rate}`);
+    }
+  });
+});
+
+const RUNG = (id: number) => ({
+  jobId: `push-${id}`,
+  attempts: 50,
+  backoff: { type: 'custom' },
+  removeOnComplete: true,
+  removeOnFail: true,
+});

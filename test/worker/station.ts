@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { loadSettings } from '../../config/load.ts';
+import { type App, openApp, openQueue } from '../../src/app.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import { twinKey } from '../../src/outbox/match.ts';
+import type { QueueBackend } from '../../src/queue/backend.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import type { OutboxRow } from '../../src/store/outbox/seam.ts';
+import { type Periods, type Service, startService } from '../../src/worker/service.ts';
+import { scratchFolder } from '../outbox/scratch.ts';
+
+/** A sandbox, a mirror in a folder of its own, and as many services on it as a test starts. */
+export interface Station {
+  sandbox: Sandbox;
+  folder: string;
+  /** An app like a service's own, to look and to put rows in. */
+  app: App;
+  /** As another process would open it. */
+  openApp(env?: Record<string, string>): Promise<App>;
+  openQueue(): Promise<QueueBackend>;
+  start(env?: Record<string, string>, periods?: Partial<Periods>): Promise<RunningService>;
+  /** Puts rows into the outbox, as a command would. */
+  add(...titles: string[]): Promise<number[]>;
+  row(id: number): Promise<OutboxRow>;
+  /** What the upstream's own ledger says was made, by title. */
+  posted(): string[];
+  close(): Promise<void>;
+}
+
+export interface RunningService extends Service {
+  app: App;
+  backend: QueueBackend;
+}
+
+export interface StationOptions {
+  /** Null for the embedded queue. */
+  queueUrl: string | null;
+  sandbox?: SandboxOptions;
+  env?: Record<string, string>;
+}
+
+/** What takes seconds in life takes tenths of them here. */
+const QUICK: Partial<Periods> = {
+  headStart: 0,
+  tick: 500,
+  watch: 20,
+  heal: 500,
+  forget: 1000,
+  lock: 100,
+  probe: 200,
+  firstPassRetry: 300,
+  lastPassRetry: 600,
+  busy: 100,
+};
+
+export async function openStation(t: TestContext, options: StationOptions): Promise<Station> {
+  const sandbox = await startSandbox({ posts: 12, pageSize: 5, ...options.sandbox });
+  const folder = scratchFolder('service');
+  const opened: (() => Promise<void>)[] = [
+    () => sandbox.close(),
+    () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
+  ];
+  const close = async (): Promise<void> => {
+    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+  };
+  t.after(close);
+  const base: Record<string, string> = {
+    FEEDBACK_BASE_URL: sandbox.url,
+    FEEDBACK_API_TOKEN: 'sandbox',
+    DATA_DIR: folder,
+    LOG_LEVEL: process.env.FM_TEST_LOG ?? 'silent',
+    PUSH_PER_MINUTE: '60000',
+    ...(options.queueUrl === null ? {} : { QUEUE_URL: options.queueUrl }),
+    ...options.env,
+  };
+  const open = async (env: Record<string, string> = {}): Promise<App> => {
+    const input = { flags: {}, env: { ...base, ...env }, cwd: folder, isTerminal: false };
+    const app = await openApp(loadSettings(input), input, 'test', { isService: true });
+    opened.push(() => app.close());
+    return app;
+  };
+  const app = await open();
+  const board = sandbox.world.boards()[0]?.slug ?? '';
+  return {
+    sandbox,
+    folder,
+    app,
+    openApp: open,
+    async openQueue() {
+      const backend = await openQueue(app);
+      opened.push(() => backend.close());
+      return backend;
+    },
+    async start(env = {}, periods = {}) {
+      const own = await open(env);
+      const backend = await openQueue(own);
+      const service = await startService(own, {
+        openBackend: async () => backend,
+        metrics: createMetrics(),
+        periods: { ...QUICK, ...periods },
+      });
+      opened.push(() => service.close());
+      return { ...service, app: own, backend };
+    },
+    async add(...titles) {
+      const rows = titles.map((title) => {
+        const post = { board, title, content: `${title}, please.`, email: null, full_name: null };
+        return { ...post, batch: 'test', source_key: randomUUID(), line: null, twin_key: twinKey(post) };
+      });
+      const accepted = await app.outbox.accept(rows, Date.now());
+      return accepted.map(({ id }) => id);
+    },
+    async row(id) {
+      const row = await app.outbox.find(id);
+      assert.ok(row);
+      return row;
+    },
+    posted: () => sandbox.world.ledger().map(({ title }) => title),
+    close,
+  };
+}
+
+/** Resolves as soon as the fact holds; fails with its name when it does not come about. */
+export async function until(
+  fact: string,
+  isSo: () => boolean | Promise<boolean>,
+  limitMs = 20_000,
+): Promise<void> {
+  for (const end = performance.now() + limitMs; !(await isSo()); await delay(10))
+    assert.ok(performance.now() < end, `waited in vain until ${fact}`);
+}
+
+/** Whether both lists have been read as a whole. */
+export function hasSwept({ app }: { app: App }): boolean {
+  return app.state.lastPasses().every(({ mode, finishedAt }) => mode === 'head' || finishedAt !== null);
+}
