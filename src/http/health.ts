@@ -35,8 +35,10 @@ const UNKNOWN = {
   ],
 };
 
+/** Of the queues only what is in them: a list of zeros hides the one number that matters. */
 function summary({ now, startedAt, queue: { kind, depth } }: Progress) {
-  return { upSeconds: Math.round((now - startedAt) / 1000), queue: { kind, depth } };
+  const queue = { kind, depth: depth.filter(({ jobs }) => jobs > 0) };
+  return { upSeconds: Math.round((now - startedAt) / 1000), queue };
 }
 
 async function logged(progress: () => Promise<Progress>, log: Logger): Promise<Progress> {

@@ -18,13 +18,14 @@ describe('/healthz', () => {
 
 describe('/readyz', () => {
   it('says 200 and how things stand', async (t) => {
-    const depth = [{ queue: 'push', state: 'waiting', jobs: 4 }];
-    const http = await open(t, { progress: async () => progressWith({ queue: { depth } }) });
+    const [full, empty] = [4, 0].map((jobs) => ({ queue: 'push', state: `with ${jobs}`, jobs }));
+    assert.ok(full && empty);
+    const http = await open(t, { progress: async () => progressWith({ queue: { depth: [empty, full] } }) });
     const reply = await ask(http, '/readyz');
     const answer = JSON.parse(reply.body);
     assert.equal(reply.status, 200);
     assert.equal(answer.ready, true);
-    assert.deepEqual(answer.queue, { kind: 'embedded', depth });
+    assert.deepEqual(answer.queue, { kind: 'embedded', depth: [full] });
     assert.equal(answer.upSeconds, 864_000);
     assert.equal(answer.checks.length, 6);
   });
