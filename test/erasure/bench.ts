@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import Database from 'better-sqlite3';
+import { type Erased, erasePerson } from '../../src/erasure/erase.ts';
+import { eraseExpired, type Retained } from '../../src/erasure/retention.ts';
+import { doChore } from '../../src/store/chores.ts';
+import type { ErasureStore } from '../../src/store/erasure/seam.ts';
+import { openSqliteErasure } from '../../src/store/erasure/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/seam.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import type { NewRow, OutboxStore } from '../../src/store/outbox/seam.ts';
+import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { minute } from '../store/rows.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
+
+/** A mirror in a folder of its own, open as the service has it open, and what erases from it. */
+export interface ErasureBench {
+  folder: string;
+  path: string;
+  store: MirrorStore;
+  outbox: OutboxStore;
+  erasure: ErasureStore;
+  clock: FakeClock;
+  erase(email: string): Promise<Erased>;
+  expire(keepMs: number | 'never', at: number): Promise<Retained>;
+  query<T>(sql: string): T[];
+  /** Puts rows into the outbox; returns their ids. */
+  accept(...rows: Partial<NewRow>[]): Promise<number[]>;
+  /** Those of the texts that stand in any file of the folder, in any case of letters, as `file: text`. */
+  found(texts: readonly string[]): string[];
+}
+
+const UPSTREAM = 'https://upstream.test/api';
+
+export async function openBench(t: TestContext): Promise<ErasureBench> {
+  const folder = mkdtempSync(join(tmpdir(), 'fm-erasure-'));
+  const path = join(folder, 'mirror.db');
+  const options = { path, upstream: UPSTREAM, holder: 'test' };
+  const [store, outbox] = [openSqliteStore(options), openSqliteOutbox(options)];
+  const erasure = openSqliteErasure(options);
+  t.after(async () => {
+    for (const open of [erasure, outbox, store]) await open.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const clock = fakeClock(minute(1000));
+  const { signal } = new AbortController();
+  const compact = async (): Promise<boolean> =>
+    (await doChore({ chore: 'compact', path, upstream: UPSTREAM })).isClean;
+  return {
+    folder,
+    path,
+    store,
+    outbox,
+    erasure,
+    clock,
+    erase: (email) => erasePerson({ store: erasure, clock, signal, compact }, email),
+    expire: (keepMs, at) => eraseExpired(erasure, { keepMs, clock: fakeClock(minute(at)), signal, compact }),
+    query: <T>(sql: string) => queryFile<T>(path, sql),
+    async accept(...rows) {
+      const taken = await outbox.accept(rows.map(newRow), minute(0));
+      return taken.map((acceptance) => ('id' in acceptance ? acceptance.id : -1));
+    },
+    found: (texts) => readdirSync(folder).flatMap((name) => foundIn(join(folder, name), texts)),
+  };
+}
+
+let rowsMade = 0;
+
+export function newRow(row: Partial<NewRow>): NewRow {
+  const n = ++rowsMade;
+  const [source_key, twin_key] = [`key:${n}`, `twin ${n}`];
+  const [title, content] = [`Title ${n}`, `Content ${n}`];
+  return {
+    batch: 'b',
+    source_key,
+    line: n,
+    board: 'bugs',
+    title,
+    content,
+    email: null,
+    full_name: null,
+    twin_key,
+    ...row,
+  };
+}
+
+/** Read by another process: closing the file in this one would drop the locks that its connections have on it. */
+function foundIn(path: string, texts: readonly string[]): string[] {
+  const lower = (bytes: Buffer): string => bytes.toString('latin1').toLowerCase();
+  const all = lower(execFileSync('cat', [path], { maxBuffer: 2 ** 30 }));
+  return texts
+    .filter((text) => all.includes(lower(Buffer.from(text))))
+    .map((text) => `${basename(path)}: ${text}`);
+}
+
+export function queryFile<T>(path: string, sql: string): T[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare<[], T>(sql).all();
+  } finally {
+    db.close();
+  }
+}
+
+const TABLES = [
+  ...[
+    'users',
+    'boards',
+    'statuses',
+    'posts',
+    'comments',
+    'commented_posts',
+    'post_versions',
+    'comment_versions',
+  ],
+  ...['quarantine', 'outbox', 'outbox_attempts', 'suppressions', 'suppressed_users'],
+  ...['posts_text_data', 'posts_text_idx', 'posts_text_docsize'],
+];
+
+/** Every row of every table, by table. */
+export function allRows(path: string): Record<string, Record<string, unknown>[]> {
+  const db = new Database(path, { readonly: true });
+  try {
+    return Object.fromEntries(
+      TABLES.map((table) => [
+        table,
+        db.prepare<[], Record<string, unknown>>(`SELECT * FROM ${table} ORDER BY 1`).all(),
+      ]),
+    );
+  } finally {
+    db.close();
+  }
+}
