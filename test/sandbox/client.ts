@@ -16,6 +16,9 @@ export async function open(t: TestContext, options: SandboxOptions = {}): Promis
   return sandbox;
 }
 
+/** Any server of this API: the sandbox, or a mirror of it. */
+export type Server = Pick<Sandbox, 'url'>;
+
 export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
@@ -33,13 +36,13 @@ export interface Call {
 }
 
 /** One request on a connection of its own, with no library in between that would hide trouble. */
-export function call(sandbox: Sandbox, target: string, options: Call = {}): Promise<Reply> {
+export function call(server: Server, target: string, options: Call = {}): Promise<Reply> {
   const { method = options.body === undefined ? 'GET' : 'POST', token = 'sandbox', body } = options;
   const headers: OutgoingHttpHeaders = { accept: 'application/json' };
   if (token !== null) headers.authorization = `Bearer ${token}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
   return new Promise((resolve, reject) => {
-    const url = new URL(target, sandbox.url);
+    const url = new URL(target, server.url);
     const outgoing = request(url, { method, agent: false, headers: { ...headers, ...options.headers } });
     outgoing.on('error', reject).on('response', (incoming) => {
       const chunks: Buffer[] = [];
@@ -71,24 +74,24 @@ export function json<T = unknown>(reply: Reply): T {
 }
 
 export async function posts(
-  sandbox: Sandbox,
+  server: Server,
   target: string = POSTS,
   options?: Call,
 ): Promise<Envelope<PostWire>> {
-  return json(await call(sandbox, target, options));
+  return json(await call(server, target, options));
 }
 
 export async function comments(
-  sandbox: Sandbox,
+  server: Server,
   target: string = COMMENTS,
   options?: Call,
 ): Promise<Envelope<CommentWire>> {
-  return json(await call(sandbox, target, options));
+  return json(await call(server, target, options));
 }
 
-export function create(sandbox: Sandbox, post: Record<string, unknown> = {}, options?: Call): Promise<Reply> {
+export function create(server: Server, post: Record<string, unknown> = {}, options?: Call): Promise<Reply> {
   const body = { board: 'bugs', title: 'A title', content: 'Some content.', ...post };
-  return call(sandbox, CREATE, { body, ...options });
+  return call(server, CREATE, { body, ...options });
 }
 
 /** Where the next request goes for any form of `next`, the way a client that knows the style would read it. */
@@ -102,7 +105,7 @@ export function follow(path: string, link: unknown): string {
 
 /** Every page from the first to the end, or to the start when it goes backwards. */
 export async function walk(
-  sandbox: Sandbox,
+  server: Server,
   path: string = POSTS,
   direction: 'next' | 'previous' = 'next',
   from = path,
@@ -110,7 +113,7 @@ export async function walk(
   const ids: number[] = [];
   let target = from;
   for (let pages = 1; pages < 1000; pages++) {
-    const page = await posts(sandbox, target);
+    const page = await posts(server, target);
     const here = page.results.map((row) => row.id);
     if (direction === 'next') ids.push(...here);
     else ids.unshift(...here);

@@ -1,0 +1,120 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { createClient } from '../../src/api/client.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { RESOURCES } from '../../src/contract/resources.ts';
+import { type ReplicaDeps, replica } from '../../src/http/replica/index.ts';
+import type { HttpPart } from '../../src/http/server.ts';
+import { drive } from '../../src/outbox/drive.ts';
+import type { SandboxOptions, World } from '../../src/sandbox/server.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import type { OutboxStore } from '../../src/store/outbox/seam.ts';
+import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { openReplicaReads } from '../../src/store/replica.ts';
+import { syncOnce } from '../../src/sync/engine.ts';
+import { open as openHttp } from '../http/service.ts';
+import { open as openSandbox } from '../sandbox/client.ts';
+
+/** A server of the API, and the world that it shows. */
+export interface Api {
+  url: string;
+  /** Where the posts are really made. */
+  upstream: string;
+  world: World;
+}
+
+/** Who answers the API: every test of this folder holds for each of them. */
+export const SERVERS: { name: string; open(t: TestContext, options?: SandboxOptions): Promise<Api> }[] = [
+  {
+    name: 'the sandbox',
+    async open(t, options) {
+      const { url, world } = await openSandbox(t, options);
+      return { url, upstream: url, world };
+    },
+  },
+  { name: 'the mirror', open: (t, options) => openReplica(t, options) },
+];
+
+export interface Replica extends Api {
+  outbox: OutboxStore;
+  mirror: string;
+  /** Brings the mirror up to date; done before each request that reads, unless the test wants otherwise. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReplicaWishes extends Partial<Pick<ReplicaDeps, 'waitMs'>> {
+  /** False: rows stay in the outbox. */
+  isSending?: boolean;
+  /** False: the mirror is only what `sync` was called for. */
+  isFresh?: boolean;
+  token?: string;
+}
+
+/** The mirror of a sandbox, made by the real engine, served by the real server; what is created goes out at once. */
+export async function openReplica(
+  t: TestContext,
+  options: SandboxOptions = {},
+  { waitMs = 10_000, isSending = true, isFresh = true, token }: ReplicaWishes = {},
+): Promise<Replica> {
+  const sandbox = await openSandbox(t, options);
+  const folder = mkdtempSync(join(tmpdir(), 'fm-replica-'));
+  const mirror = join(folder, 'mirror.db');
+  const place = { path: mirror, upstream: sandbox.url, holder: 'test' };
+  const client = createClient({
+    baseUrl: sandbox.url,
+    auth: { kind: 'header' },
+    token: () => new Secret('sandbox'),
+  });
+  const store = openSqliteStore(place);
+  const stored = openSqliteOutbox(place);
+  const { signal } = new AbortController();
+  const clock = systemClock;
+  const sending = { store: stored, client, clock, signal, createMs: 5000, settleMs: 10, random: Math.random };
+  let sent: Promise<unknown> = Promise.resolve();
+  const outbox: OutboxStore = {
+    ...stored,
+    async accept(rows, now) {
+      const taken = await stored.accept(rows, now);
+      if (isSending) sent = sent.then(() => drive(sending, { batch: null, perMinute: 1e9 }));
+      return taken;
+    },
+  };
+  const sync = async (): Promise<void> => {
+    for (const resource of RESOURCES)
+      await syncOnce(
+        { client, store, clock, signal, ahead: 1, onPage: () => {} },
+        { resource, mode: 'sweep', wait: true },
+      );
+  };
+  await sync();
+  const reads = openReplicaReads(place);
+  const deps = { reads, outbox, clock, upstream: sandbox.url, waitMs, pageSize: options.pageSize ?? 100 };
+  const part: HttpPart = async (app) => {
+    if (isFresh) app.addHook('onRequest', async ({ method }) => (method === 'GET' ? sync() : undefined));
+    await replica(deps)(app);
+  };
+  const http = await openHttp(t, { parts: [part], ...(token === undefined ? {} : { token }) });
+  t.after(async () => {
+    await http.close();
+    await sent;
+    await reads.close();
+    await stored.close();
+    await store.close();
+    await client.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    url: http.url,
+    upstream: sandbox.url,
+    world: sandbox.world,
+    outbox: stored,
+    mirror,
+    sync,
+    close: http.close,
+  };
+}
