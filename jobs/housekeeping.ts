@@ -1,4 +1,4 @@
-import { tidyMirror } from '../src/app.ts';
+import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app.ts';
 import { messageOf } from '../src/base/errors.ts';
 import { TIDYING } from '../src/store/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';
@@ -9,7 +9,16 @@ interface Step {
   run(context: JobContext): Promise<object>;
 }
 
+/** What is to be forgotten goes first, so that the copy of the mirror no longer holds it either. */
 const STEPS: readonly Step[] = [
+  { name: 'erase deleted rows whose time is up', run: ({ app, signal }) => eraseExpiredRows(app, signal) },
+  {
+    name: 'renew the checked copy of the mirror',
+    async run({ app, signal }) {
+      const { bytes } = await keepMirrorBackup(app.settings, signal);
+      return { bytes };
+    },
+  },
   ...TIDYING.map((name) => ({
     name,
     run: async ({ app }: JobContext) => ({ count: await tidyMirror(app, name) }),

@@ -1,4 +1,5 @@
 import { DelayedError, type Job } from 'bullmq';
+import { eraseExpiredRows } from '../src/app.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { RESOURCES, type Resource } from '../src/contract/resources.ts';
 import { lookAfter } from '../src/outbox/after-look.ts';
@@ -8,6 +9,7 @@ import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from 
 import { isFresh, rhythmOf } from './freshness.ts';
 
 const PROGRESS_MS = 1000;
+const DAY_MS = 86_400_000;
 
 export const syncHead: JobDefinition = {
   name: 'sync-head',
@@ -81,6 +83,18 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   app.log.info(counts, `${summary.mode} of ${summary.resource}`);
   if (summary.resource === 'posts' && summary.mode === 'sweep')
     await reportDoubled(context, summary.startedAt);
+  if (summary.mode === 'sweep') await forgetSoon(context);
+}
+
+/** Who keeps deleted rows for less than a day does not want them to wait for the night. */
+async function forgetSoon({ app, signal }: WorkContext): Promise<void> {
+  const { retentionDeleted: keepMs } = app.settings;
+  if (keepMs === 'never' || keepMs >= DAY_MS) return;
+  try {
+    await eraseExpiredRows(app, signal);
+  } catch (error) {
+    app.log.error({ code: codeOf(error) }, `erasing deleted rows: ${messageOf(error)}`);
+  }
 }
 
 function failed(

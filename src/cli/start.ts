@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import type { HttpPart } from '../http/server.ts';
 import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -28,10 +30,12 @@ async function start(context: Context): Promise<void> {
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
     const service = await startService(app, { openBackend: () => openQueue(app), metrics });
     opened.push(() => service.close());
+    const { parts, close } = await openParts(app);
+    opened.push(close);
     const { httpHost: host, httpPort: port, httpToken: token } = settings;
     const { log } = app;
     const { progress, queues } = service;
-    const http = await startHttp({ host, port, token, log, metrics, progress, queues, parts: [] });
+    const http = await startHttp({ host, port, token, log, metrics, progress, queues, parts });
     opened.push(() => http.close());
     say(`Dashboard: ${http.url}\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
     if (!signal.aborted) await once(signal, 'abort');
@@ -39,6 +43,25 @@ async function start(context: Context): Promise<void> {
   } finally {
     for (let close = opened.pop(); close; close = opened.pop()) await close();
   }
+}
+
+/** What is served beside health, metrics and queues, and the handles on the mirror it reads and writes through. */
+async function openParts({ settings, clock }: App): Promise<{ parts: HttpPart[]; close(): Promise<void> }> {
+  const [{ openOutbox, openReplica }, { replica }] = await Promise.all([
+    import('../app.ts'),
+    import('../http/replica/index.ts'),
+  ]);
+  const reads = openReplica(settings);
+  // Not the sender's own: what that one writes itself it does not notice as news.
+  const outbox = openOutbox(settings, 'start');
+  const upstream = settings.baseUrl?.href ?? null;
+  return {
+    parts: [replica({ reads, outbox, clock, upstream })],
+    async close() {
+      await outbox.close();
+      await reads.close();
+    },
+  };
 }
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';

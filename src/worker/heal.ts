@@ -21,8 +21,11 @@ export async function heal(context: JobContext, schedules: readonly Schedule[]):
 
 function missing(context: JobContext): Ring[] {
   const { app } = context;
+  const now = app.clock.now();
   const last = app.state.lastHousekeepingAt();
-  const isDue = last === null || last < app.clock.now() - DAY_MS;
+  // A new mirror has nothing to keep in order, and better things to do.
+  if (last === null) app.state.noteHousekeeping(now);
+  const isDue = last !== null && last < now - DAY_MS;
   return [
     ...overdueSweeps(context).map(({ resource }) => sweepRing(resource)),
     ...(isDue ? [HOUSEKEEPING_RING] : []),

@@ -178,7 +178,8 @@ function startTicks(context: JobContext, schedules: readonly Schedule[]): Crew {
     name: id,
     queue: 'ticks' as const,
     async run() {
-      await unlessStopped(signal, rings === 'dispatch' ? dispatcher.look() : ring(backend, rings));
+      const work: Promise<unknown> = rings === 'dispatch' ? dispatcher.look() : ring(backend, rings);
+      await unlessStopped(signal, work);
       activity.lastTickAt = app.clock.now();
     },
   }));
