@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
+import { nearest } from '../src/base/nearest.ts';
 import { Secret } from '../src/base/secret.ts';
 import { isLoopback } from './parse.ts';
 import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
@@ -187,6 +188,17 @@ function misspelt(env: LoadInput['env']): string[] {
       (name) =>
         `${name} is not a setting; those with this beginning are ${[...KNOWN].filter((k) => k.startsWith('FEEDBACK_')).join(', ')}`,
     );
+}
+
+/** Beginnings that hardly any other program uses. */
+const OWN_PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION)_/;
+
+/** Names that look like settings and are none; other programs may mean them, so they stop nothing. */
+export function unknownSettings({ env, cwd }: LoadInput): { name: string; near: string | null }[] {
+  const names = Object.keys({ ...readDotenv(cwd), ...env });
+  return names
+    .filter((name) => OWN_PREFIX.test(name) && !KNOWN.has(name))
+    .map((name) => ({ name, near: nearest(name, [...KNOWN]) }));
 }
 
 function dangerous(env: LoadInput['env']): string[] {

@@ -12,6 +12,7 @@ import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
 import { Secret } from './base/secret.ts';
+import type { Patient } from './doctor/examine.ts';
 import { eraseExpired, type Retained } from './erasure/retention.ts';
 import type { OutboxContext } from './outbox/push.ts';
 import type { QueryPart, QueryRequest } from './query/run.ts';
@@ -32,6 +33,7 @@ import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
 import { type OutboxView, openOutboxView } from './store/outbox/view.ts';
 import { openReplicaReads, type ReplicaReads } from './store/replica.ts';
+import { openReportReader, type ReportReader } from './store/reports.ts';
 import { openSearchReads, type SearchReads } from './store/search.ts';
 import { openServiceState, type ServiceState } from './store/service-state.ts';
 
@@ -178,6 +180,11 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
   return (ask, signal) => run({ ...ask, path }, signal);
 }
 
+/** What reports ask the mirror. */
+export function readForReports(settings: Settings): ReportReader {
+  return openReportReader(mirrorOf(settings));
+}
+
 /** How the mirror stands, for commands that only look. */
 export function lookAtMirror(settings: Settings): MirrorStatus {
   return readMirrorStatus(mirrorOf(settings));
@@ -244,6 +251,48 @@ export async function renewMirrorBackup(settings: Settings, signal?: AbortSignal
   return true;
 }
 
+/** Everything a doctor looks at; nothing is opened before it is looked at, and nothing is made. */
+export function patientOf(settings: Settings, input: LoadInput): Patient {
+  const { dataDir, baseUrl, queueUrl, httpHost: host, httpPort: port, httpToken } = settings;
+  const firstPage = async (signal: AbortSignal) => {
+    const retry = { attempts: 1, patienceMs: 0 };
+    const client = openClient(settings, {
+      url: baseUrl?.href ?? '',
+      token: realToken(settings, input),
+      retry,
+    });
+    try {
+      return await client.page('posts', '', signal);
+    } finally {
+      await client.close();
+    }
+  };
+  return {
+    dataDir,
+    mirror: mirrorOf(settings),
+    upstream: baseUrl && { host: baseUrl.host, firstPage },
+    queue: queueUrl
+      ? { kind: 'server', tryIt: () => tryQueue(settings) }
+      : { kind: 'embedded', lock: join(dataDir, 'queue.lock') },
+    service: { host, port, token: httpToken },
+  };
+}
+
+async function tryQueue(settings: Settings): Promise<void> {
+  const { openQueueBackend } = await import('./queue/backend.ts');
+  const level = quietLevel(settings);
+  const log = createLogger({ level, format: settings.logFormat, secrets: () => secretsOf(settings) });
+  const folder = join(settings.dataDir, 'queue');
+  const takeNone = () => ({ ok: false as const, holder: 'nobody' });
+  const url = settings.queueUrl;
+  const backend = await openQueueBackend({ url, folder, mirrorId: 'doctor', log, takeLock: takeNone });
+  try {
+    await backend.ping(5000);
+  } finally {
+    await backend.close();
+  }
+}
+
 function holder(purpose: string): string {
   return `process ${process.pid} (${purpose})`;
 }
@@ -285,7 +334,7 @@ function realToken(settings: Settings, input: LoadInput): () => Secret {
 
 function openClient(
   settings: Settings,
-  { url, ...rest }: Pick<ClientOptions, 'token' | 'log' | 'gate' | 'onRequest'> & { url: string },
+  { url, ...rest }: Pick<ClientOptions, 'token' | 'log' | 'gate' | 'onRequest' | 'retry'> & { url: string },
 ): Client {
   const { auth, authParameter, pageParameter, cursorParameter } = settings;
   return createClient({

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { isBusy } from './db.ts';
 import { createPrivately } from './files.ts';
@@ -21,6 +21,21 @@ export function takeLock(path: string, holder: string): Lock | Busy {
   }
   writeFileSync(holderFile(path), `${holder}\n`, { mode: 0o600 });
   return { ok: true, release: () => db.close() };
+}
+
+/** Who has the lock, without taking it or making its file; null when nobody does. */
+export function lockHolder(path: string): string | null {
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { readonly: true, timeout: 0 });
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return null;
+  } catch (error) {
+    if (isBusy(error)) return readHolder(path);
+    throw error;
+  } finally {
+    db.close();
+  }
 }
 
 function holderFile(path: string): string {

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { unknownSettings } from '../../config/load.ts';
+import type { Check, Finding } from '../doctor/check.ts';
+import { type Context, maskSecrets, openContext } from './context.ts';
+import { EXIT_CODES } from './exit.ts';
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('doctor')
+    .description('check settings, data folder, mirror, upstream, queue and service, and say what to do')
+    .addHelpText('after', HELP)
+    .action(() => doctor(openContext(program, stop)));
+}
+
+const HELP = `
+Nothing is changed: the mirror is opened for reading, and the upstream is asked for one page. Without a failure the exit
+code is 0, whatever the warnings; else it is that of the first failure.
+
+Examples:
+  feedback-mirror doctor
+  feedback-mirror doctor --json`;
+
+async function doctor(context: Context): Promise<void> {
+  const [{ patientOf }, { examine }, { check, fine }, { oneLine }] = await Promise.all([
+    import('../app.ts'),
+    import('../doctor/examine.ts'),
+    import('../doctor/check.ts'),
+    import('./table.ts'),
+  ]);
+  const checks: Check[] = [];
+  const note = (found: Check): void => {
+    checks.push(found);
+    if (!context.json) context.print(lineOf(found, oneLine));
+  };
+  note(await check('Node', () => fine(process.versions.node)));
+  note(await check('settings', () => examineSettings(context)));
+  for await (const found of examine(patientOf(context.settings, context.input), context.signal)) note(found);
+  const failed = checks.find(({ state }) => state === 'fail');
+  if (context.json) context.print(maskSecrets(JSON.stringify({ ok: !failed, checks })));
+  if (failed) process.exitCode = EXIT_CODES[failed.code ?? 'internal'];
+}
+
+/** A wrong value has stopped the program before: what is left are names that do nothing, and a file that tells secrets. */
+async function examineSettings({ input, settings }: Context): Promise<Finding> {
+  const [{ examineFile }, { doubt, fine }] = await Promise.all([
+    import('../doctor/folder.ts'),
+    import('../doctor/check.ts'),
+  ]);
+  const [unknown] = unknownSettings(input);
+  if (unknown)
+    return doubt(
+      `${unknown.name} is set and is no setting of this program`,
+      unknown.near === null ? 'Remove it, or see "feedback-mirror config".' : `Did you mean ${unknown.near}?`,
+    );
+  const given = Object.values(settings.sources).filter((source) => source !== 'default').length;
+  return examineFile(join(input.cwd, '.env')) ?? fine(`${given} set, the others as they are by default`);
+}
+
+const WIDTH = 'write-ahead log'.length;
+
+function lineOf({ name, state, detail, advice }: Check, oneLine: (text: string) => string): string {
+  const line = `${state.padEnd(4)}  ${name.padEnd(WIDTH)}  ${oneLine(detail)}`;
+  const lines = advice === null ? [line] : [line, `${' '.repeat(WIDTH + 8)}${oneLine(advice)}`];
+  return maskSecrets(lines.join('\n'));
+}

@@ -1,0 +1,49 @@
+import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
+
+/** What the doctor found out about one thing. */
+export interface Check {
+  name: string;
+  state: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** What to do about it. */
+  advice: string | null;
+  /** What kind of failure it is. */
+  code: ErrorCode | null;
+}
+
+export type Finding = Omit<Check, 'name'>;
+
+export function fine(detail: string): Finding {
+  return { state: 'ok', detail, advice: null, code: null };
+}
+
+export function doubt(detail: string, advice: string): Finding {
+  return { state: 'warn', detail, advice, code: null };
+}
+
+export function fault(detail: string, advice: string | null, code: ErrorCode = 'usage'): Finding {
+  return { state: 'fail', detail, advice, code };
+}
+
+/** A check that throws has failed; only being told to stop is passed on. */
+export async function check(name: string, work: () => Finding | Promise<Finding>): Promise<Check> {
+  try {
+    return { name, ...(await work()) };
+  } catch (error) {
+    if (codeOf(error) === 'interrupted') throw error;
+    return { name, ...fault(messageOf(error), adviceOf(error), codeOf(error)) };
+  }
+}
+
+function adviceOf(error: unknown): string | null {
+  return error instanceof AppError ? (error.hint ?? null) : null;
+}
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+
+/** `1.1 MB`; thousands, as disks are sold. */
+export function sizeText(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
+  const amount = bytes / 1000 ** power;
+  return `${amount.toLocaleString('en', { maximumFractionDigits: amount < 10 && power > 0 ? 1 : 0 })} ${UNITS[power]}`;
+}

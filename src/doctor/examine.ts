@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import type { Page } from '../api/client.ts';
+import type { Secret } from '../base/secret.ts';
+import { type Checkup, checkUp } from '../store/checkup.ts';
+import type { OpenOptions } from '../store/db.ts';
+import { lockHolder } from '../store/lock.ts';
+import { type Check, check, doubt, type Finding, fault, fine, sizeText } from './check.ts';
+import { examineFile, examineFolder } from './folder.ts';
+import { examineService } from './service.ts';
+
+/** What the doctor looks at. Looking creates nothing on this machine and changes nothing. */
+export interface Patient {
+  dataDir: string;
+  mirror: OpenOptions;
+  /** Null for the built-in sandbox, which is not there to be asked while nothing runs. */
+  upstream: { host: string; firstPage(signal: AbortSignal): Promise<Page<unknown>> } | null;
+  /** A server of its own, or the lock of the folder in which the queue is kept. */
+  queue: { kind: 'server'; tryIt(): Promise<void> } | { kind: 'embedded'; lock: string };
+  service: { host: string; port: number; token: Secret | null };
+}
+
+/** One thing after the other, each told as soon as it is known. */
+export async function* examine(
+  patient: Patient,
+  signal: AbortSignal,
+): AsyncGenerator<Check, void, undefined> {
+  const { dataDir, mirror, upstream, queue, service } = patient;
+  yield await check('data folder', () => examineFolder(dataDir));
+  yield* examineMirror(mirror);
+  signal.throwIfAborted();
+  yield await check('upstream', () => examineUpstream(upstream, signal));
+  signal.throwIfAborted();
+  yield await check('queue', () => examineQueue(queue));
+  signal.throwIfAborted();
+  yield await check('service', () => examineService(service, signal));
+}
+
+async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, undefined> {
+  if (!existsSync(mirror.path)) {
+    const finding = doubt(
+      `${mirror.path} is not there yet`,
+      'Run "feedback-mirror sync" for the first copy.',
+    );
+    yield { name: 'mirror', ...finding };
+    return;
+  }
+  let found: Checkup | undefined;
+  yield await check('mirror', () => {
+    found = checkUp(mirror);
+    return examineFile(mirror.path) ?? wholeness(mirror.path, found);
+  });
+  if (found === undefined) return;
+  const { walBytes, unindexed, sqlite } = found;
+  yield await check('write-ahead log', () => examineLog(walBytes));
+  yield await check('search index', () => examineIndex(unindexed));
+  yield { name: 'SQLite', ...fine(sqlite) };
+}
+
+function wholeness(path: string, { faults, bytes, schema, ms }: Checkup): Finding {
+  if (faults.length > 0)
+    return fault(
+      `${path} is damaged: ${faults.join('; ')}`,
+      'Stop the service, move the file away and restore a backup; or sync anew, which loses the history and the outbox.',
+    );
+  return fine(`${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${seconds(ms)}`);
+}
+
+const LARGE_LOG = 1_000_000_000;
+
+function examineLog(bytes: number): Finding {
+  return bytes < LARGE_LOG
+    ? fine(sizeText(bytes))
+    : doubt(
+        `it has grown to ${sizeText(bytes)}`,
+        'Some program has been reading the mirror for a long time without a break: close it.',
+      );
+}
+
+function examineIndex(unindexed: number): Finding {
+  return unindexed === 0
+    ? fine('every post is in it')
+    : doubt(
+        `${unindexed.toLocaleString('en')} posts are not in it yet`,
+        'The next "feedback-mirror sync posts", or the service, goes on with it.',
+      );
+}
+
+/** The header has whole seconds, and the way takes its time. */
+const CLOCKS_DIFFER_MS = 10_000;
+
+async function examineUpstream(upstream: Patient['upstream'], signal: AbortSignal): Promise<Finding> {
+  if (upstream === null) return fine('the built-in sandbox; set FEEDBACK_BASE_URL to mirror a real service');
+  const begin = performance.now();
+  const { serverTime, receivedAt, rows, rejects } = await upstream.firstPage(signal);
+  const detail = `${upstream.host} took the token and listed ${rows.length} posts in ${seconds(performance.now() - begin)}`;
+  const ahead = serverTime === null ? 0 : receivedAt - serverTime;
+  if (Math.abs(ahead) > CLOCKS_DIFFER_MS)
+    return doubt(
+      `${detail}; this machine's clock is ${seconds(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} its clock`,
+      'Let this machine set its clock by the network: what was sent is found again by its time.',
+    );
+  if (rejects.length > 0)
+    return doubt(
+      `${detail}; ${rejects.length} more could not be read`,
+      'After a sync the table quarantine has each with its reason.',
+    );
+  return fine(detail);
+}
+
+async function examineQueue(queue: Patient['queue']): Promise<Finding> {
+  if (queue.kind === 'embedded') {
+    const holder = lockHolder(queue.lock);
+    return fine(`embedded, ${holder === null ? 'not in use' : `in use by ${holder}`}`);
+  }
+  const begin = performance.now();
+  await queue.tryIt();
+  return fine(`its server answers and fits, in ${seconds(performance.now() - begin)}`);
+}
+
+function seconds(ms: number): string {
+  const digits = ms < 9950 ? 1 : 0;
+  return ms < 950
+    ? `${Math.round(ms)} ms`
+    : `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: digits })} s`;
+}

@@ -1,0 +1,63 @@
+import { statSync } from 'node:fs';
+import { type Db, type OpenOptions, openForReading } from './db.ts';
+import { versionOf } from './migrate.ts';
+
+/** What can be told about the file itself without changing it. */
+export interface Checkup {
+  sqlite: string;
+  schema: number;
+  bytes: number;
+  walBytes: number;
+  /** What SQLite found broken, in its own words; empty when nothing is. */
+  faults: string[];
+  /** How long it looked. */
+  ms: number;
+  /** Posts that the full-text index does not have yet. */
+  unindexed: number;
+}
+
+/** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
+export function checkUp(options: OpenOptions): Checkup {
+  const db = openForReading(options);
+  try {
+    const begin = performance.now();
+    const faults = [...brokenPages(db), ...brokenReferences(db)];
+    return {
+      sqlite: db.prepare('SELECT sqlite_version()').pluck().get() as string,
+      schema: versionOf(db),
+      bytes: sizeOf(options.path),
+      walBytes: sizeOf(`${options.path}-wal`),
+      faults,
+      ms: performance.now() - begin,
+      unindexed: db.prepare<[], number>(UNINDEXED).pluck().get() ?? 0,
+    };
+  } finally {
+    db.close();
+  }
+}
+
+const MOST_FAULTS = 5;
+
+const UNINDEXED = `
+  SELECT count(*) FROM posts
+   WHERE id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER)`;
+
+function brokenPages(db: Db): string[] {
+  const rows = db.prepare<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).pluck().all();
+  return rows.filter((row) => row !== 'ok');
+}
+
+function brokenReferences(db: Db): string[] {
+  const faults: string[] = [];
+  for (const { table, rowid, parent } of db
+    .prepare<[], { table: string; rowid: number | null; parent: string }>('PRAGMA foreign_key_check')
+    .iterate()) {
+    faults.push(`row ${rowid ?? '?'} of ${table} points to a row of ${parent} that is not there`);
+    if (faults.length === MOST_FAULTS) break;
+  }
+  return faults;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
