@@ -21,7 +21,7 @@ const BOARD_POLICY = CONTENT_POLICY.replace("base-uri 'none'", "base-uri 'self'"
 export async function addBoard(app: FastifyInstance, queues: readonly Queue[]): Promise<void> {
   const adapter = new FastifyAdapter().setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: queues.map((queue) => new BullMQAdapter(queue)),
+    queues: queues.map((queue) => new BullMQAdapter(queue, { displayName: shortName(queue) })),
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Feedback Mirror' } },
   });
@@ -36,4 +36,9 @@ export async function addBoard(app: FastifyInstance, queues: readonly Queue[]): 
     await scope.register(adapter.registerPlugin());
   };
   await app.register(board, { prefix: BOARD_PATH });
+}
+
+/** Queues are named after the mirror first, which is the same for all on one board. */
+function shortName({ name }: Queue): string {
+  return name.slice(name.indexOf('.') + 1);
 }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -11,13 +9,14 @@ import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { takeLock } from '../../src/store/lock.ts';
+import { scratchFolder } from '../outbox/scratch.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
 import { ask, detailOf } from './client.ts';
 import { open, type Running } from './service.ts';
 
 function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-board-'));
+  const folder = scratchFolder('board');
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
@@ -41,6 +40,7 @@ async function openQueue(t: TestContext, url: string | null): Promise<Queue> {
 
 interface BoardQueue {
   name: string;
+  displayName: string;
   counts: Record<string, number>;
   isPaused: boolean;
 }
@@ -56,7 +56,7 @@ async function worksOn(t: TestContext, url: string | null): Promise<void> {
   const http = await open(t, { queues: [queue] });
   const api = `/queues/api/queues/${queue.name}`;
   const [shown] = await look(http);
-  assert.equal(shown?.name, queue.name);
+  assert.deepEqual([shown?.name, shown?.displayName], [queue.name, 'push']);
   assert.equal(shown?.isPaused, false);
   assert.ok((shown?.counts.waiting ?? 0) >= 1 && (shown?.counts.delayed ?? 0) >= 1, JSON.stringify(shown));
   assert.match((await ask(http, `${api}/row-1`)).body, /"row":1/);
