@@ -1,0 +1,126 @@
+import { csvCell, inert } from '../base/csv.ts';
+import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
+import type { Column, ReportResult, Value } from '../reports/report.ts';
+import { bar, sparkline } from './chart.ts';
+import { cut, oneLine, table } from './table.ts';
+
+const BAR_WIDTH = 12;
+/** Even in a narrow terminal some of a title is to be seen. */
+const SHORTEST_TITLE = 16;
+const LONGEST_NAME = 32;
+const TITLES = ['title', 'top_title', 'other_title'];
+
+export interface Screen {
+  width: number;
+  /** Bars and sparklines are for eyes: whoever reads through a pipe gets words and numbers only. */
+  charts: boolean;
+}
+
+export function listText(): string {
+  return table(
+    ['report', 'what it answers'],
+    REPORT_NAMES.map((name) => [name, REPORTS[name].answers]),
+  );
+}
+
+export function reportText(report: ReportResult, screen: Screen): string {
+  const scope = [report.board === null ? [] : [`board ${report.board}`], periodText(report)].flat();
+  const body = report.rows.length === 0 ? 'Nothing to show.' : rowsText(report, screen);
+  const head = [report.title, ...(scope.length > 0 ? [scope.join(', ')] : [])].map(oneLine);
+  const notes = report.notes.length === 0 ? [] : ['', ...report.notes.map(oneLine)];
+  return [...head, '', body, ...notes].join('\n');
+}
+
+function periodText({ since, until }: ReportResult): string[] {
+  return since === null ? [] : [`from ${minute(since)} to ${minute(until)} UTC`];
+}
+
+function minute(iso: string): string {
+  return iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
+}
+
+/** Titles get what the other columns leave of the line. */
+function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen): string {
+  const drawn = columns.map((column) => drawColumn(column, rows, charts));
+  const draw = (room: number): string => {
+    const cells = (i: number): string[] =>
+      drawn.flatMap(({ texts, bars, isTitle }) => [
+        isTitle ? cut(texts[i] ?? '', room) : (texts[i] ?? ''),
+        ...(bars ? [bars[i] ?? ''] : []),
+      ]);
+    return table(
+      drawn.flatMap(({ head, bars }) => (bars ? [head, ''] : [head])),
+      rows.map((_, i) => cells(i)),
+    );
+  };
+  const titles = drawn.filter(({ isTitle }) => isTitle).length;
+  if (titles === 0) return draw(0);
+  const used = Math.max(
+    ...draw(1)
+      .split('\n')
+      .map((line) => [...line].length),
+  );
+  return draw(Math.max(SHORTEST_TITLE, Math.floor((width - used) / titles)));
+}
+
+interface Drawn {
+  head: string;
+  texts: string[];
+  bars: string[] | null;
+  isTitle: boolean;
+}
+
+function drawColumn(column: Column, rows: ReportResult['rows'], charts: boolean): Drawn {
+  const values = rows.map((row) => row[column.name] ?? null);
+  const isTitle = TITLES.includes(column.name);
+  const plain = values.map((value) => cellText(value, column, charts));
+  const isText = column.kind === 'text' || column.kind === 'trend';
+  const head = column.name.replaceAll('_', ' ');
+  const width = Math.max(head.length, ...plain.map((text) => text.length));
+  return {
+    head: isText ? head : head.padStart(width),
+    texts: isText
+      ? plain.map((text) => (isTitle ? text : cut(text, LONGEST_NAME)))
+      : plain.map((text) => text.padStart(width)),
+    bars: charts && column.bar ? bars(values) : null,
+    isTitle,
+  };
+}
+
+function bars(values: readonly Value[]): string[] {
+  const numbers = values.map((value) => (typeof value === 'number' ? value : 0));
+  const largest = Math.max(...numbers);
+  return numbers.map((value) => bar(value, largest, BAR_WIDTH));
+}
+
+function cellText(value: Value, { kind }: Column, charts: boolean): string {
+  if (value === null) return '–';
+  if (Array.isArray(value)) return charts ? sparkline(value) : value.join(' ');
+  if (typeof value === 'string')
+    return kind === 'date' ? value.slice(0, 10) : kind === 'time' ? minute(value) : value;
+  if (kind === 'percent') return `${(value * 100).toFixed(1)} %`;
+  if (kind === 'duration') return durationText(value);
+  if (kind === 'post') return `#${value}`;
+  const digits = kind === 'decimal' ? 2 : 0;
+  return kind === 'money'
+    ? value.toLocaleString('en', { maximumFractionDigits: 2 })
+    : value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** `40 s`, `12 min`, `5.2 h`, `12.3 d`. */
+function durationText(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  return seconds < 48 * 3600 ? `${(seconds / 3600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} d`;
+}
+
+/** One line a row under a header; texts that a spreadsheet would run get an apostrophe, numbers stay numbers. */
+export function reportCsv({ columns, rows }: ReportResult): string {
+  const line = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
+  const cell = (value: Value): string => {
+    if (Array.isArray(value)) return value.join(' ');
+    return typeof value === 'string' ? inert(value) : String(value ?? '');
+  };
+  const body = rows.map((row) => line(columns.map(({ name }) => cell(row[name] ?? null))));
+  return [line(columns.map(({ name }) => name)), ...body].join('');
+}

@@ -1,0 +1,136 @@
+import type { Command } from 'commander';
+import { AppError } from '../base/errors.ts';
+import type { ReportRequest, ReportResult } from '../reports/report.ts';
+import { type Context, openContext } from './context.ts';
+
+interface Flags {
+  board?: string;
+  since?: string;
+  until?: string;
+  limit?: string;
+  post?: string;
+  delivered?: string;
+  segments?: string;
+  by?: string;
+  sum?: string;
+  format?: string;
+}
+
+const FORMATS = ['table', 'csv', 'json'] as const;
+type Format = (typeof FORMATS)[number];
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('report')
+    .argument('[name]', 'which report; without one, the list of them')
+    .description('ready-made answers: trends, rankings, response times, demand by customer')
+    .option('--board <board>', 'only one board, by its short name, name or id')
+    .option('--since <date>', 'from when: 2026-01-31, an ISO time, or how long ago (30d)')
+    .option('--until <date>', 'until when, in the same spellings')
+    .option('--limit <number>', 'how many rows at most, for rankings (20 unless given)')
+    .option('--post <id>', 'the post, for reports about one')
+    .option('--delivered <names>', 'the statuses that count as delivered, with commas between')
+    .option('--segments <file>', 'a CSV file of customers: email, then columns such as company, plan, mrr')
+    .option('--by <column>', 'the column of that file that customers are grouped by')
+    .option('--sum <column>', 'the column of that file that is added up, such as mrr')
+    .option('--format <format>', `${FORMATS.join(', ')}; --json is the last of them`)
+    .addHelpText('after', EXAMPLES)
+    .action((name: string | undefined, flags: Flags) => report(openContext(program, stop), name, flags));
+}
+
+const EXAMPLES = `
+Examples:
+  feedback-mirror report
+  feedback-mirror report gaining-posts --since 30d --board mobile
+  feedback-mirror report first-reply --since 2026-01-01 --format csv
+  feedback-mirror report demand --segments customers.csv --by plan --sum mrr`;
+
+async function report(context: Context, name: string | undefined, flags: Flags): Promise<void> {
+  const format = formatOf(context, flags.format);
+  const text = await import('./report-text.ts');
+  if (name === undefined) {
+    refuseFlags(flags);
+    const { REPORT_NAMES, REPORTS } = await import('../reports/catalogue.ts');
+    const list = REPORT_NAMES.map((each) => ({
+      name: each,
+      answers: REPORTS[each].answers,
+      takes: REPORTS[each].takes,
+    }));
+    context.print(format === 'json' ? JSON.stringify(list) : text.listText());
+    return;
+  }
+  const result = await answer(context, name, flags);
+  if (format === 'json') context.print(JSON.stringify(result));
+  else if (format === 'csv') {
+    process.stdout.write(text.reportCsv(result));
+    for (const note of result.notes) context.say(note);
+  } else
+    context.print(
+      text.reportText(result, { width: process.stdout.columns ?? 120, charts: process.stdout.isTTY }),
+    );
+}
+
+async function answer({ settings }: Context, name: string, flags: Flags): Promise<ReportResult> {
+  const [{ readForReports }, { reportNamed, runReport }] = await Promise.all([
+    import('../app.ts'),
+    import('../reports/run.ts'),
+  ]);
+  const known = reportNamed(name);
+  const request = await requestOf(flags);
+  const reader = readForReports(settings);
+  try {
+    return await runReport(reader, known, request);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function requestOf(flags: Flags): Promise<ReportRequest> {
+  const { board, since, until, segments, by, sum } = flags;
+  if (segments === undefined && (by ?? sum) !== undefined)
+    throw new AppError('usage', `--${by === undefined ? 'sum' : 'by'} names a column of a customers file`, {
+      hint: 'Give the file with --segments FILE.',
+    });
+  return {
+    now: Date.now(),
+    board,
+    since,
+    until,
+    limit: whole('limit', flags.limit),
+    post: whole('post', flags.post),
+    delivered: flags.delivered?.split(',').filter((status) => status.trim() !== ''),
+    segments: segments === undefined ? undefined : await customersOf(segments, { by, sum }),
+  };
+}
+
+async function customersOf(path: string, choice: { by: string | undefined; sum: string | undefined }) {
+  const [{ readText }, { readSegments }] = await Promise.all([
+    import('./report-file.ts'),
+    import('../reports/segments.ts'),
+  ]);
+  return readSegments(await readText(path), choice);
+}
+
+function whole(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new AppError('usage', `--${flag} must be a whole number from 1 up, not "${text}"`);
+}
+
+function formatOf({ json }: Context, text: string | undefined): Format {
+  if (text === undefined) return json ? 'json' : 'table';
+  const format = FORMATS.find((known) => known === text);
+  if (!format)
+    throw new AppError('usage', `--format "${text}" is not known; it can be ${FORMATS.join(', ')}`);
+  if (json && format !== 'json')
+    throw new AppError('usage', `--json and --format ${format} contradict each other: give one of them`);
+  return format;
+}
+
+function refuseFlags(flags: Flags): void {
+  const idle = Object.keys(flags).find((flag) => flag !== 'format');
+  if (idle)
+    throw new AppError('usage', `--${idle} needs the name of a report`, {
+      hint: '"feedback-mirror report" lists them.',
+    });
+}
