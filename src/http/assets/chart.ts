@@ -1,0 +1,123 @@
+import type uPlotType from 'uplot';
+import { h } from './dom.ts';
+import { date, number } from './format.ts';
+
+declare const uPlot: typeof uPlotType;
+
+export interface Series {
+  label: string;
+  /** One value a moment; null where nothing is known. */
+  values: (number | null)[];
+  /** Bars for what happened within a step, a line for what stood at a moment. */
+  kind: 'line' | 'bars';
+}
+
+export interface ChartOptions {
+  title: string;
+  /** The moments, ISO 8601. */
+  times: string[];
+  series: Series[];
+  height?: number;
+  /** What the numbers are; in the caption of the table behind. */
+  unit: string;
+}
+
+const COLORS = ['--accent', '--second', '--warn', '--good', '--bad'];
+
+/** A chart over time, with the same numbers as a table behind it for whoever cannot or does not want to see it. */
+export function timeChart(options: ChartOptions, signal: AbortSignal): HTMLElement {
+  const plot = h('div', { class: 'plot', role: 'img', 'aria-label': summary(options) });
+  const figure = h('figure', { class: 'chart' }, plot, tableBehind(options));
+  const draw = (): void => {
+    plot.replaceChildren();
+    if (plot.clientWidth > 0) new uPlot(settings(options, plot), data(options), plot);
+  };
+  const resized = new ResizeObserver(draw);
+  resized.observe(plot);
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', draw, { signal });
+  signal.addEventListener('abort', () => resized.disconnect(), { once: true });
+  return figure;
+}
+
+function data({ times, series }: ChartOptions): uPlotType.AlignedData {
+  return [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)];
+}
+
+function settings({ series, height = 200 }: ChartOptions, plot: HTMLElement): uPlotType.Options {
+  const style = getComputedStyle(plot);
+  const color = (name: string): string => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: color('--quiet'),
+    grid: { stroke: color('--grid'), width: 1 },
+    ticks: { show: false },
+    font: `12px ${style.fontFamily}`,
+  };
+  return {
+    width: plot.clientWidth,
+    height,
+    cursor: { y: false, points: { size: 6 } },
+    legend: { live: true },
+    axes: [axis, { ...axis, size: 54, values: (_, ticks) => ticks.map((tick) => number(tick)) }],
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), high === low ? high + 1 : high * 1.05] } },
+    series: [
+      { value: (_, at) => (at === null ? '–' : date(new Date(at * 1000).toISOString())) },
+      ...series.map(drawn),
+    ],
+  };
+
+  function drawn({ label, kind }: Series, i: number): uPlotType.Series {
+    const stroke = color(COLORS[i % COLORS.length] ?? '--accent');
+    const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
+    if (kind === 'line') return { ...base, points: { show: false } };
+    const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
+    return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
+  }
+}
+
+function summary({ title, times, series }: ChartOptions): string {
+  const spans = series.map(({ label, values }) => {
+    const known = values.filter((value) => value !== null);
+    return known.length === 0
+      ? `${label}: nothing known`
+      : `${label} from ${number(known[0] ?? null)} to ${number(known.at(-1) ?? null)}`;
+  });
+  const [first = null, last = null] = [times[0], times.at(-1)];
+  return `${title}, ${date(first)} to ${date(last)}. ${spans.join('; ')}. The table below has every number.`;
+}
+
+function tableBehind({ title, times, series, unit }: ChartOptions): HTMLElement {
+  const rows = times.map((time, i) =>
+    h(
+      'tr',
+      {},
+      h('td', {}, date(time)),
+      ...series.map(({ values }) => h('td', { class: 'number' }, number(values[i] ?? null))),
+    ),
+  );
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'As a table'),
+    h(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title} as a table` },
+      h(
+        'table',
+        {},
+        h('caption', {}, `${title}, in ${unit}`),
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'col' }, 'Date'),
+            ...series.map(({ label }) => h('th', { class: 'number', scope: 'col' }, label)),
+          ),
+        ),
+        h('tbody', {}, ...rows),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,43 @@
+const whole = new Intl.NumberFormat();
+const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+export function number(value: number | null): string {
+  return value === null ? '–' : whole.format(value);
+}
+
+export function percent(share: number | null): string {
+  return share === null ? '–' : percentage.format(share);
+}
+
+export function date(iso: string | null): string {
+  return iso === null ? '–' : day.format(new Date(iso));
+}
+
+export function time(iso: string | null): string {
+  return iso === null ? '–' : moment.format(new Date(iso));
+}
+
+const UNITS: [limitSeconds: number, perUnit: number, name: string][] = [
+  [90, 1, 's'],
+  [90 * 60, 60, 'min'],
+  [36 * 3600, 3600, 'h'],
+  [Number.POSITIVE_INFINITY, 86_400, 'd'],
+];
+
+/** `45 s`, `3 min`, `5 h`, `2 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, ms / 1000);
+  const [, perUnit, name] = UNITS.find(([limit]) => seconds < limit) ?? [0, 1, 's'];
+  return `${Math.round(seconds / perUnit)} ${name}`;
+}
+
+export function ago(iso: string | null): string {
+  return iso === null ? 'never' : `${span(Date.now() - Date.parse(iso))} ago`;
+}
+
+/** `1 post`, `2 posts`. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}

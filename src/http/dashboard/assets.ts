@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+const FOLDER = join(import.meta.dirname, '..', 'assets');
+/** From the package of the charts: the pages work without any other host. */
+const CHARTS = ['uPlot.iife.min.js', 'uPlot.min.css'];
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.ts': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+interface Asset {
+  type: string;
+  plain: Buffer;
+  packed: Buffer;
+  etag: string;
+}
+
+/** The pages of the dashboard, all drawn by one document, and what that document loads. */
+export function addAssets(app: FastifyInstance, pages: readonly string[]): void {
+  const index = pack('index.html', readFileSync(join(FOLDER, 'index.html'), 'utf8'));
+  for (const page of pages) app.get(page, (request, reply) => send(request, reply, index));
+  for (const [name, read] of files()) {
+    let asset: Asset | undefined;
+    app.get(`/assets/${name}`, (request, reply) => {
+      asset ??= pack(name, read());
+      return send(request, reply, asset);
+    });
+  }
+}
+
+/** Every file by the name it is asked for; a request never becomes a path. */
+function files(): Map<string, () => string> {
+  const own = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((name) => extname(name) in TYPES && name !== 'index.html')
+    .map((name) => [name.replaceAll('\\', '/'), () => readFileSync(join(FOLDER, name), 'utf8')] as const);
+  const charts = dirname(createRequire(import.meta.url).resolve('uplot'));
+  return new Map([
+    ...own,
+    ...CHARTS.map((name) => [name, () => readFileSync(join(charts, name), 'utf8')] as const),
+  ]);
+}
+
+function pack(name: string, text: string): Asset {
+  const plain = Buffer.from(extname(name) === '.ts' ? withoutTypes(text) : text);
+  return {
+    type: TYPES[extname(name)] ?? 'application/octet-stream',
+    plain,
+    packed: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+  };
+}
+
+/** Node's own type stripping, which also runs this very file; that it is named experimental is no news for whoever starts the service. */
+function withoutTypes(source: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(source);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, plain, packed, etag }: Asset,
+): FastifyReply {
+  // Asked again each time, answered with nothing when it is the same: a new version is seen at once.
+  reply.header('cache-control', 'no-cache').header('etag', etag).header('vary', 'accept-encoding').type(type);
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const accepted = request.headers['accept-encoding'] ?? '';
+  if (!/\bbr\b/.test(String(accepted))) return reply.send(plain);
+  return reply.header('content-encoding', 'br').send(packed);
+}

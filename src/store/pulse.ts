@@ -1,0 +1,54 @@
+import { type OpenOptions, openForReading } from './db.ts';
+import { rowCounter } from './mirror/status.ts';
+import { outboxReader } from './outbox/reads.ts';
+import type { StateCounts } from './outbox/seam.ts';
+
+/** The few numbers that people watch, cheap enough to be asked every second. */
+export interface PulseReader {
+  /** Changes whenever any connection has written to the file. */
+  version(): number;
+  read(): Vital;
+  close(): void;
+}
+
+export interface Vital {
+  /** When the last complete pass of any list ended. */
+  freshAt: string | null;
+  live: { posts: number; comments: number };
+  outbox: StateCounts;
+  /** Deletions that wait to be accepted. */
+  heldBack: number;
+  running: RunningPass[];
+}
+
+export interface RunningPass {
+  resource: string;
+  mode: string;
+  since: string;
+  pages: number;
+  rows: number;
+}
+
+export function openPulse(options: OpenOptions): PulseReader {
+  const db = openForReading(options);
+  const size = rowCounter(db);
+  const outbox = outboxReader(db);
+  const freshAt = db
+    .prepare<[], string | null>("SELECT max(finished_at) FROM sync_runs WHERE outcome = 'complete'")
+    .pluck();
+  const heldBack = db.prepare<[], number>('SELECT count(*) FROM absences WHERE held = 1').pluck();
+  const running = db.prepare<[], RunningPass>(
+    "SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id",
+  );
+  return {
+    version: () => db.pragma('data_version', { simple: true }) as number,
+    read: () => ({
+      freshAt: freshAt.get() ?? null,
+      live: { posts: size('posts').live, comments: size('comments').live },
+      outbox: outbox.counts(null),
+      heldBack: heldBack.get() ?? 0,
+      running: running.all(),
+    }),
+    close: () => db.close(),
+  };
+}
