@@ -47,6 +47,10 @@ async function decide(
   const moved = await store.move(id, arrow, change);
   if (moved) return moved;
   const now = (await store.find(id)) ?? row;
+  if (now.erased_at !== null && arrow.to === 'ready')
+    throw new AppError('usage', `row ${id} cannot be ${wish}: its text was erased`, {
+      hint: 'Create the post anew, if the person agrees.',
+    });
   throw new AppError('usage', `row ${id} cannot be ${wish}: it is ${STATE_WORDS[now.state]}`, {
     hint: `Only a row that is ${arrow.from.join(' or ')} can be.`,
   });

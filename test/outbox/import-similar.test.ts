@@ -22,6 +22,7 @@ function mirrorOf(...titles: string[]): ImportReads {
       { slug: 'bugs', name: 'Bugs' },
     ],
     customers: async (emails) => new Set(emails.filter((email) => email.startsWith('known'))),
+    suppressed: async () => new Set(),
     titlesWith: async (words) =>
       titles
         .map((title, i) => ({ id: i + 1, title }))

@@ -3,6 +3,7 @@ import { crashPoint } from '../../base/crash.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { Acceptance, OutboxStore } from '../../store/outbox/seam.ts';
 import { FINAL_STATES } from '../states.ts';
+import { withoutErased } from './erased.ts';
 import type { Door, Verdict } from './intake.ts';
 
 export interface OutboxDoor extends Door {
@@ -13,19 +14,19 @@ export interface OutboxDoor extends Door {
 /** The outbox itself: what it takes has reached the disk. */
 export function outboxDoor(
   store: Pick<OutboxStore, 'accept'>,
-  reads: Pick<ImportReads, 'batchesOf'>,
+  reads: Pick<ImportReads, 'batchesOf' | 'suppressed'>,
   clock: Clock,
 ): OutboxDoor {
   const openBatches = new Set<string>();
   return {
     openBatches,
-    async take(rows) {
+    take: withoutErased(reads, async (rows) => {
       const acceptances = await store.accept(rows, clock.now());
       crashPoint('import:accepted');
       const open = acceptances.flatMap((acceptance) => (isOpen(acceptance) ? [acceptance.id] : []));
       if (open.length > 0) for (const batch of await reads.batchesOf(open)) openBatches.add(batch);
       return acceptances.map(verdictOf);
-    },
+    }),
   };
 }
 

@@ -2,19 +2,20 @@ import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
 import type { NewRow } from '../../store/outbox/seam.ts';
 import { sourceKey } from '../csv/source-key.ts';
+import { withoutErased } from './erased.ts';
 import type { Door, Verdict } from './intake.ts';
 import type { Forecast } from './outlook.ts';
 
 /** Judges rows as the outbox would, and writes nothing. */
 export function dryDoor(reads: ImportReads | null, scratch: Scratch, forecast: Forecast): Door {
   return {
-    async take(rows) {
+    take: withoutErased(reads, async (rows) => {
       const known = (await reads?.known(rows)) ?? [];
       const earlier = await sameKeyEarlier(rows, scratch);
       const verdicts = rows.map((_, i) => judge(known[i] ?? null, earlier[i] ?? 'none'));
       await forecast.add(rows.filter((_, i) => verdicts[i]?.outcome === 'accepted'));
       return verdicts;
-    },
+    }),
   };
 }
 

@@ -12,7 +12,8 @@ export interface Door {
 export type Verdict =
   | { outcome: 'accepted' }
   | { outcome: 'already'; state: OutboxState }
-  | { outcome: 'conflict'; with: string };
+  | { outcome: 'conflict'; with: string }
+  | { outcome: 'refused'; reason: string };
 
 export interface IntakeOptions {
   batch: string;
@@ -78,6 +79,10 @@ function note(tally: Tally, row: AcceptedRow, verdict: Verdict | undefined): voi
   if (!verdict) throw new Error(`the row in line ${row.line} was not judged`);
   if (verdict.outcome === 'conflict') {
     addRefusal(tally, row.line, conflictReason(verdict.with));
+    return;
+  }
+  if (verdict.outcome === 'refused') {
+    addRefusal(tally, row.line, verdict.reason);
     return;
   }
   if (verdict.outcome === 'already') addAlready(tally, verdict.state);

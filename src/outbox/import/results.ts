@@ -3,11 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
+import { SUPPRESSED } from '../../store/erasure/suppression.ts';
 import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { AcceptedRow, CsvFile, CsvRow } from '../csv/csv-file.ts';
 import { RESULT_COLUMNS } from '../csv/result-columns.ts';
 import { sourceKeys } from '../csv/source-key.ts';
 import { type ResultsWriter, type RowResult, resultsWriter } from '../csv/write.ts';
+import { erasedAmong } from './erased.ts';
 import type { Input } from './input.ts';
 import { conflictReason, isConfirmed } from './intake.ts';
 
@@ -18,7 +20,7 @@ import { conflictReason, isConfirmed } from './intake.ts';
 export async function writeResults(
   path: string,
   file: CsvFile,
-  reads: Pick<ImportReads, 'known'>,
+  reads: Pick<ImportReads, 'known' | 'suppressed'>,
 ): Promise<void> {
   const part = join(dirname(path), `.${basename(path)}.part`);
   const handle = await open(part, 'w', 0o600);
@@ -36,7 +38,11 @@ export async function writeResults(
   await syncFolder(dirname(path));
 }
 
-async function writeRows(handle: FileHandle, file: CsvFile, reads: Pick<ImportReads, 'known'>) {
+async function writeRows(
+  handle: FileHandle,
+  file: CsvFile,
+  reads: Pick<ImportReads, 'known' | 'suppressed'>,
+) {
   const writer = resultsWriter(file);
   const keyOf = sourceKeys();
   await handle.writeFile(writer.header);
@@ -48,22 +54,28 @@ async function lines(
   keyOf: ReturnType<typeof sourceKeys>,
   { headers }: CsvFile,
   writer: ResultsWriter,
-  reads: Pick<ImportReads, 'known'>,
+  reads: Pick<ImportReads, 'known' | 'suppressed'>,
 ): Promise<string> {
   const keyed = rows.flatMap((row) => (row.ok ? [{ ...row.post, source_key: keyOf(row) }] : []));
   const known = await reads.known(keyed);
+  const erased = await erasedAmong(reads, keyed);
   let next = 0;
   let text = '';
   for (const row of rows) {
     const result: RowResult = row.ok
-      ? resultOf(row, known[next++] ?? null, headers.length)
+      ? resultOf(row, known[next++] ?? null, headers.length, erased)
       : { state: 'refused', reason: row.reason };
     text += writer.line(row, result);
   }
   return text;
 }
 
-function resultOf(row: AcceptedRow, known: KnownRow | null, columns: number): RowResult {
+function resultOf(
+  row: AcceptedRow,
+  known: KnownRow | null,
+  columns: number,
+  erased: ReadonlySet<string>,
+): RowResult {
   if (known?.same)
     return { state: known.state, post_id: known.post_id, url: known.url, reason: known.last_error };
   // Confirmed by another machine, or before the outbox was lost: what the file says is all there is.
@@ -73,6 +85,7 @@ function resultOf(row: AcceptedRow, known: KnownRow | null, columns: number): Ro
     );
     return { state, post_id, url, reason };
   }
+  if (erased.has(row.post.email ?? '')) return { state: 'refused', reason: SUPPRESSED };
   if (known) return { state: 'refused', reason: conflictReason(`outbox row ${known.id}`) };
   return { state: 'refused', reason: 'was not there yet when the file was imported; import it again' };
 }

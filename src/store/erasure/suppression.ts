@@ -1,3 +1,4 @@
+import { AppError } from '../../base/errors.ts';
 import type { Comment, Post, PostReference, User } from '../../contract/decode.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import type { PageRows, Reject } from '../mirror/seam.ts';
@@ -122,6 +123,16 @@ export function isAboutErased(body: string, { ids, scrub }: Pick<CurrentList, 'i
   } catch {
     return false;
   }
+}
+
+/** Whoever writes for a person who was erased brings new data about them: that is for somebody to decide. */
+export const SUPPRESSED =
+  'is for a customer who was erased; "feedback-mirror erase --email … --lift" ends that';
+
+export function suppressedPerson(): AppError {
+  return new AppError('usage', 'this post is for a customer who was erased; nothing was taken in', {
+    hint: 'If they agree to be known again, "feedback-mirror erase --email … --lift" ends it.',
+  });
 }
 
 /** The list as it stands, or null while it is empty; read again only when some other connection has written. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import { suppressionList } from '../erasure/suppression.ts';
 import type { OutboxState, PostText } from './seam.ts';
 
 /** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows. */
@@ -11,6 +12,8 @@ export interface ImportReads {
   boards(): Promise<KnownBoard[]>;
   /** Those of the e-mails that belong to a user of the mirror, in lower case. */
   customers(emails: readonly string[]): Promise<Set<string>>;
+  /** Those of the e-mails that belong to a person who was erased, as given. */
+  suppressed(emails: readonly string[]): Promise<Set<string>>;
   /** Live posts whose title has some of these words, the most relevant first. */
   titlesWith(words: readonly string[], limit: number): Promise<KnownTitle[]>;
   close(): Promise<void>;
@@ -47,6 +50,7 @@ export function openImportReads(options: OpenOptions): ImportReads | null {
   // Rows are asked for once each and in no order of the file, so a large cache would only be filled.
   db.pragma('cache_size = -4000');
   const known = knownReader(db);
+  const list = suppressionList(db, options);
   const batches = db
     .prepare<[string], string>(
       'SELECT DISTINCT batch FROM outbox WHERE id IN (SELECT value FROM json_each(?)) ORDER BY batch',
@@ -64,6 +68,10 @@ export function openImportReads(options: OpenOptions): ImportReads | null {
     boards: async () => boards.all(),
     customers: async (emails) =>
       new Set(emails.filter((email) => customer.get(email) === 1).map((email) => email.toLowerCase())),
+    async suppressed(emails) {
+      const current = list();
+      return new Set(current ? emails.filter((email) => current.hashOf(email) !== undefined) : []);
+    },
     titlesWith: async (words, limit) => titles.all(anyOf(words), limit),
     async close() {
       db.close();
@@ -74,7 +82,8 @@ export function openImportReads(options: OpenOptions): ImportReads | null {
 function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
   const byKey = db.prepare<KeyedText, Omit<KnownRow, 'same'> & { same: number }>(`
     SELECT id, state, post_id, url, last_error,
-           board = $board AND title = $title AND content = $content AND email IS $email AND full_name IS $full_name AS same
+           erased_at IS NOT NULL OR (board = $board AND title = $title AND content = $content AND email IS $email
+                                     AND full_name IS $full_name) AS same
       FROM outbox WHERE source_key = $source_key`);
   return ({ source_key, board, title, content, email, full_name }) => {
     const row = byKey.get({ source_key, board, title, content, email, full_name });

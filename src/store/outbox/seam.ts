@@ -1,6 +1,9 @@
 /** The outbox as flows see it: every method is one transaction that has reached the disk when its promise resolves. */
 export interface OutboxStore {
-  /** Takes rows in; each is either accepted, already there, or in conflict with a row of the same key and other content. */
+  /**
+   * Takes rows in; each is either accepted, already there, or in conflict with a row of the same key and other content. Rejects, and
+   * takes none, where one of them is for a person who was erased.
+   */
   accept(rows: readonly NewRow[], now: number): Promise<Acceptance[]>;
   /** One arrow of the state machine; null when the row is in no state the arrow starts from, or its post confirms another row. */
   move(id: number, arrow: Arrow, change: RowChange): Promise<OutboxRow | null>;
@@ -102,6 +105,8 @@ export interface OutboxRow extends PostText {
   was_ambiguous: boolean;
   looks_left: number;
   duplicate_of: number | null;
+  /** When its text was erased: such a row is not sent any more. */
+  erased_at: string | null;
   created_at: string;
   changed_at: string;
 }

@@ -12,7 +12,7 @@ import { outboxWriter } from './writes.ts';
 export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
   const db = openDurably(options);
   const reads = outboxReader(db);
-  const writes = outboxWriter(db);
+  const writes = outboxWriter(db, options);
   const durably = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
   return {
     accept: async (rows, now) => await durably(() => writes.accept(rows, new Date(now).toISOString())),

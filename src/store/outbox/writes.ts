@@ -1,4 +1,5 @@
-import type { Db } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { suppressedPerson, suppressionList } from '../erasure/suppression.ts';
 import { type StoredRow, toRow } from './rows.ts';
 import type {
   Acceptance,
@@ -23,7 +24,8 @@ export interface OutboxWriter {
   setPaused(reason: string | null): void;
 }
 
-export function outboxWriter(db: Db): OutboxWriter {
+export function outboxWriter(db: Db, options: OpenOptions): OutboxWriter {
+  const suppressed = suppressionList(db, options);
   const insert = db.prepare<unknown[], { id: number }>(`
     INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, twin_key, created_at, changed_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_key) DO NOTHING RETURNING id`);
@@ -82,13 +84,14 @@ export function outboxWriter(db: Db): OutboxWriter {
     if (added) return { outcome: 'accepted', id: added.id };
     const found = byKey.get(source_key);
     if (!found) throw new Error('a key that cannot be inserted is there');
-    if (!isSameText(found, row)) return { outcome: 'conflict', id: found.id };
+    if (found.erased_at === null && !isSameText(found, row)) return { outcome: 'conflict', id: found.id };
     return { outcome: 'already', id: found.id, state: found.state, post_id: found.post_id, url: found.url };
   };
 
   const move = (id: number, arrow: Arrow, change: RowChange): OutboxRow | null => {
     const old = byId.get(id);
     if (!old || !arrow.from.includes(old.state)) return null;
+    if (arrow.to === 'ready' && old.erased_at !== null) return null;
     if (change.postId !== undefined && (boundTo.get(change.postId) ?? id) !== id) return null;
     update.run({ id, state: arrow.to, ...merged(old, change), ...dismissed(old, arrow) });
     const row = byId.get(id);
@@ -102,7 +105,12 @@ export function outboxWriter(db: Db): OutboxWriter {
   };
 
   return {
-    accept: (rows, at) => rows.map((row) => acceptOne(row, at)),
+    accept(rows, at) {
+      const list = suppressed();
+      if (list && rows.some(({ email }) => email !== null && list.hashOf(email) !== undefined))
+        throw suppressedPerson();
+      return rows.map((row) => acceptOne(row, at));
+    },
     move,
     refusal: (id, now) => refused(byId.get(id), ['ready'], iso(now)),
     claim({ id, arrow, now, deadline, baseline }) {
