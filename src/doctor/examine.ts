@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Page } from '../api/client.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { type Checkup, checkUp } from '../store/checkup.ts';
 import type { OpenOptions } from '../store/db.ts';
@@ -46,8 +47,8 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   }
   let found: Checkup | undefined;
   yield await check('mirror', () => {
-    found = checkUp(mirror);
-    return examineFile(mirror.path) ?? wholeness(mirror.path, found);
+    found = readable(mirror);
+    return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
   const { walBytes, unindexed, sqlite } = found;
@@ -56,13 +57,29 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   yield { name: 'SQLite', ...fine(sqlite) };
 }
 
-function wholeness(path: string, { faults, bytes, schema, ms }: Checkup): Finding {
-  if (faults.length > 0)
-    return fault(
-      `${path} is damaged: ${faults.join('; ')}`,
-      'Stop the service, move the file away and restore a backup; or sync anew, which loses the history and the outbox.',
-    );
-  return fine(`${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${seconds(ms)}`);
+/** SQLite may find the damage only where it gets stuck in it. */
+function readable(mirror: OpenOptions): Checkup {
+  try {
+    return checkUp(mirror);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('usage', damaged(mirror.path, [messageOf(error)]), { cause: error, hint: RESTORE });
+  }
+}
+
+const RESTORE =
+  'Stop the service, move the file away and restore a backup; or sync anew, which loses the history and the outbox.';
+
+function damaged(path: string, faults: string[]): string {
+  return `${path} is damaged: ${faults.join('; ')}`;
+}
+
+function wholeness(path: string, { faults }: Checkup): Finding | null {
+  return faults.length > 0 ? fault(damaged(path, faults), RESTORE) : null;
+}
+
+function described(path: string, { bytes, schema, ms }: Checkup): string {
+  return `${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${seconds(ms)}`;
 }
 
 const LARGE_LOG = 1_000_000_000;

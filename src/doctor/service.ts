@@ -1,4 +1,4 @@
-import { codeOf } from '../base/errors.ts';
+import { request } from 'undici';
 import type { Secret } from '../base/secret.ts';
 import { doubt, type Finding, fault, fine } from './check.ts';
 
@@ -42,21 +42,16 @@ interface Answer {
 async function ask(url: string, token: Secret | null, signal: AbortSignal): Promise<Answer | null> {
   const headers = token === null ? {} : { authorization: `Bearer ${token.reveal()}` };
   try {
-    const answer = await fetch(url, {
+    // Not fetch, which refuses a list of ports.
+    const { statusCode: status, body } = await request(url, {
       headers,
-      redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
-    return { status: answer.status, body: await answer.json().catch(() => null) };
+    return { status, body: await body.json().catch(() => null) };
   } catch (error) {
-    if (signal.aborted && codeOf(signal.reason) === 'interrupted') throw signal.reason;
-    return isRefused(error) ? null : { status: 0, body: null };
+    signal.throwIfAborted();
+    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? null : { status: 0, body: null };
   }
-}
-
-function isRefused(error: unknown): boolean {
-  const cause: unknown = error instanceof Error ? error.cause : null;
-  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
 /** An address to listen on is not always one to call. */

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
+import { takeLock } from '../../src/store/lock.ts';
+import { openSite, type Site } from '../support/mirror-site.ts';
+import { skipUnless } from '../support/programs.ts';
+import { startRedis } from '../support/servers.ts';
+
+interface Checkup {
+  ok: boolean;
+  checks: { name: string; state: string; detail: string; advice: string | null; code: string | null }[];
+}
+
+/** Nothing listens there, whatever runs on this machine besides. */
+const QUIET = { HTTP_PORT: '9' };
+
+async function examine(
+  site: Site,
+  env: Record<string, string> = {},
+): Promise<Checkup & { code: number | null }> {
+  const { code, stdout } = await site.run(['doctor', '--json'], { ...QUIET, ...env });
+  return { code, ...(JSON.parse(stdout) as Checkup) };
+}
+
+function of(name: string, { checks }: Checkup) {
+  const found = checks.find((check) => check.name === name);
+  assert.ok(found, `no check of ${name}`);
+  return found;
+}
+
+function states({ checks }: Checkup): Record<string, string> {
+  return Object.fromEntries(checks.map(({ name, state }) => [name, state]));
+}
+
+/** A program that answers every path alike. */
+async function listen(
+  t: TestContext,
+  answer: (path: string) => [status: number, body: object, headers?: Record<string, string>],
+): Promise<string> {
+  const server = createServer((request, response) => {
+    const [status, body, headers = {}] = answer(request.url ?? '');
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  return String((server.address() as AddressInfo).port);
+}
+
+describe('feedback-mirror doctor', () => {
+  it('finds a fresh site in order, tells people each thing on a line, and makes nothing', async (t) => {
+    const site = await openSite(t);
+    const { code, stdout, stderr } = await site.run(['doctor'], QUIET);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^ok {4}Node +24\./);
+    assert.match(stdout, /\nwarn {2}mirror +data\/mirror\.db is not there yet\n +Run "feedback-mirror sync"/);
+    assert.match(stdout, /\nok {4}upstream +127\.0\.0\.1:\d+ took the token and listed 5 posts in /);
+    assert.match(stdout, /\nwarn {2}service +nothing answers at http:\/\/127\.0\.0\.1:9\n/);
+    assert.deepEqual(readdirSync(site.folder), []);
+  });
+
+  it('checks the mirror whole, its log, its index and the version of SQLite', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const found = await examine(site);
+    assert.deepEqual([found.code, found.ok], [0, true]);
+    assert.deepEqual(states(found), {
+      Node: 'ok',
+      settings: 'ok',
+      'data folder': 'ok',
+      mirror: 'ok',
+      'write-ahead log': 'ok',
+      'search index': 'ok',
+      SQLite: 'ok',
+      upstream: 'ok',
+      queue: 'ok',
+      service: 'warn',
+    });
+    assert.match(of('mirror', found).detail, /^data\/mirror\.db, \d+ KB, schema \d+, checked whole in /);
+    assert.match(of('SQLite', found).detail, /^3\.\d+\.\d+$/);
+  });
+
+  it('fails for a damaged mirror, and says how to go on', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const db = new Database(site.mirror, { readonly: true });
+    const root = db
+      .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'posts_by_created'")
+      .pluck()
+      .get();
+    const pageSize = db.pragma('page_size', { simple: true }) as number;
+    db.close();
+    const file = openSync(site.mirror, 'r+');
+    writeSync(file, Buffer.alloc(pageSize, 0xa5), 0, pageSize, (Number(root) - 1) * pageSize);
+    closeSync(file);
+    const found = await examine(site);
+    assert.deepEqual([found.code, of('mirror', found).state], [2, 'fail']);
+    assert.match(of('mirror', found).detail, /^data\/mirror\.db is damaged: /);
+    assert.match(of('mirror', found).advice ?? '', /backup/);
+  });
+
+  it('fails for rows that point nowhere', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const db = new Database(site.mirror);
+    db.pragma('foreign_keys = OFF');
+    db.exec('DELETE FROM boards WHERE id = (SELECT min(board_id) FROM posts)');
+    db.close();
+    const found = await examine(site);
+    assert.equal(found.code, 2);
+    assert.match(
+      of('mirror', found).detail,
+      /damaged: row \d+ of posts points to a row of boards that is not there/,
+    );
+  });
+
+  it('ends with 3 for a refused token, 4 for an upstream that is away, 2 for one that is not this mirror', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const [refused, away] = await Promise.all([
+      examine(site, { FEEDBACK_API_TOKEN: 'another-token' }),
+      examine(site, { FEEDBACK_BASE_URL: 'http://127.0.0.1:9', DATA_DIR: 'elsewhere' }),
+    ]);
+    assert.deepEqual(
+      [refused.code, of('upstream', refused).state, of('upstream', refused).code],
+      [3, 'fail', 'unauthorised'],
+    );
+    assert.match(of('upstream', refused).advice ?? '', /FEEDBACK_API_TOKEN/);
+    assert.deepEqual([away.code, of('upstream', away).code], [4, 'unreachable']);
+    const foreign = await examine(site, { FEEDBACK_BASE_URL: 'http://127.0.0.1:9' });
+    assert.deepEqual([foreign.code, of('mirror', foreign).state], [2, 'fail']);
+    assert.match(of('mirror', foreign).detail, /belongs to/);
+    assert.ok(!existsSync(join(site.folder, 'elsewhere')));
+  });
+
+  it('warns of a clock that differs, of other users who can read, and of settings that are none', async (t) => {
+    const site = await openSite(t);
+    mkdirSync(join(site.folder, 'data'));
+    chmodSync(join(site.folder, 'data'), 0o755);
+    writeFileSync(join(site.folder, '.env'), 'PUSH_PER_MINUT=5\n', { mode: 0o600 });
+    const hourAgo = { date: new Date(Date.now() - 3_600_000).toUTCString() };
+    const slow = await listen(t, () => [200, { count: 0, next: null, previous: null, results: [] }, hourAgo]);
+    const found = await examine(site, { FEEDBACK_BASE_URL: `http://127.0.0.1:${slow}` });
+    assert.equal(found.code, 0);
+    assert.match(of('upstream', found).detail, /this machine's clock is 3,(599|60\d) s ahead of its clock$/);
+    assert.match(of('data folder', found).detail, /open to other users of this machine \(mode 0755\)/);
+    assert.match(of('data folder', found).advice ?? '', /^Run: chmod go= data$/);
+    assert.match(of('settings', found).detail, /PUSH_PER_MINUT is set and is no setting/);
+    assert.match(of('settings', found).advice ?? '', /PUSH_PER_MINUTE/);
+  });
+
+  it('sees who has the embedded queue without taking it', async (t) => {
+    const site = await openSite(t);
+    mkdirSync(join(site.folder, 'data'), { mode: 0o700 });
+    const lock = takeLock(join(site.folder, 'data/queue.lock'), 'process 7 (start)');
+    assert.ok(lock.ok);
+    assert.equal(of('queue', await examine(site)).detail, 'embedded, in use by process 7 (start)');
+    lock.release();
+    assert.equal(of('queue', await examine(site)).detail, 'embedded, not in use');
+  });
+
+  it('tries a Redis, and tells the password of its URL to nobody', skipUnless('redis-server'), async (t) => {
+    const site = await openSite(t);
+    const redis = await startRedis();
+    t.after(() => redis.stop());
+    assert.match(
+      of('queue', await examine(site, { QUEUE_URL: redis.url })).detail,
+      /its server answers and fits/,
+    );
+    const refused = await site.run(['doctor'], {
+      ...QUIET,
+      QUEUE_URL: redis.url.replace('//', '//user:pa55-of-the-queue@'),
+    });
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stdout,
+      /\nfail {2}queue +the Redis at 127\.0\.0\.1:\d+ refused the user or the password/,
+    );
+    assert.ok(!refused.stdout.includes('pa55') && !refused.stderr.includes('pa55'));
+  });
+
+  it('asks a running service how it is, and gives the token to no other program', async (t) => {
+    const site = await openSite(t);
+    const seen: string[] = [];
+    const stranger = await listen(t, (path) => {
+      seen.push(path);
+      return [200, { hello: 'world' }];
+    });
+    const ill = { ready: false, checks: [{ name: 'sweep', ok: false, detail: 'no sweep for 3 hours' }] };
+    const service = await listen(t, (path) => (path === '/healthz' ? [200, { status: 'ok' }] : [503, ill]));
+    const well = await listen(t, (path) => [200, path === '/healthz' ? { status: 'ok' } : { ready: true }]);
+    const [other, sick, healthy] = await Promise.all(
+      [stranger, service, well].map((port) => examine(site, { HTTP_PORT: port, HTTP_TOKEN: 'tok-for-http' })),
+    );
+    assert.ok(other && sick && healthy);
+    assert.deepEqual([other.code, of('service', other).state, seen], [6, 'fail', ['/healthz']]);
+    assert.deepEqual([sick.code, of('service', sick).state], [4, 'fail']);
+    assert.match(of('service', sick).detail, /but no sweep for 3 hours$/);
+    assert.deepEqual([healthy.code, of('service', healthy).state], [0, 'ok']);
+  });
+});
