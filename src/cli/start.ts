@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
+import type { Metrics } from '../base/metrics.ts';
 import type { HttpPart } from '../http/server.ts';
 import { type Context, openContext } from './context.ts';
 
@@ -17,32 +18,48 @@ export function register(program: Command, stop: AbortSignal): void {
 
 async function start(context: Context): Promise<void> {
   const { settings, input, signal, say } = context;
-  const [{ openApp, openQueue }, { createMetrics }, { startService }, { startHttp }] = await Promise.all([
+  signal.addEventListener('abort', endInTime, { once: true });
+  const [{ openApp }, { createMetrics }] = await Promise.all([
     import('../app.ts'),
     import('../base/metrics.ts'),
-    import('../worker/service.ts'),
-    import('../http/server.ts'),
   ]);
   const metrics = createMetrics();
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
   const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
-    const service = await startService(app, { openBackend: () => openQueue(app), metrics });
-    opened.push(() => service.close());
-    const { parts, close } = await openParts(app);
-    opened.push(close);
-    const { httpHost: host, httpPort: port, httpToken: token } = settings;
-    const { log } = app;
-    const { progress, queues } = service;
-    const http = await startHttp({ host, port, token, log, metrics, progress, queues, parts });
-    opened.push(() => http.close());
-    say(`Dashboard: ${http.url}\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
+    const url = await open(app, { metrics, signal, opened });
+    say(`Dashboard: ${url}\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
     if (!signal.aborted) await once(signal, 'abort');
-    endInTime();
+  } catch (error) {
+    // Told to stop while it was starting: that is what it does.
+    if (!signal.aborted) throw error;
   } finally {
     for (let close = opened.pop(); close; close = opened.pop()) await close();
   }
+  // A queue that was still opening would keep the process for as long as that takes.
+  if (signal.aborted) process.exit(0);
+}
+
+/** Everything above the app, in order; what is to be closed again is noted as it opens. Returns where the service listens. */
+async function open(
+  app: App,
+  { metrics, signal, opened }: { metrics: Metrics; signal: AbortSignal; opened: (() => Promise<void>)[] },
+): Promise<string> {
+  const [{ openQueue }, { startService }, { startHttp }] = await Promise.all([
+    import('../app.ts'),
+    import('../worker/service.ts'),
+    import('../http/server.ts'),
+  ]);
+  const service = await startService(app, { openBackend: () => openQueue(app), metrics, signal });
+  opened.push(() => service.close());
+  const { parts, close } = await openParts(app);
+  opened.push(close);
+  const { httpHost: host, httpPort: port, httpToken: token } = app.settings;
+  const { progress, queues } = service;
+  const http = await startHttp({ host, port, token, log: app.log, metrics, progress, queues, parts });
+  opened.push(() => http.close());
+  return http.url;
 }
 
 /** What is served beside health, metrics and queues, and the handles on the mirror it reads and writes through. */

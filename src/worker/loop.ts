@@ -37,7 +37,11 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
 }
 
 /** The work, or nothing as soon as the service stops: a queue whose server is away answers when it is back, not before. */
-export async function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+export async function unlessStopped<T>(
+  signal: AbortSignal | undefined,
+  work: Promise<T>,
+): Promise<T | undefined> {
+  if (!signal) return await work;
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const stop = (): void => resolve(undefined);
   if (signal.aborted) stop();

@@ -30,6 +30,8 @@ export interface ServiceOptions {
   /** Called once the first look at the upstream is under way; closed by the service. */
   openBackend(): Promise<QueueBackend>;
   metrics: Metrics;
+  /** Ends the start as well, however far it has come; then it fails with the reason. */
+  signal?: AbortSignal;
   /** Shorter ones for tests. */
   periods?: Partial<Periods>;
 }
@@ -76,13 +78,24 @@ export async function startService(app: App, options: ServiceOptions): Promise<S
   const work = workContext(app, options.metrics, periods, stop.signal);
   const early = firstSweeps(work);
   try {
-    await within(periods.headStart, early, () => undefined);
-    return run({ ...work, ...withQueue(app, await options.openBackend(), periods) }, periods, early, stop);
+    await within(periods.headStart, unlessStopped(options.signal, early), () => undefined);
+    const backend = await openUnlessStopped(options);
+    return run({ ...work, ...withQueue(app, backend, periods) }, periods, early, stop);
   } catch (error) {
     stop.abort(stopped());
     await early;
     throw error;
   }
+}
+
+/** An embedded queue can take seconds to open; what opens after nobody wants it any more is closed at once. */
+async function openUnlessStopped({ openBackend, signal }: ServiceOptions): Promise<QueueBackend> {
+  signal?.throwIfAborted();
+  const opening = openBackend();
+  const backend = await unlessStopped(signal, opening);
+  if (backend) return backend;
+  opening.then((late) => late.close()).catch(() => undefined);
+  throw stopped();
 }
 
 function withQueue(

@@ -3,36 +3,62 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import { runCli, spawnCli } from '../support/cli.ts';
-import { eventually, openSite, running } from '../support/mirror-site.ts';
+import { eventually, openSite, type Running, running, type Site } from '../support/mirror-site.ts';
+import { skipUnless } from '../support/programs.ts';
+import { type Server, startRedis } from '../support/servers.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 
-describe('the service', () => {
+/** The longest a service may take to stop, with a little for the process itself. */
+const STOP_MS = 10_000;
+
+describe('the service on its own', () => {
   it('mirrors the sandbox of a first run without any settings, and ends well when told to', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'fm-first-run-'));
     t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
-    const service = running(t, spawnCli(['start'], { cwd: folder }));
-    await eventually('two sweeps', () => hasSwept(service.said()));
+    const service = running(t, spawnCli(['start', '--http-port', '0'], { cwd: folder }));
+    await eventually('two sweeps', () => hasSwept(service));
     const status = await runCli(['status', '--json'], { cwd: folder });
     const { resources } = JSON.parse(status.stdout) as { resources: { resource: string; live: number }[] };
     assert.ok(
       resources.every(({ live }) => live > 400),
       status.stdout,
     );
-    service.child.kill('SIGTERM');
-    assert.equal((await service.end).code, 0);
+    await eventually('it is up', () => isUp(service), 60_000);
+    await stop(service);
   });
 
-  it('sends what another process puts into the outbox, and mirrors what the upstream has', async (t) => {
+  it('told to stop while its queue is still opening, does not wait for it', async (t) => {
     const site = await openSite(t);
+    const service = site.start(['start', '--http-port', '0']);
+    await eventually('two sweeps', () => hasSwept(service));
+    assert.equal(isUp(service), false);
+    await stop(service);
+  });
+});
+
+describe('the service', skipUnless('redis-server'), () => {
+  let redis: Server;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+  const open = async (t: TestContext, options: SandboxOptions = {}): Promise<Site> => {
+    const site = await openSite(t, options);
+    Object.assign(site.env, { QUEUE_URL: redis.url, HTTP_PORT: '0' });
+    return site;
+  };
+
+  it('sends what another process puts into the outbox, and mirrors what the upstream has', async (t) => {
+    const site = await open(t);
     const service = site.start(['start', '--push-per-minute', '6000']);
-    await eventually('two sweeps', () => hasSwept(service.said()));
+    await eventually('two sweeps', () => hasSwept(service));
     const created = await site.run(['create', '--board', 'bugs', '--title', 'Sent by the service', '--json']);
     assert.equal(created.code, 0, created.stderr);
     await eventually('a post', () => site.sandbox.world.ledger().length === 1);
-    service.child.kill('SIGTERM');
-    assert.equal((await service.end).code, 0);
+    await stop(service);
     const again = await site.run(['sync', '--json']);
     assert.equal(again.code, 0, again.stderr);
     assertExact(site.mirror, site.sandbox.world);
@@ -43,32 +69,85 @@ describe('the service', () => {
   });
 
   it('told to stop while a create is under way, waits for its answer and begins no other', async (t) => {
-    const site = await openSite(t, { faults: 'latency ms=700 on=creates' });
+    const site = await open(t, { faults: 'latency ms=1500 on=creates' });
     for (const title of ['First', 'Second']) await site.run(['create', '--board', 'bugs', '--title', title]);
     const service = site.start(['start', '--push-per-minute', '6000']);
     await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
-    service.child.kill('SIGTERM');
-    assert.equal((await service.end).code, 0);
-    const { stdout } = await site.run(['outbox', '--json']);
-    const { rows } = JSON.parse(stdout) as { rows: { title: string; state: string }[] };
-    assert.deepEqual(
-      new Set(rows.map(({ title, state }) => `${title} ${state}`)),
-      new Set(['First confirmed', 'Second ready']),
-    );
+    await stop(service);
+    assert.deepEqual(await states(site), new Set(['First confirmed', 'Second ready']));
+  });
+
+  it('told to stop while a create hangs, leaves it unclear and stops in time', async (t) => {
+    const site = await open(t, { faults: 'hang on=creates' });
+    await site.run(['create', '--board', 'bugs', '--title', 'First']);
+    const service = site.start(['start']);
+    await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
+    await stop(service);
+    assert.deepEqual(await states(site), new Set(['First ambiguous']));
+  });
+
+  it('told to stop in the middle of a sweep, or twice, is gone soon', async (t) => {
+    const site = await open(t, { faults: 'hang on=lists from=3' });
+    const service = site.start(['start']);
+    await eventually('some pages', () => site.sandbox.requestCount >= 3);
+    await eventually('it is up', () => isUp(service));
+    assert.ok((await stop(service)) < 4000);
+    await site.run(['create', '--board', 'bugs', '--title', 'First']);
+    site.sandbox.faults.set('hang');
+    const another = site.start(['start']);
+    await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
+    const began = performance.now();
+    another.child.kill('SIGTERM');
+    another.child.kill('SIGINT');
+    assert.equal((await another.end).code, 130);
+    assert.ok(performance.now() - began < 4000);
+  });
+
+  it('says what is wrong when it cannot listen, and leaves nothing behind', async (t) => {
+    const site = await open(t);
+    const { port } = new URL(site.sandbox.url);
+    const { code, stderr } = await site.run(['start', '--http-port', port]);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, new RegExp(port));
+    assert.equal((await site.run(['sync', '--json'])).code, 0);
   });
 
   it('goes on after an outage of the upstream, and logs neither token nor e-mail', async (t) => {
-    const site = await openSite(t, { faults: 'status code=503 on=lists to=3' });
+    const site = await open(t, { faults: 'status code=503 on=lists to=3' });
     const service = site.start(['start', '--log-level', 'debug', '--log-format', 'json']);
     await eventually('requests', () => site.sandbox.requestCount >= 12);
-    service.child.kill('SIGTERM');
-    const { code, stderr } = await service.end;
-    assert.equal(code, 0);
+    const { stderr } = await ended(service);
     assert.match(stderr, /503/);
     for (const { email } of site.sandbox.world.users()) assert.ok(email === null || !stderr.includes(email));
   });
 });
 
-function hasSwept(said: string): boolean {
-  return said.includes('sweep of posts') && said.includes('sweep of comments');
+function hasSwept(service: Running): boolean {
+  return service.said().includes('sweep of posts') && service.said().includes('sweep of comments');
+}
+
+function isUp(service: Running): boolean {
+  return service.said().includes('Dashboard: http://127.0.0.1:');
+}
+
+async function ended(service: Running) {
+  service.child.kill('SIGTERM');
+  const result = await service.end;
+  assert.equal(result.code, 0, result.stderr);
+  return result;
+}
+
+/** Tells it to stop as systemd does; returns how long that took. */
+async function stop(service: Running): Promise<number> {
+  const began = performance.now();
+  await ended(service);
+  const took = performance.now() - began;
+  assert.ok(took < STOP_MS, `it took ${took} ms`);
+  return took;
+}
+
+async function states(site: Site): Promise<Set<string>> {
+  const { stdout } = await site.run(['outbox', '--json']);
+  const { rows } = JSON.parse(stdout) as { rows: { title: string; state: string }[] };
+  return new Set(rows.map(({ title, state }) => `${title} ${state}`));
 }
