@@ -8,6 +8,9 @@ export interface Coverage {
   notes: string[];
 }
 
+/** A sweep a day is enough for figures by the week. */
+const FRESH_MS = 86_400_000;
+
 /**
  * Which part of a period the mirror was watching. Its history begins with the end of the first complete sweep, when every post
  * had been seen, and tells nothing before the posts were looked at a second time.
@@ -25,13 +28,12 @@ export function coverage({ first, last }: Watched, since: string | null, until: 
     return unknown(
       `The mirror has been watching since ${spoken(first)}: changes before that are not known, and are left empty.`,
     );
-  if (since !== null && since >= first) return { from: since, notes: [] };
-  return {
-    from: first,
-    notes: [
-      `The mirror has been watching since ${spoken(first)}: changes before that are not in the figures.`,
-    ],
-  };
+  const lag = `The mirror last looked at the posts on ${spoken(last)}: changes after that are not known.`;
+  if (since !== null && since >= last) return unknown(lag);
+  const notes = Date.parse(until) - Date.parse(last) > FRESH_MS ? [lag] : [];
+  if (since !== null && since >= first) return { from: since, notes };
+  const young = `The mirror has been watching since ${spoken(first)}: changes before that are not in the figures.`;
+  return { from: first, notes: [young, ...notes] };
 }
 
 function unknown(note: string): Coverage {

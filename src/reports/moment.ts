@@ -35,7 +35,16 @@ export function mondayBefore(now: number, weeks: number): string {
   return new Date(midnight - sinceMonday * AGO_MS.d - weeks * AGO_MS.w).toISOString();
 }
 
-/** `2026-01-31 12:00`, for sentences. */
+/** The days on which the weeks of a period begin, the first of them perhaps before it. */
+export function mondays(since: string, until: string): string[] {
+  const days: string[] = [];
+  const end = Date.parse(until);
+  for (let day = Date.parse(mondayBefore(Date.parse(since), 0)); day < end; day += AGO_MS.w)
+    days.push(new Date(day).toISOString().slice(0, 10));
+  return days;
+}
+
+/** `2026-01-31 12:00 UTC`, for sentences. */
 export function spoken(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }

@@ -5,7 +5,7 @@ import type { Bound, KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
 import { coverage } from './coverage.ts';
 import { findDuplicates, SCOPE } from './duplicates.ts';
-import { momentOf, mondayBefore } from './moment.ts';
+import { momentOf, mondayBefore, mondays } from './moment.ts';
 import { type Column, REPORT_FLAGS, type ReportRequest, type ReportResult, type Value } from './report.ts';
 import { segmentNotes } from './segments.ts';
 import { statusNote, statusSets } from './status-sets.ts';
@@ -26,6 +26,7 @@ export async function runReport(
   const { bound, notes } = await bind(reader, definition, request, period, board);
   const sql = readFileSync(new URL(`./sql/${definition.sql ?? known}.sql`, import.meta.url), 'utf8');
   const found = isUnknowable(definition, bound) ? [] : await reader.rows(sql, bound);
+  if (known === 'post-votes') await refuseUnknownPost(reader, request.post ?? 0);
   const rows =
     known === 'duplicates'
       ? await findDuplicates(reader, found as { id: number; title: string }[], limitOf(request))
@@ -96,6 +97,13 @@ async function boardOf(reader: ReportReader, wanted: string | undefined): Promis
   });
 }
 
+async function refuseUnknownPost(reader: ReportReader, id: number): Promise<void> {
+  if (await reader.hasPost(id)) return;
+  throw new AppError('usage', `the mirror knows no post ${id}`, {
+    hint: 'The id stands in the column post of "feedback-mirror report top-posts", and in the address of a post.',
+  });
+}
+
 interface Period {
   since: string | null;
   until: string;
@@ -145,11 +153,13 @@ async function bind(
     now: new Date(request.now).toISOString(),
     since: period.since ?? '',
     until: period.until,
+    weeks: JSON.stringify(period.since === null ? [] : mondays(period.since, period.until)),
     prior,
     // The period before counts only where all of it was watched.
     before: prior !== null && watched.first !== null && prior >= watched.first ? prior : null,
     from: covered?.from ?? null,
     observed: watched.first,
+    last: watched.last,
     board: board?.id ?? null,
     limit: limitOf(request),
     scope: SCOPE,

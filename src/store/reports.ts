@@ -6,6 +6,8 @@ export interface ReportReader {
   rows(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Record<string, Bound>[]>;
   boards(): Promise<KnownBoard[]>;
   statuses(): Promise<KnownStatus[]>;
+  /** Deleted or not. */
+  hasPost(id: number): Promise<boolean>;
   watched(): Promise<Watched>;
   /** How many of the e-mails belong to a user of the mirror. */
   knownEmails(emails: readonly string[]): Promise<number>;
@@ -50,6 +52,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
   db.pragma('temp_store = MEMORY');
   const boards = db.prepare<[], KnownBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');
   const statuses = db.prepare<[], KnownStatus>('SELECT id, name FROM statuses ORDER BY id');
+  const post = db.prepare<[number]>('SELECT 1 FROM posts WHERE id = ?');
   const emails = db
     .prepare<[string], number>(
       `SELECT count(*) FROM json_each(?) j
@@ -60,6 +63,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
     rows: async (sql, parameters) => db.prepare<object, Record<string, Bound>>(sql).all(parameters),
     boards: async () => boards.all(),
     statuses: async () => statuses.all(),
+    hasPost: async (id) => post.get(id) !== undefined,
     watched: async () => watched(db),
     knownEmails: async (list) => emails.get(JSON.stringify(list)) ?? 0,
     titlesMatching: titleFinder(db),

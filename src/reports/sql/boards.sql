@@ -1,5 +1,5 @@
 -- The boards side by side; the trend is that of new posts, a number a week, the running one last.
-WITH RECURSIVE
+WITH
 team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
 answered AS MATERIALIZED (
   SELECT DISTINCT post_id FROM comments WHERE deleted_at IS NULL AND internal = 0 AND creator_id IN team
@@ -11,14 +11,10 @@ part AS (
     FROM posts WHERE deleted_at IS NULL GROUP BY board_id
 ),
 total AS (SELECT total(votes) AS votes FROM part),
-week (monday) AS (
-  SELECT date($since, 'weekday 0', '-6 days')
-  UNION ALL
-  SELECT date(monday, '+7 days') FROM week WHERE date(monday, '+7 days') < $until
-),
+week (monday) AS (SELECT value FROM json_each($weeks)),
 day AS (
   SELECT board_id, substr(created, 1, 10) AS day, count(*) AS posts FROM posts
-   WHERE deleted_at IS NULL AND created >= date($since, 'weekday 0', '-6 days') AND created < $until GROUP BY 1, 2
+   WHERE deleted_at IS NULL AND created >= $since AND created < $until GROUP BY 1, 2
 ),
 fresh AS (SELECT board_id, date(day, 'weekday 0', '-6 days') AS monday, sum(posts) AS posts FROM day GROUP BY 1, 2)
 SELECT b.name AS board, part.posts, part.votes, 1.0 * part.votes / part.posts AS votes_a_post,

@@ -1,11 +1,7 @@
 -- Posts of customers, by the week they arrived in; a reply is a comment of the team that the customer can see.
-WITH RECURSIVE
+WITH
 team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
-week (monday) AS (
-  SELECT date($since, 'weekday 0', '-6 days')
-  UNION ALL
-  SELECT date(monday, '+7 days') FROM week WHERE date(monday, '+7 days') < $until
-),
+week (monday) AS (SELECT value FROM json_each($weeks)),
 arrival AS (
   SELECT p.created,
          (SELECT min(c.created) FROM comments c

@@ -1,10 +1,6 @@
 -- Days are counted first: the week of a day is worked out a few hundred times instead of a million.
-WITH RECURSIVE
-week (monday) AS (
-  SELECT date($since, 'weekday 0', '-6 days')
-  UNION ALL
-  SELECT date(monday, '+7 days') FROM week WHERE date(monday, '+7 days') < $until
-),
+WITH
+week (monday) AS (SELECT value FROM json_each($weeks)),
 day (day, board_id, posts, comments) AS (
   SELECT substr(created, 1, 10), board_id, count(*), 0 FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)

@@ -1,12 +1,8 @@
 -- Every step of a post's votes happens when it was seen. The total at the end of a week is the total of now less all later
 -- steps, so that only posts which changed since are looked at. A post that was older when it was first seen, or one that was
 -- deleted, moves the total without being a gain.
-WITH RECURSIVE
-week (monday) AS (
-  SELECT date($since, 'weekday 0', '-6 days')
-  UNION ALL
-  SELECT date(monday, '+7 days') FROM week WHERE date(monday, '+7 days') < $until
-),
+WITH
+week (monday) AS (SELECT value FROM json_each($weeks)),
 told (post_id, created, n, at, votes, live) AS (
   SELECT p.id, p.created, v.n, v.observed_at, v.votes_count, v.deleted = 0
     FROM posts p JOIN post_versions v ON v.post_id = p.id
@@ -32,9 +28,9 @@ present AS (
    WHERE deleted_at IS NULL AND ($board IS NULL OR board_id = $board)
 )
 SELECT week.monday AS week,
-       iif(date(week.monday, '+7 days') > $from,
+       iif(date(week.monday, '+7 days') > $from AND week.monday <= $last,
            CAST((SELECT votes FROM present)
                 - coalesce((SELECT sum(delta) FROM moved WHERE moved.monday > week.monday), 0) AS INTEGER), NULL) AS votes,
-       iif(date(week.monday, '+7 days') > $from, coalesce(moved.gained, 0), NULL) AS gained
+       iif(date(week.monday, '+7 days') > $from AND week.monday <= $last, coalesce(moved.gained, 0), NULL) AS gained
   FROM week LEFT JOIN moved ON moved.monday = week.monday
  ORDER BY 1

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { type Definition, REPORT_NAMES, REPORTS } from '../../src/reports/catalogue.ts';
+import { momentOf } from '../../src/reports/moment.ts';
+import type { ReportRequest } from '../../src/reports/report.ts';
+import { NOW, pick, tell, write } from './story.ts';
+
+/** What a report cannot do without. */
+function needs(name: keyof typeof REPORTS): Partial<ReportRequest> {
+  const takes: readonly string[] = REPORTS[name].takes;
+  return {
+    ...(takes.includes('post') ? { post: 101 } : {}),
+    ...(takes.includes('segments') ? { segments: { by: 'plan', sum: null, customers: [], notes: [] } } : {}),
+  };
+}
+
+describe('every report', () => {
+  it('has a file of SQL, and every file of SQL a report', () => {
+    const files = globSync('*.sql', { cwd: new URL('../../src/reports/sql/', import.meta.url) });
+    const used = REPORT_NAMES.map((name) => `${(REPORTS[name] as Definition).sql ?? name}.sql`);
+    assert.deepEqual(files.sort(), [...new Set(used)].sort());
+  });
+
+  it('answers an empty mirror without a made-up figure', async (t) => {
+    const story = await write(t, async () => undefined);
+    for (const name of REPORT_NAMES.filter((each) => each !== 'post-votes')) {
+      const { rows, notes } = await story.ask(name, needs(name));
+      const figures = rows.flatMap((row) => Object.values(row).filter((value) => typeof value === 'number'));
+      assert.ok(
+        figures.every((value) => value === 0),
+        `${name}: ${figures}`,
+      );
+      if ((REPORTS[name] as Definition).history)
+        assert.match(notes.join(), /No sweep of posts has been completed/);
+    }
+  });
+
+  it('that needs history says so after a single sweep, and shows no zeros for it', async (t) => {
+    const story = await tell(t, { sweeps: 1 });
+    for (const name of REPORT_NAMES.filter((each) => (REPORTS[each] as Definition).history)) {
+      const { notes } = await story.ask(name);
+      assert.match(notes.join(), /looked at the posts once, on 2026-01-01 00:00 UTC/, name);
+    }
+    assert.deepEqual((await story.ask('gaining-posts')).rows, []);
+    assert.deepEqual(pick(await story.ask('overview'), 'what', 'recent')[1], ['votes', null]);
+    assert.deepEqual(pick(await story.ask('votes', { since: '7d' }), 'votes', 'gained'), [
+      [null, null],
+      [null, null],
+    ]);
+    assert.deepEqual(pick(await story.ask('funnel'), 'status', 'posts', 'ever')[0], ['Open', 4, null]);
+  });
+
+  it('has the columns its catalogue names, with values of their kind', async (t) => {
+    const story = await tell(t);
+    for (const name of REPORT_NAMES) {
+      const { columns, rows } = await story.ask(name, { ...needs(name) });
+      for (const row of rows)
+        assert.deepEqual(
+          Object.keys(row),
+          columns.map((column) => column.name),
+          name,
+        );
+      for (const { name: column, kind } of columns) {
+        const values = rows.map((row) => row[column]).filter((value) => value !== null);
+        const isText = ['text', 'time', 'date'].includes(kind);
+        const type = kind === 'trend' ? 'object' : isText ? 'string' : 'number';
+        assert.ok(
+          values.every((value) => typeof value === type),
+          `${name}.${column}: ${values}`,
+        );
+      }
+    }
+  });
+
+  it('refuses what it does not know, with what it does', async (t) => {
+    const story = await tell(t);
+    const refused = async (name: string, request: Partial<ReportRequest>, message: RegExp, hint: RegExp) =>
+      await assert.rejects(story.ask(name, request), { code: 'usage', message, hint });
+    await refused('top-post', {}, /^there is no report "top-post"$/, /^Did you mean top-posts/);
+    await refused('zzz', {}, /no report/, /^The reports are overview, top-posts/);
+    await refused(
+      'funnel',
+      { board: 'x' },
+      /^there is no board "x"$/,
+      /^The boards are bugs \(Bugs\), features \(Features\)\.$/,
+    );
+    await refused(
+      'funnel',
+      { since: '3d' },
+      /^--since means nothing to the report funnel$/,
+      /^It takes --board\.$/,
+    );
+    await refused('post-votes', {}, /needs --post/, /id of a post/);
+    await refused('demand', {}, /needs --segments/, /CSV file/);
+    await refused(
+      'votes',
+      { since: '2026-01-05', until: '2026-01-05' },
+      /ends .* before it begins/,
+      /--since/,
+    );
+  });
+});
+
+describe('a date', () => {
+  it('is a day, a time or how long ago', () => {
+    assert.equal(momentOf('since', '2026-01-31', NOW), '2026-01-31T00:00:00.000Z');
+    assert.equal(momentOf('since', '2026-01-31T12:30', NOW), '2026-01-31T12:30:00.000Z');
+    assert.equal(momentOf('since', '2026-01-31T12:30:00+02:00', NOW), '2026-01-31T10:30:00.000Z');
+    assert.equal(momentOf('since', '30d', NOW), '2026-01-01T00:00:00.000Z');
+    assert.equal(momentOf('since', '2w', NOW), '2026-01-17T00:00:00.000Z');
+    assert.equal(momentOf('since', '36h', NOW), '2026-01-29T12:00:00.000Z');
+  });
+
+  it('that does not exist is refused', () => {
+    for (const text of [
+      '',
+      'yesterday',
+      '2026-02-31',
+      '2026-13-01',
+      '31.01.2026',
+      '30',
+      '-3d',
+      '999999w',
+      '2026',
+    ])
+      assert.throws(() => momentOf('since', text, NOW), /--since ".*" is no date/, text);
+  });
+});

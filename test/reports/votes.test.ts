@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pick, table, tell } from './story.ts';
+
+describe('reports about votes', () => {
+  it('overview counts what there is, what is new, and what the time before brought', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(table(await story.ask('overview')), [
+      // Live: 101 102 104 105 106. New since 1 January: 105; in the 30 days before: 102 104 106 (103 is deleted).
+      ['posts', 5, 1, 3, -2 / 3],
+      // 20 + 8 + 1 + 6 + 4. Gained: 101 from 10 to 20, 102 from 5 to 8, 105 from nothing to 6. Before that nobody watched.
+      ['votes', 39, 19, null, null],
+      // Since 1 January 202 204 205 206; before 201 203.
+      ['comments', 6, 4, 2, 1],
+      // Bob and Cleo; before that Bob (102) and Ann (106): 101 is one day too old.
+      ['customers who wrote', null, 2, 2, 0],
+    ]);
+  });
+
+  it('overview compares with the time before where that was watched', async (t) => {
+    const story = await tell(t);
+    const { rows } = await story.ask('overview', { since: '15d' });
+    // Since the 16th only 101, from 12 to 20. From the 1st to the 16th: 101 +2, 102 +3, 105 +6.
+    assert.deepEqual(rows[1], { what: 'votes', total: 39, recent: 8, prior: 11, change: -3 / 11 });
+  });
+
+  it('top-posts ranks by votes, and by board', async (t) => {
+    const story = await tell(t);
+    const all = await story.ask('top-posts');
+    assert.deepEqual(pick(all, 'post', 'votes', 'status'), [
+      [101, 20, 'Done'],
+      [102, 8, 'Open'],
+      [105, 6, 'Planned'],
+      [106, 4, 'Open'],
+      [104, 1, 'Planned'],
+    ]);
+    assert.deepEqual(pick(await story.ask('top-posts', { limit: 1 }), 'post'), [[101]]);
+    for (const board of ['bugs', 'Bugs', '2'])
+      assert.deepEqual(pick(await story.ask('top-posts', { board }), 'post', 'board'), [[106, 'Bugs']]);
+  });
+
+  it('gaining-posts ranks by what came in the period', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(
+      pick(await story.ask('gaining-posts'), 'post', 'gained', 'votes', 'a_day', 'a_day_before'),
+      [
+        // 10 in 30 days; 10 in the 31 days from 1 December to 1 January.
+        [101, 10, 20, 0.33, 0.32],
+        // 6 in the 28 days of its life.
+        [105, 6, 6, 0.21, 0],
+        // 3 in 30 days; 5 in 17 days before.
+        [102, 3, 8, 0.1, 0.29],
+      ],
+    );
+  });
+
+  it('gaining-posts knows the votes at the end of a period that is over', async (t) => {
+    const story = await tell(t);
+    const early = await story.ask('gaining-posts', { since: '2026-01-02', until: '2026-01-12' });
+    assert.deepEqual(pick(early, 'post', 'gained', 'votes'), [
+      [105, 6, 6],
+      [102, 3, 8],
+      [101, 2, 12],
+    ]);
+  });
+
+  it('climbers puts a young post before an old one that goes on as ever', async (t) => {
+    const story = await tell(t);
+    // 105 is 0.21 a day faster than before it existed, 101 0.01, and 102 slower than before.
+    assert.deepEqual(pick(await story.ask('climbers', { since: '30d' }), 'post'), [[105], [101], [102]]);
+    // From the 17th on, 101 went from 12 to 20: 8 in 14 days, after 12 in 47.
+    assert.deepEqual(pick(await story.ask('climbers'), 'post', 'gained', 'a_day', 'a_day_before'), [
+      [101, 8, 0.57, 0.26],
+    ]);
+  });
+
+  it('votes has a row a week, and none made up where nobody watched', async (t) => {
+    const story = await tell(t);
+    const report = await story.ask('votes', { since: '2025-12-22' });
+    assert.deepEqual(table(report), [
+      ['2025-12-22', null, null],
+      // 22 at first; on Sunday the 4th 101 has 2 more and 105 comes with 3.
+      ['2025-12-29', 27, 5],
+      // On Sunday the 11th 102 has 3 more and 105 too.
+      ['2026-01-05', 33, 6],
+      ['2026-01-12', 33, 0],
+      // On the 21st 101 has 8 more, and 103 takes its 2 away without that being a loss.
+      ['2026-01-19', 39, 8],
+      ['2026-01-26', 39, 0],
+    ]);
+    assert.match(report.notes.join(), /watching since 2026-01-01 00:00 UTC: changes before that are not in/);
+    const bugs = await story.ask('votes', { board: 'bugs', since: '2026-01-12' });
+    assert.deepEqual(table(bugs), [
+      ['2026-01-12', 6, 0],
+      ['2026-01-19', 4, 0],
+      ['2026-01-26', 4, 0],
+    ]);
+  });
+
+  it('votes leaves the weeks empty in which the mirror did not look any more', async (t) => {
+    const story = await tell(t, { sweeps: 3 });
+    const report = await story.ask('votes', { since: '2026-01-05' });
+    assert.deepEqual(pick(report, 'gained'), [[6], [null], [null], [null]]);
+    assert.match(report.notes.join(), /last looked at the posts on 2026-01-11 00:00 UTC/);
+  });
+
+  it('post-votes tells every change of one post that was seen', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(table(await story.ask('post-votes', { post: 101 })), [
+      ['2026-01-01T00:00:00.000Z', 10, null, 'Open'],
+      ['2026-01-04T00:00:00.000Z', 12, 2, 'Open'],
+      ['2026-01-11T00:00:00.000Z', 12, 0, 'Planned'],
+      ['2026-01-21T00:00:00.000Z', 20, 8, 'Done'],
+    ]);
+    assert.deepEqual(pick(await story.ask('post-votes', { post: 103 }), 'votes', 'status'), [
+      [2, 'Open'],
+      [2, 'deleted'],
+    ]);
+    await assert.rejects(story.ask('post-votes', { post: 999 }), /the mirror knows no post 999/);
+  });
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { aComment, aPost } from '../store/rows.ts';
+import { sweep } from '../store/steps.ts';
+import { ANN, pick, TESS, table, tell, write } from './story.ts';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+describe('reports about the work', () => {
+  it('new-by-week counts posts and comments of each board, weeks without any too', async (t) => {
+    const story = await tell(t);
+    const { rows } = await story.ask('new-by-week');
+    // Eight weeks of two boards, the first from Monday 8 December.
+    assert.deepEqual(
+      [rows.length, rows[0]],
+      [16, { week: '2025-12-08', board: 'Bugs', posts: 0, comments: 0 }],
+    );
+    assert.deepEqual(
+      rows.filter(({ posts, comments }) => posts !== 0 || comments !== 0).map((row) => Object.values(row)),
+      [
+        // 102 and, on Sunday, 104; the internal comment 203. 103 is deleted.
+        ['2025-12-15', 'Features', 2, 1],
+        ['2025-12-22', 'Bugs', 1, 0],
+        ['2025-12-29', 'Features', 1, 2],
+        ['2026-01-05', 'Features', 0, 1],
+        ['2026-01-19', 'Features', 0, 1],
+      ],
+    );
+  });
+
+  it('funnel counts who is in a status and who ever was', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(table(await story.ask('funnel')), [
+      // Now 102 and 106; once also 101 and 105.
+      ['Open', 2, 12, 0.4, 4, 0.8],
+      // Now 104 and 105; once also 101.
+      ['Planned', 2, 7, 0.4, 3, 0.6],
+      ['Done', 1, 20, 0.2, 1, 0.2],
+    ]);
+  });
+
+  it('time-in-status measures the stays whose beginning was seen', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(table(await story.ask('time-in-status')), [
+      // 105 from its creation on the 3rd to the 21st. 101 was open before anybody watched.
+      ['Open', 1, 18 * DAY, 18 * DAY, 2, null],
+      // 101 from the 11th to the 21st; 105 since the 21st. Since when 104 is planned nobody knows.
+      ['Planned', 1, 10 * DAY, 10 * DAY, 2, 10 * DAY],
+      ['Done', 0, null, null, 1, 10 * DAY],
+    ]);
+  });
+
+  it('delivered weighs delivered posts by their votes, and says which statuses it took', async (t) => {
+    const story = await tell(t);
+    const report = await story.ask('delivered');
+    assert.deepEqual(table(report), [
+      ['Features', 4, 1, 35, 20, 20 / 35],
+      ['Bugs', 1, 0, 4, 0, 0],
+      ['all boards', 5, 1, 39, 20, 20 / 39],
+    ]);
+    assert.match(report.notes.join(), /Delivered is: Done \(/);
+    const asked = await story.ask('delivered', { delivered: ['done', ' PLANNED'], board: 'features' });
+    assert.deepEqual(table(asked), [['Features', 4, 3, 35, 27, 27 / 35]]);
+    await assert.rejects(story.ask('delivered', { delivered: ['Shipped'] }), {
+      message: '--delivered: there is no status "Shipped"',
+      hint: 'The statuses are Open, Planned, Done.',
+    });
+  });
+
+  it('first-reply counts from the post to the first public comment of the team', async (t) => {
+    const story = await tell(t);
+    const { rows } = await story.ask('first-reply', { since: '2025-12-01' });
+    assert.deepEqual(
+      rows.filter(({ posts }) => posts !== 0).map((row) => Object.values(row)),
+      [
+        ['2025-12-01', 1, 1, 1, 2 * DAY, 2 * DAY],
+        // 102 has an internal comment only; 104 is the team's own.
+        ['2025-12-15', 1, 0, 0, null, null],
+        ['2025-12-22', 1, 0, 0, null, null],
+        ['2025-12-29', 1, 1, 1, 12 * HOUR, 12 * HOUR],
+      ],
+    );
+  });
+
+  it('first-reply has the median and the 90th percentile of a week', async (t) => {
+    const created = '2026-01-05T00:00:00Z';
+    const replies = ['2026-01-05T01:00:00Z', '2026-01-05T02:00:00Z', '2026-01-05T11:00:00Z'];
+    const story = await write(t, async (store) => {
+      await sweep(
+        store,
+        'posts',
+        replies.map((_, i) => aPost(i + 1, { creator: ANN, created })),
+      );
+      const answers = replies.map((at, i) =>
+        aComment(i + 1, {
+          creator: TESS,
+          created: at,
+          internal: false,
+          post: { id: i + 1, title: '', url: '' },
+        }),
+      );
+      await sweep(store, 'comments', answers);
+    });
+    const { rows } = await story.ask('first-reply', { since: '2026-01-05', until: '2026-01-12' });
+    // Of 1, 2 and 11 hours: 2; and eight tenths of the way from 2 to 11.
+    assert.deepEqual(rows, [
+      { week: '2026-01-05', posts: 3, answered: 3, share: 1, median: 2 * HOUR, p90: 9.2 * HOUR },
+    ]);
+  });
+
+  it('unanswered lists open posts of customers without a public reply', async (t) => {
+    const story = await tell(t);
+    const report = await story.ask('unanswered');
+    assert.deepEqual(pick(report, 'post', 'votes', 'waiting'), [
+      [102, 8, 47 * DAY],
+      [106, 4, 40 * DAY],
+    ]);
+    assert.match(report.notes.join(), /Left out as finished: Done\./);
+  });
+
+  it('stale lists open posts without a comment or a change since a date', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(table(await story.ask('stale')), []);
+    // 102 and 105 changed on the 11th and the 21st; 101 is done.
+    assert.deepEqual(pick(await story.ask('stale', { since: '2026-01-10' }), 'post', 'last_activity'), [
+      [106, '2025-12-22T00:00:00.000Z'],
+      [104, '2025-12-21T00:00:00.000Z'],
+    ]);
+    // From the 21st on 102 rests too: its last comment came on the 20th.
+    assert.deepEqual(pick(await story.ask('stale', { since: '2026-01-21' }), 'post', 'last_activity')[0], [
+      102,
+      '2026-01-20T00:00:00.000Z',
+    ]);
+  });
+
+  it('boards puts the boards side by side', async (t) => {
+    const story = await tell(t);
+    assert.deepEqual(table(await story.ask('boards')), [
+      // Customers asked 101 102 105 here, and 101 and 105 were answered; twelve weeks from 10 November.
+      ['Features', 4, 35, 8.75, 35 / 39, 6, 2 / 3, 0.25, [0, 0, 0, 1, 0, 2, 0, 1, 0, 0, 0, 0]],
+      ['Bugs', 1, 4, 4, 4 / 39, 0, 0, 0, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]],
+    ]);
+  });
+
+  it('sync-health sums up the passes of each list', async (t) => {
+    const story = await tell(t);
+    const names = ['list', 'passes', 'complete', 'cut_short', 'last_complete', 'added', 'changed', 'deleted'];
+    assert.deepEqual(pick(await story.ask('sync-health', { since: '60d' }), ...names), [
+      // Added 101 to 104, 106, 105; changed 101 on day 3, 101 102 105 on day 10, 101 105 on day 20.
+      ['posts', 5, 5, 0, 2 * DAY, 6, 6, 1],
+      ['comments', 1, 1, 0, 2 * DAY, 6, 0, 0],
+    ]);
+    assert.deepEqual(pick(await story.ask('sync-health'), 'list', 'passes'), [
+      ['posts', 1],
+      ['comments', 1],
+    ]);
+  });
+});
