@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { batchFor, createDispatcher, type Dispatcher } from '../../jobs/dispatch.ts';
+import { createGate } from '../../src/api/gate.ts';
+import { push } from '../../src/outbox/push.ts';
+import type { QueueBackend } from '../../src/queue/backend.ts';
+import { type Bench, benchFor, HOUR, MINUTE } from '../outbox/bench.ts';
+import { unknown } from '../outbox/scripted-upstream.ts';
+import { openTarget } from '../queue/target.ts';
+import { skipUnless } from '../support/programs.ts';
+import { type Server, startRedis } from '../support/servers.ts';
+
+describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
+  let redis: Server;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+
+  interface Hall {
+    bench: Bench;
+    backend: QueueBackend;
+    gate: ReturnType<typeof createGate>;
+    dispatcher: Dispatcher;
+    /** Rows in the queue, in the order they will be taken. */
+    rung(name?: string): Promise<number[]>;
+  }
+  const open = async (t: TestContext, perMinute = 60): Promise<Hall> => {
+    const bench = benchFor(t);
+    const backend = await openTarget({ url: redis.url, folder: '/nowhere', mirrorId: randomUUID() });
+    t.after(() => backend.close());
+    const gate = createGate();
+    const { store: outbox, clock } = bench;
+    const dispatcher = createDispatcher({ outbox, backend, gate, clock, perMinute, forgetMs: 20_000 });
+    const rung = async (name = 'push') =>
+      (await backend.queue(name).getJobs(['waiting'], 0, -1, true)).map(({ data }) => data.outbox as number);
+    return { bench, backend, gate, dispatcher, rung };
+  };
+
+  it('rings what is due, once, with nothing but the id', async (t) => {
+    const { bench, backend, dispatcher, rung } = await open(t);
+    const ids = [await bench.add({ title: 'One' }), await bench.add({ title: 'Two' })];
+    assert.equal(await dispatcher.look(), 2);
+    assert.equal(await dispatcher.look(), 0);
+    assert.deepEqual(await rung(), ids);
+    const [job] = await backend.queue('push').getWaiting();
+    assert.deepEqual(Object.keys(job?.data), ['outbox']);
+    const third = await bench.add({ title: 'Three' });
+    assert.equal(await dispatcher.look(), 1);
+    assert.deepEqual(await rung(), [...ids, third]);
+  });
+
+  it('rings again what the queue has lost, after a while, and nothing twice that it has not', async (t) => {
+    const { bench, backend, dispatcher, rung } = await open(t);
+    const ids = [await bench.add({ title: 'One' }), await bench.add({ title: 'Two' })];
+    await dispatcher.look();
+    await backend.queue('push').obliterate({ force: true });
+    assert.equal(await dispatcher.look(), 0, 'it believes that they are there');
+    bench.clock.advance(20_000);
+    assert.equal(await dispatcher.look(), 2);
+    bench.clock.advance(20_000);
+    await dispatcher.look();
+    assert.deepEqual(await rung(), ids);
+  });
+
+  it('rings a limited number however many wait, and more when those are through', async (t) => {
+    const { bench, dispatcher, rung } = await open(t);
+    for (let n = 0; n < 50; n++) await bench.add({ title: `Wish ${n}` });
+    assert.equal(await dispatcher.look(), batchFor(60, 20_000));
+    assert.equal(await dispatcher.look(), 0);
+    assert.equal(dispatcher.isLow(), false);
+    const first = await rung();
+    for (const id of first.slice(0, 10)) {
+      await push(bench.context, id);
+      dispatcher.ended(id);
+    }
+    assert.equal(dispatcher.isLow(), true);
+    assert.equal(await dispatcher.look(), 10);
+  });
+
+  it('rings rows that waited for their time before those that were never tried', async (t) => {
+    const { bench, dispatcher, rung } = await open(t);
+    const ids: number[] = [];
+    for (let n = 0; n < 3; n++) ids.push(await bench.add({ title: `Wish ${n}` }));
+    bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }];
+    await push(bench.context, ids[2] ?? 0);
+    bench.clock.advance(MINUTE);
+    await dispatcher.look();
+    assert.deepEqual(await rung(), [ids[2], ids[0], ids[1]]);
+  });
+
+  it('leaves out a row whose twin is under way, and not those behind it', async (t) => {
+    const { bench, dispatcher, rung } = await open(t);
+    const [first, twin, other] = [
+      await bench.add(),
+      await bench.add(),
+      await bench.add({ title: 'Another' }),
+    ];
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, first);
+    await dispatcher.look();
+    assert.deepEqual(await rung(), [other]);
+    assert.ok((dispatcher.nextAt() ?? 0) > bench.clock.now(), 'there is a time to come back');
+    bench.clock.advance(HOUR);
+    await dispatcher.look();
+    assert.deepEqual(await rung('reconcile'), [first]);
+    assert.ok(!(await rung()).includes(twin));
+  });
+
+  it('rings nothing while sending is paused or the upstream wants no calls', async (t) => {
+    const { bench, gate, dispatcher } = await open(t);
+    await bench.add();
+    await bench.store.setPaused('the token');
+    assert.equal(await dispatcher.look(), 0);
+    await bench.store.setPaused(null);
+    gate.closeUntil(bench.clock.now() + MINUTE);
+    assert.equal(await dispatcher.look(), 0);
+    assert.equal(dispatcher.nextAt(), bench.clock.now() + MINUTE);
+    bench.clock.advance(MINUTE);
+    assert.equal(await dispatcher.look(), 1);
+  });
+});
+
+describe('how many rows are in the queue at a time', () => {
+  it('is what goes out in the time after which they are rung anew, within bounds', () => {
+    assert.equal(batchFor(1, 20_000), 10);
+    assert.equal(batchFor(60, 20_000), 20);
+    assert.equal(batchFor(600, 20_000), 200);
+    assert.equal(batchFor(1_000_000, 20_000), 300);
+  });
+});

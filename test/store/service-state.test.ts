@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { openForWriting } from '../../src/store/db.ts';
+import { tidy } from '../../src/store/housekeeping.ts';
+import { openServiceState } from '../../src/store/service-state.ts';
+import { scratchFolder } from '../outbox/scratch.ts';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const DAY = 86_400_000;
+
+function fileFor(t: TestContext) {
+  const folder = scratchFolder('state');
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return { path: join(folder, 'mirror.db'), upstream: 'http://upstream.test' };
+}
+
+describe('what the processes of a mirror tell each other', () => {
+  it('is the same name for all of them, for ever, and another for another mirror', (t) => {
+    const file = fileFor(t);
+    const [first, second] = [openServiceState(file), openServiceState(file)];
+    const other = openServiceState(fileFor(t));
+    assert.match(first.mirrorId, /^[\w-]{10,64}$/);
+    assert.equal(second.mirrorId, first.mirrorId);
+    assert.notEqual(other.mirrorId, first.mirrorId);
+    for (const state of [first, second, other]) state.close();
+    const again = openServiceState(file);
+    assert.equal(again.mirrorId, first.mirrorId);
+    again.close();
+  });
+
+  it('is until when the upstream wants no calls, the latest that anybody heard', (t) => {
+    const file = fileFor(t);
+    const [first, second] = [openServiceState(file), openServiceState(file)];
+    assert.equal(first.closedUntil(), 0);
+    first.closeUntil(NOW + 9000.4);
+    second.closeUntil(NOW + 1000);
+    assert.deepEqual([first.closedUntil(), second.closedUntil()], [NOW + 9000, NOW + 9000]);
+    for (const state of [first, second]) state.close();
+  });
+
+  it('is when each list was last read, and which sweep is under way', (t) => {
+    const file = fileFor(t);
+    const state = openServiceState(file);
+    const db = openForWriting(file);
+    addRun(db, { mode: 'sweep', outcome: 'complete', daysAgo: 2 });
+    addRun(db, { mode: 'sweep', outcome: 'failed', daysAgo: 1 });
+    const running = addRun(db, { mode: 'sweep', outcome: 'running', daysAgo: 0 });
+    const [posts] = state.lastPasses();
+    assert.deepEqual(posts, {
+      resource: 'posts',
+      mode: 'sweep',
+      startedAt: NOW - 2 * DAY,
+      finishedAt: NOW - 2 * DAY,
+      unfinished: false,
+    });
+    assert.deepEqual(state.sweepUnderWay('posts'), { runId: running, pages: 0, startedAt: NOW });
+    assert.equal(state.sweepUnderWay('comments'), null);
+    db.close();
+    state.close();
+  });
+});
+
+describe('keeping the file in order', () => {
+  it('removes passes that are both old and many, and none that somebody still needs', async (t) => {
+    const file = fileFor(t);
+    const db = openForWriting(file);
+    const needed = addRun(db, { mode: 'sweep', outcome: 'interrupted', daysAgo: 400 });
+    db.prepare("INSERT INTO sync_state (resource, run_id, state) VALUES ('posts', ?, '{}')").run(needed);
+    const lastSweep = addRun(db, { mode: 'sweep', outcome: 'complete', daysAgo: 399 });
+    db.transaction(() => {
+      for (let n = 0; n < 2500; n++) addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 300 });
+      for (let n = 0; n < 900; n++) addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 3 });
+    })();
+    const step = 'trim the log of passes';
+    // The newest thousand stay, a hundred of them old.
+    assert.equal(await tidy({ ...file, step, now: NOW }), 2400);
+    assert.equal(await tidy({ ...file, step, now: NOW }), 0);
+    const left = db.prepare<[], number>('SELECT id FROM sync_runs').pluck().all();
+    assert.ok(left.includes(needed) && left.includes(lastSweep));
+    assert.equal(left.length, 1002);
+    db.close();
+  });
+
+  it('cuts the write-ahead log short, renews statistics, and says what fails', async (t) => {
+    const file = fileFor(t);
+    const db = openForWriting(file);
+    addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 1 });
+    assert.ok((await tidy({ ...file, step: 'shorten the write-ahead log', now: NOW })) > 0);
+    assert.equal(await tidy({ ...file, step: 'renew statistics', now: NOW }), 0);
+    db.close();
+    await assert.rejects(
+      tidy({ ...file, upstream: 'http://other.test', step: 'renew statistics', now: NOW }),
+      /belongs to/,
+    );
+  });
+});
+
+function addRun(
+  db: ReturnType<typeof openForWriting>,
+  { mode, outcome, daysAgo }: { mode: string; outcome: string; daysAgo: number },
+): number {
+  const at = new Date(NOW - daysAgo * DAY).toISOString();
+  const { lastInsertRowid } = db
+    .prepare(
+      'INSERT INTO sync_runs (resource, mode, started_at, finished_at, outcome) VALUES (?, ?, ?, ?, ?)',
+    )
+    .run('posts', mode, at, outcome === 'running' ? null : at, outcome);
+  return Number(lastInsertRowid);
+}
