@@ -5,6 +5,8 @@ import { bar, sparkline } from './chart.ts';
 import { cut, oneLine, table } from './table.ts';
 
 const BAR_WIDTH = 12;
+/** Below this width of the terminal bars are half as long. */
+const WIDE = 100;
 /** Even in a narrow terminal some of a title is to be seen. */
 const SHORTEST_TITLE = 16;
 const LONGEST_NAME = 32;
@@ -41,7 +43,9 @@ function minute(iso: string): string {
 
 /** Titles get what the other columns leave of the line. */
 function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen): string {
-  const drawn = columns.map((column) => drawColumn(column, rows, charts));
+  const drawn = columns.map((column) =>
+    drawColumn(column, rows, charts ? { barWidth: width < WIDE ? BAR_WIDTH / 2 : BAR_WIDTH } : null),
+  );
   const draw = (room: number): string => {
     const cells = (i: number): string[] =>
       drawn.flatMap(({ texts, bars, isTitle }) => [
@@ -53,14 +57,16 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen): s
       rows.map((_, i) => cells(i)),
     );
   };
-  const titles = drawn.filter(({ isTitle }) => isTitle).length;
-  if (titles === 0) return draw(0);
+  const titles = drawn.filter(({ isTitle }) => isTitle);
+  if (titles.length === 0) return draw(0);
   const used = Math.max(
     ...draw(1)
       .split('\n')
       .map((line) => [...line].length),
   );
-  return draw(Math.max(SHORTEST_TITLE, Math.floor((width - used) / titles)));
+  // Drawn so short, a column of titles is as wide as its head.
+  const free = titles.reduce((sum, { head }) => sum + head.length, width - used);
+  return draw(Math.max(SHORTEST_TITLE, Math.floor(free / titles.length)));
 }
 
 interface Drawn {
@@ -70,10 +76,12 @@ interface Drawn {
   isTitle: boolean;
 }
 
-function drawColumn(column: Column, rows: ReportResult['rows'], charts: boolean): Drawn {
+type Charts = { barWidth: number } | null;
+
+function drawColumn(column: Column, rows: ReportResult['rows'], charts: Charts): Drawn {
   const values = rows.map((row) => row[column.name] ?? null);
   const isTitle = TITLES.includes(column.name);
-  const plain = values.map((value) => cellText(value, column, charts));
+  const plain = values.map((value) => cellText(value, column, charts !== null));
   const isText = column.kind === 'text' || column.kind === 'trend';
   const head = column.name.replaceAll('_', ' ');
   const width = Math.max(head.length, ...plain.map((text) => text.length));
@@ -82,15 +90,15 @@ function drawColumn(column: Column, rows: ReportResult['rows'], charts: boolean)
     texts: isText
       ? plain.map((text) => (isTitle ? text : cut(text, LONGEST_NAME)))
       : plain.map((text) => text.padStart(width)),
-    bars: charts && column.bar ? bars(values) : null,
+    bars: charts && column.bar ? bars(values, charts.barWidth) : null,
     isTitle,
   };
 }
 
-function bars(values: readonly Value[]): string[] {
+function bars(values: readonly Value[], width: number): string[] {
   const numbers = values.map((value) => (typeof value === 'number' ? value : 0));
   const largest = Math.max(...numbers);
-  return numbers.map((value) => bar(value, largest, BAR_WIDTH));
+  return numbers.map((value) => bar(value, largest, width));
 }
 
 function cellText(value: Value, { kind }: Column, charts: boolean): string {

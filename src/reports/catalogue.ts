@@ -200,6 +200,7 @@ export const REPORTS = {
       post('top_post'),
       text('top_title'),
     ],
+    since: { days: 365 },
     sets: 'delivered',
     notes: [NAMELESS],
   },

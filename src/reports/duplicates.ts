@@ -2,8 +2,8 @@ import { likeness, wordsOf } from '../base/likeness.ts';
 import type { ReportReader } from '../store/reports.ts';
 import type { Value } from './report.ts';
 
-/** Posts that are compared with the whole mirror; a search of the index takes each about a millisecond. */
-export const SCOPE = 2000;
+/** Posts that are compared with the whole mirror; a search of the index takes each some milliseconds in a large one. */
+export const SCOPE = 1000;
 /** How much of two titles must be shared. */
 const ALIKE = 0.6;
 /** Titles that are alike share at least two of these; two rare words together are in few titles. */

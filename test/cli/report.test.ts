@@ -127,8 +127,9 @@ describe('a report in the terminal', () => {
   it('has bars and sparklines, and cuts titles to the width', async (t) => {
     const story = await tell(t);
     const top = reportText(await story.ask('top-posts'), { width: 80, charts: true });
-    assert.match(top, /\n#101 +20 {2}████████████ +2 +Done .* Dark mode for …\n/);
-    assert.match(top, /\n#102 +8 {2}████▊ +2 +Open /);
+    assert.match(top, /\n#101 +20 {2}██████ +2 +Done .* Dark mode for the…\n/);
+    assert.match(top, /\n#102 +8 {2}██▍ +2 +Open /);
+    for (const line of top.split('\n')) assert.ok([...line].length <= 80, line);
     const boards = reportText(await story.ask('boards'), { width: 80, charts: true });
     assert.match(boards, / ▁▁▁▅▁█▁▅▁▁▁▁\n/);
   });

@@ -4,7 +4,7 @@ team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
 answered AS MATERIALIZED (
   SELECT DISTINCT post_id FROM comments WHERE deleted_at IS NULL AND internal = 0 AND creator_id IN team
 ),
-part AS (
+part AS MATERIALIZED (
   SELECT board_id, count(*) AS posts, sum(votes_count) AS votes, sum(comments_count) AS comments,
          sum(status_id IN (SELECT value FROM json_each($delivered))) AS delivered,
          sum(creator_id NOT IN team) AS asked, sum(creator_id NOT IN team AND id IN answered) AS replied

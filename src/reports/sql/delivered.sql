@@ -1,12 +1,16 @@
 -- One row a board, and one for all of them at the end.
 WITH
-part AS (
-  SELECT board_id, sum(votes_count) AS votes, count(*) AS posts,
-         sum(iif(status_id IN (SELECT value FROM json_each($delivered)), votes_count, 0)) AS delivered_votes,
-         sum(status_id IN (SELECT value FROM json_each($delivered))) AS delivered_posts
-    FROM posts
+-- In the order of an index, so that a million rows are counted without being sorted.
+piece AS (
+  SELECT board_id, status_id, count(*) AS posts, sum(votes_count) AS votes FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
-   GROUP BY board_id
+   GROUP BY board_id, status_id
+),
+part AS MATERIALIZED (
+  SELECT board_id, sum(votes) AS votes, sum(posts) AS posts,
+         sum(iif(status_id IN (SELECT value FROM json_each($delivered)), votes, 0)) AS delivered_votes,
+         sum(iif(status_id IN (SELECT value FROM json_each($delivered)), posts, 0)) AS delivered_posts
+    FROM piece GROUP BY board_id
 ),
 line AS (
   SELECT 0 AS place, b.name AS board, part.* FROM part JOIN boards b ON b.id = part.board_id

@@ -1,9 +1,11 @@
 -- A post reached a status when it is in it now, or was once seen in it.
 WITH
-present AS (
-  SELECT status_id, count(*) AS posts, sum(votes_count) AS votes FROM posts
-   WHERE deleted_at IS NULL AND ($board IS NULL OR board_id = $board) GROUP BY status_id
+-- By board first, in the order of the index: a million rows are counted without being sorted.
+part AS (
+  SELECT board_id, status_id, count(*) AS posts, sum(votes_count) AS votes FROM posts
+   WHERE deleted_at IS NULL AND ($board IS NULL OR board_id = $board) GROUP BY board_id, status_id
 ),
+present AS MATERIALIZED (SELECT status_id, sum(posts) AS posts, sum(votes) AS votes FROM part GROUP BY status_id),
 left_behind AS (
   SELECT v.status_id, count(DISTINCT v.post_id) AS posts
     FROM post_versions v JOIN posts p ON p.id = v.post_id

@@ -1,14 +1,14 @@
 -- Posts in a status that is not an end, made before $since, without a comment or a seen change after it. That a post was
--- first seen later than $since is no change: it has no earlier version then.
+-- first seen later than $since is no change: it has no earlier version then. Walks down the votes and stops at the limit.
 WITH
-idle AS MATERIALIZED (
+best AS (
   SELECT p.id, p.votes_count FROM posts p
    WHERE p.deleted_at IS NULL AND p.created < $since AND ($board IS NULL OR p.board_id = $board)
      AND p.status_id NOT IN (SELECT value FROM json_each($finished))
      AND (p.version_at < $since OR NOT EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id))
      AND NOT EXISTS (SELECT 1 FROM comments c WHERE c.post_id = p.id AND c.created >= $since AND c.deleted_at IS NULL)
-),
-best AS (SELECT id, votes_count FROM idle ORDER BY votes_count DESC, id LIMIT $limit)
+   ORDER BY p.votes_count DESC, p.id LIMIT $limit
+)
 SELECT p.id AS post, p.votes_count AS votes,
        max(p.created,
            coalesce((SELECT max(c.created) FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL), ''),

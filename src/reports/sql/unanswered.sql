@@ -1,16 +1,15 @@
--- Posts of customers in a status that is not an end, without a comment of the team that the customer can see.
+-- Posts of customers in a status that is not an end, without a comment of the team that the customer can see. Walks down the
+-- votes and stops at the limit.
 WITH
 team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
-answered AS MATERIALIZED (
-  SELECT DISTINCT post_id FROM comments WHERE deleted_at IS NULL AND internal = 0 AND creator_id IN team
-),
-waiting AS MATERIALIZED (
-  SELECT id, votes_count FROM posts
+best AS (
+  SELECT id, votes_count FROM posts p
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
-     AND status_id NOT IN (SELECT value FROM json_each($finished))
-     AND creator_id NOT IN team AND id NOT IN answered
-),
-best AS (SELECT id, votes_count FROM waiting ORDER BY votes_count DESC, id LIMIT $limit)
+     AND status_id NOT IN (SELECT value FROM json_each($finished)) AND creator_id NOT IN team
+     AND NOT EXISTS (SELECT 1 FROM comments c
+                      WHERE c.post_id = p.id AND c.deleted_at IS NULL AND c.internal = 0 AND c.creator_id IN team)
+   ORDER BY votes_count DESC, id LIMIT $limit
+)
 SELECT p.id AS post, p.votes_count AS votes, unixepoch($now) - unixepoch(p.created) AS waiting,
        p.comments_count AS comments, s.name AS status, b.name AS board, p.title
   FROM best JOIN posts p ON p.id = best.id

@@ -3,19 +3,24 @@
 -- deleted, moves the total without being a gain.
 WITH
 week (monday) AS (SELECT value FROM json_each($weeks)),
+changed AS MATERIALIZED (
+  SELECT id, created, board_id, votes_count, version_at, deleted_at FROM posts
+   WHERE version_at > $from AND ($board IS NULL OR board_id = $board)
+),
 told (post_id, created, n, at, votes, live) AS (
   SELECT p.id, p.created, v.n, v.observed_at, v.votes_count, v.deleted = 0
-    FROM posts p JOIN post_versions v ON v.post_id = p.id
-   WHERE p.version_at > $from AND ($board IS NULL OR p.board_id = $board)
+    FROM changed p CROSS JOIN post_versions v ON v.post_id = p.id
+   WHERE v.observed_at > $from
   UNION ALL
-  SELECT p.id, p.created, 9223372036854775807, p.version_at, p.votes_count, p.deleted_at IS NULL
-    FROM posts p
-   WHERE p.version_at > $from AND ($board IS NULL OR p.board_id = $board)
+  SELECT id, created, 9223372036854775807, version_at, votes_count, deleted_at IS NULL FROM changed
 ),
+-- What a post had before, looked up: a window over all of them would sort a million rows.
 step (at, gained, delta) AS (
-  SELECT at, votes - coalesce(lag(votes) OVER told_order, iif(created >= $from, 0, votes)),
-         votes * live - coalesce(lag(votes * live) OVER told_order, 0)
-    FROM told WINDOW told_order AS (PARTITION BY post_id ORDER BY n)
+  SELECT at, votes - coalesce(before.votes_count, iif(created >= $from, 0, votes)),
+         votes * live - coalesce(before.votes_count * (before.deleted = 0), 0)
+    FROM told LEFT JOIN post_versions before
+      ON before.n = (SELECT v.n FROM post_versions v
+                      WHERE v.post_id = told.post_id AND v.n < told.n ORDER BY v.n DESC LIMIT 1)
 ),
 moved (monday, gained, delta) AS (
   SELECT date(day, 'weekday 0', '-6 days'), sum(gained), sum(delta)
