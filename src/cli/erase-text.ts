@@ -9,9 +9,10 @@ export interface Receipt extends Erased, UntouchedFiles {
 
 /** For whoever asked to be erased, and for whoever has to show that it was done. */
 export function receiptText(receipt: Receipt): string {
-  const { email, receipt: id, erasedAt, counts } = receipt;
+  const { email, receipt: id, erasedAt, counts, isNew } = receipt;
   const total = Object.values(counts).reduce((sum, n) => sum + n, 0);
-  const found = total === 0 ? 'Nothing of this address was in the mirror.' : countsText(receipt);
+  const found =
+    total === 0 ? `Nothing ${isNew ? '' : 'more '}of this address was in the mirror.` : countsText(receipt);
   const parts = [
     `${email} erased at ${erasedAt}, receipt ${id}`,
     found,

@@ -9,10 +9,10 @@ import { isBusy, openForReading, openForWriting } from './db.ts';
 const PATIENCE_MS = 60_000;
 
 const CHORES: Chores = {
-  compact(mirror) {
+  compact({ patienceMs = PATIENCE_MS, ...mirror }) {
     const db = openForWriting(mirror);
     try {
-      db.pragma(`busy_timeout = ${PATIENCE_MS}`);
+      db.pragma(`busy_timeout = ${patienceMs}`);
       const mark = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'unclean'").pluck().get();
       db.exec('VACUUM');
       const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
@@ -27,6 +27,8 @@ const CHORES: Chores = {
   copy({ to, ...mirror }) {
     const db = openForReading(mirror);
     try {
+      // Takes the copy for a write; the mirror itself is open for reading only.
+      db.pragma('query_only = 0');
       // Not page by page, as SQLite's backup does: that starts over whenever somebody writes, and copies unused space too.
       db.prepare('VACUUM INTO ?').run(to);
     } finally {
@@ -41,14 +43,8 @@ function checked(path: string): CopyFacts {
   try {
     const verdict = db.pragma('integrity_check(1)', { simple: true });
     const orphans = db.pragma('foreign_key_check') as unknown[];
-    if (verdict !== 'ok' || orphans.length > 0)
-      throw new AppError(
-        'partial',
-        `the copy is damaged: ${String(verdict === 'ok' ? 'rows refer to rows that are not there' : verdict)}`,
-        {
-          hint: 'The mirror itself may be: "feedback-mirror doctor" looks at it.',
-        },
-      );
+    if (verdict !== 'ok') throw damaged(String(verdict));
+    if (orphans.length > 0) throw damaged('rows refer to rows that are not there');
     const count = (table: string): number =>
       db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
     const rows = {
@@ -63,24 +59,27 @@ function checked(path: string): CopyFacts {
   }
 }
 
+function damaged(how: string): AppError {
+  return new AppError('usage', `the mirror is damaged: ${how}`, {
+    hint: 'See what "feedback-mirror doctor" says, and go back to an earlier copy if there is one.',
+  });
+}
+
+function explained(error: unknown): unknown {
+  if (isBusy(error))
+    return new AppError('busy', 'another process keeps writing to the mirror', { hint: 'Try again.' });
+  const isCorrupt = error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+  return isCorrupt ? damaged(error.message) : error;
+}
+
 function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
   try {
     const run = CHORES[chore] as (request: object) => ReturnType<Chores[typeof chore]>;
     return { ok: true, result: run(request) };
-  } catch (error) {
-    if (isBusy(error))
-      return {
-        ok: false,
-        code: 'busy',
-        message: 'another process keeps writing to the mirror',
-        hint: 'Try again.',
-      };
-    return {
-      ok: false,
-      code: codeOf(error),
-      message: messageOf(error),
-      hint: error instanceof AppError ? error.hint : undefined,
-    };
+  } catch (thrown) {
+    const error = explained(thrown);
+    const hint = error instanceof AppError ? error.hint : undefined;
+    return { ok: false, code: codeOf(error), message: messageOf(error), hint };
   }
 }
 

@@ -11,7 +11,7 @@ export interface Chores {
    * Rewrites the file without the unused parts of its pages, and empties the write-ahead log. Whoever wants to write meanwhile
    * waits: about a second for 100,000 posts. False when the log could not be emptied because somebody was reading.
    */
-  compact(mirror: OpenOptions): { isClean: boolean };
+  compact(mirror: OpenOptions & { patienceMs?: number }): { isClean: boolean };
   /** Writes a copy, as of one moment, and checks it. Nobody waits. */
   copy(mirror: OpenOptions & { to: string }): CopyFacts;
 }

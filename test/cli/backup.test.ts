@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { assertWhole } from '../store/sqlite-mirror.ts';
+import { openSite } from '../support/mirror-site.ts';
+
+function count(path: string, table: string): number {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? -1;
+  } finally {
+    db.close();
+  }
+}
+
+describe('backup', () => {
+  it('makes a checked copy for its owner only, while somebody else is writing', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const copy = join(site.folder, 'copy.db');
+    const writer = new Database(site.mirror);
+    t.after(() => writer.close());
+    writer.exec("BEGIN IMMEDIATE; INSERT INTO meta (key, value) VALUES ('under way', '1')");
+    const { code, stdout, stderr } = await site.run(['backup', 'copy.db', '--json']);
+    writer.exec('COMMIT');
+    assert.equal(code, 0, stderr);
+    const told = JSON.parse(stdout) as { path: string; bytes: number; rows: Record<string, number> };
+    assert.deepEqual([told.path, told.bytes], [copy, statSync(copy).size]);
+    assert.equal(statSync(copy).mode & 0o777, 0o600);
+    for (const table of ['posts', 'comments', 'users', 'outbox']) {
+      assert.equal(told.rows[table], count(site.mirror, table), table);
+      assert.equal(count(copy, table), told.rows[table], table);
+    }
+    assert.equal(count(copy, "meta WHERE key = 'under way'"), 0);
+    assertWhole(copy);
+    assert.deepEqual(
+      readdirSync(site.folder).filter((name) => name.includes('.part')),
+      [],
+    );
+  });
+
+  it('is a mirror: pointed at it, everything goes on from there', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    await site.run(['backup', 'copy.db']);
+    const { code, stdout, stderr } = await site.run(['sync', '--json', '--mirror-path', 'copy.db']);
+    assert.equal(code, 0, stderr);
+    const { passes } = JSON.parse(stdout) as { passes: { inserted: number; unchanged: number }[] };
+    assert.deepEqual(
+      passes.map(({ inserted }) => inserted),
+      [0, 0],
+    );
+    assert.equal(passes[0]?.unchanged, 30);
+  });
+
+  it('replaces a file only when told to, and the mirror itself never', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const other = join(site.folder, 'other.db');
+    writeFileSync(other, 'mine');
+    const refused = await site.run(['backup', 'other.db']);
+    assert.deepEqual([refused.code, readFileSync(other, 'utf8')], [2, 'mine']);
+    assert.match(refused.stderr, /is there already; nothing was written/);
+    assert.equal((await site.run(['backup', 'other.db', '--force'])).code, 0);
+    assert.equal(count(other, 'posts'), 30);
+    const before = readFileSync(site.mirror);
+    const itself = await site.run(['backup', 'data/mirror.db', '--force']);
+    assert.equal(itself.code, 2);
+    assert.match(itself.stderr, /is the mirror itself/);
+    assert.deepEqual(readFileSync(site.mirror), before);
+    assert.equal((await site.run(['backup', 'no/such/folder.db'])).code, 2);
+  });
+
+  it('of a damaged mirror says so and leaves the good copy from before', async (t) => {
+    const site = await openSite(t, { posts: 300 });
+    await site.run(['sync']);
+    await site.run(['backup', 'copy.db']);
+    const good = readFileSync(join(site.folder, 'copy.db'));
+    const bytes = readFileSync(site.mirror);
+    copyFileSync(site.mirror, join(site.folder, 'kept.db'));
+    for (let at = 20 * 4096; at < bytes.length - 4096; at += 7 * 4096) bytes.fill(0xa5, at, at + 2000);
+    writeFileSync(site.mirror, bytes);
+    const { code, stderr } = await site.run(['backup', 'copy.db', '--force']);
+    assert.equal(code, 2);
+    assert.match(stderr, /the mirror is damaged: /);
+    assert.deepEqual(readFileSync(join(site.folder, 'copy.db')), good);
+    assert.equal(existsSync(join(site.folder, 'copy.db-journal')), false);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { doChore } from '../../src/store/chores.ts';
+import { aPost } from '../store/rows.ts';
+import { sweep } from '../store/steps.ts';
+import { openBench } from './bench.ts';
+
+const upstream = 'https://upstream.test/api';
+
+describe('rewriting the file after something was erased', () => {
+  it('says that it is not clean while somebody keeps reading, and stays due until it is', async (t) => {
+    const bench = await openBench(t);
+    await sweep(bench.store, 'posts', [aPost(1, { title: 'zqtitle' })], 1);
+    const reader = new Database(bench.path, { readonly: true });
+    t.after(() => reader.close());
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM posts').get();
+    await bench.erasure.suppress('ada@example.com', 0);
+    const compact = () => doChore({ chore: 'compact', path: bench.path, upstream, patienceMs: 50 });
+    assert.deepEqual(await compact(), { isClean: false });
+    assert.equal(await bench.erasure.isUnclean(), true);
+    reader.exec('COMMIT');
+    assert.deepEqual(await compact(), { isClean: true });
+    assert.equal(await bench.erasure.isUnclean(), false);
+  });
+
+  it('gives up where somebody keeps writing', async (t) => {
+    const bench = await openBench(t);
+    const writer = new Database(bench.path);
+    t.after(() => writer.close());
+    writer.exec('BEGIN IMMEDIATE');
+    const compact = doChore({ chore: 'compact', path: bench.path, upstream, patienceMs: 50 });
+    await assert.rejects(compact, { code: 'busy' });
+    writer.exec('ROLLBACK');
+  });
+
+  it('stops when it is told to', async (t) => {
+    const bench = await openBench(t);
+    const stop = new AbortController();
+    const compact = doChore({ chore: 'compact', path: bench.path, upstream }, stop.signal);
+    stop.abort(new Error('stopped by the test'));
+    await assert.rejects(compact, /stopped by the test/);
+  });
+});
