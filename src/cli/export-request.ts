@@ -3,8 +3,8 @@ import { dirname, extname, join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Format } from '../export/encoder.ts';
 import type { Destination, ExportRequest } from '../export/export.ts';
+import type { Format } from '../export/formats.ts';
 import type { ExportTable } from '../store/export-tables.ts';
 import { readSince } from './since.ts';
 
@@ -56,7 +56,7 @@ function tablesOf(word: string, all: readonly ExportTable[]): readonly ExportTab
 
 /** As told; or as the name of the file tells; or as scheduled exports do it. */
 async function formatOf({ format, out }: ExportFlags, fallback: Format): Promise<Format> {
-  const { FORMATS } = await import('../export/encoder.ts');
+  const { FORMATS } = await import('../export/formats.ts');
   const given = format ?? (out === undefined ? '' : extname(out).slice(1));
   const found = FORMATS.find((name) => name === given.toLowerCase());
   if (found) return found;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { explained } from './sink.ts';
 
@@ -12,8 +12,12 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${mark}.part`);
 }
 
+/** Step by step: Node's own `recursive` never returns where a folder that exists takes no new one, as /proc. */
 export async function makeFolder(path: string): Promise<void> {
-  await explained(path, mkdir(path, { recursive: true, mode: 0o700 }));
+  const present = await stat(path).catch(() => null);
+  if (present?.isDirectory()) return;
+  if (!present && dirname(path) !== path) await makeFolder(dirname(path));
+  await explained(path, mkdir(path, { mode: 0o700 }));
 }
 
 /** From its temporary name to its own, in place of an older file. */

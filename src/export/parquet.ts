@@ -14,7 +14,7 @@ export function parquetEncoder(columns: readonly ExportColumn[]): Encoder {
   const bytes = new ByteWriter();
   const writer = new ParquetWriter({
     writer: bytes,
-    schema: schemaOf(columns),
+    schema: schemaOf(columns, ELEMENTS),
     codec: 'ZSTD',
     compressors: { ZSTD: compress },
     statistics: false,
@@ -40,6 +40,8 @@ export function parquetEncoder(columns: readonly ExportColumn[]): Encoder {
     },
     end() {
       if (group.length > 0) writeGroup();
+      // Told only now that JSON texts are JSON: while it writes, the library would encode them as JSON once more.
+      writer.schema = schemaOf(columns, { ...ELEMENTS, json: { ...ELEMENTS.json, converted_type: 'JSON' } });
       void writer.finish();
       return taken(bytes);
     },
@@ -85,8 +87,10 @@ function boundsOf(values: ColumnSource['data']): Statistics | null {
   return bounds && { ...bounds, null_count };
 }
 
-/** Told in both ways, the old and the new: DuckDB reads only the new one as a time in UTC. */
-const ELEMENTS: Record<CellType, Omit<SchemaElement, 'name'>> = {
+type Elements = Record<CellType, Omit<SchemaElement, 'name'>>;
+
+/** Told in both ways, the old and the new: DuckDB knows JSON only by the old one, and times in UTC only by the new one. */
+const ELEMENTS: Elements = {
   integer: { type: 'INT64' },
   boolean: { type: 'BOOLEAN' },
   time: {
@@ -95,18 +99,17 @@ const ELEMENTS: Record<CellType, Omit<SchemaElement, 'name'>> = {
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
   },
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-  // Without the old mark: at its sight the library would write our JSON text once more as JSON.
   json: { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } },
 };
 
-function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
+function schemaOf(columns: readonly ExportColumn[], elements: Elements): SchemaElement[] {
   return [
     { name: 'root', num_children: columns.length },
     ...columns.map(
       ({ name, type, nullable }): SchemaElement => ({
         name,
         repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED',
-        ...ELEMENTS[type],
+        ...elements[type],
       }),
     ),
   ];

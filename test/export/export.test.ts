@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { AppError } from '../../src/base/errors.ts';
+import { exportMirror } from '../../src/export/export.ts';
+import { FORMATS } from '../../src/export/formats.ts';
+import { EXPORT_TABLES, TABLES } from '../../src/store/export-tables.ts';
+import { type ExportMirror, NEW, OLD, openMirror, PERSON, request } from './mirror.ts';
+
+type Row = Record<string, unknown>;
+
+function rowsOf(path: string): Row[] {
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Row);
+}
+
+async function exported(mirror: ExportMirror, changes: Parameters<typeof request>[1] = {}): Promise<Row[]> {
+  const stream = new PassThrough();
+  const all = text(stream);
+  await exportMirror(mirror.source(), request({ stream }, changes));
+  stream.end();
+  return (await all)
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Row);
+}
+
+function ids(rows: Row[]): unknown[] {
+  return rows.map(({ id }) => id);
+}
+
+const COMMENT = `
+  INSERT INTO comments (id, post_id, creator_id, kind, status, likes_count, highlighted, internal, content, created,
+                        first_seen_at, changed_at, version_at, deleted_at)
+  VALUES (?, 1, 7, 'reply', ?, 2, 1, 0, 'So do I', ?, ?, ?, ?, NULL)`;
+
+const VERSION = `
+  INSERT INTO post_versions (post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted)
+  VALUES (?, ?, ?, ?, 1, 3, 1, 0, 0)`;
+
+const SENT = `
+  INSERT INTO outbox (batch, source_key, kind, board, title, content, twin_key, created_at, changed_at)
+  VALUES ('b', ?, 'owner', 'ideas', 'T', 'C', 't', ?, ?)`;
+
+describe('an export', () => {
+  it('has a definition of every table whose columns and statement agree', async (t) => {
+    const { path } = await openMirror(t);
+    const db = new Database(path, { readonly: true });
+    t.after(() => db.close());
+    for (const table of EXPORT_TABLES) {
+      const found = db.prepare(TABLES[table].sql).columns();
+      assert.equal(found.length, TABLES[table].columns.length, table);
+      // A joined name is named after what it joins; all others are columns of that very name.
+      for (const [i, { name }] of found.entries())
+        if (
+          !['creator', 'creator_email', 'board', 'status', 'post_title'].includes(
+            TABLES[table].columns[i]?.name ?? '',
+          )
+        )
+          assert.equal(name, TABLES[table].columns[i]?.name, table);
+    }
+  });
+
+  it('has every row of every table, in the order of ids, names joined', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 2500);
+    mirror.addPosts(0, 0);
+    mirror.addPosts(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, { extra: '{"a":[1]}' });
+    mirror.run("INSERT INTO commented_posts VALUES (1, 'Post 1', '/p/1', NULL, ?, ?)", OLD, OLD);
+    mirror.run(COMMENT, 5, '{"name":"Planned"}', OLD, OLD, OLD, OLD);
+    mirror.run(SENT, 'k', OLD, OLD);
+    const posts = await exported(mirror);
+    const range = Array.from({ length: 2501 }, (_, i) => i);
+    assert.deepEqual(ids(posts), [...range, Number.MAX_SAFE_INTEGER]);
+    const { creator, creator_email, board, status, votes_count } = posts[1] ?? {};
+    assert.deepEqual(
+      [creator, creator_email, board, status, votes_count],
+      ['Ada Lovelace', 'Ada@Example.com', 'Ideas', 'Planned', 2],
+    );
+    assert.deepEqual(posts.at(-1)?.extra, { a: [1] });
+    const [comment] = await exported(mirror, { what: ['comments'] });
+    assert.deepEqual(
+      [comment?.post_title, comment?.highlighted, comment?.status],
+      ['Post 1', true, { name: 'Planned' }],
+    );
+    for (const what of ['users', 'boards', 'statuses', 'outbox'] as const)
+      assert.equal((await exported(mirror, { what: [what] })).length, 1, what);
+  });
+
+  it('tells the history of a post from its first version to the present one', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 2, { at: NEW });
+    mirror.run(VERSION, 2, OLD, 'Before', null);
+    const history = await exported(mirror, { what: ['post_history'] });
+    assert.deepEqual(
+      history.map(({ post_id, observed_at, title, content }) => [post_id, observed_at, title, content]),
+      [
+        [1, NEW, 'Post 1', 'What 1 says'],
+        [2, OLD, 'Before', 'What 2 says'],
+        [2, NEW, 'Post 2', 'What 2 says'],
+      ],
+    );
+    const since = await exported(mirror, { what: ['post_history'], since: '2026-03-01T00:00:00.000Z' });
+    assert.deepEqual(
+      since.map(({ post_id }) => post_id),
+      [1, 2],
+    );
+  });
+
+  it('shows deleted rows unless it is asked not to, and then not their history either', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 1);
+    mirror.addPosts(2, 2, { deleted_at: NEW });
+    assert.deepEqual(
+      (await exported(mirror)).map(({ deleted_at }) => deleted_at),
+      [null, NEW],
+    );
+    assert.deepEqual(ids(await exported(mirror, { live: true })), [1]);
+    const history = await exported(mirror, { what: ['post_history'], live: true });
+    assert.deepEqual(
+      history.map(({ post_id }) => post_id),
+      [1],
+    );
+  });
+
+  it('since a time has what was seen, changed, deleted or erased then or later', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 6);
+    mirror.run('UPDATE posts SET changed_at = ? WHERE id = 2', NEW);
+    mirror.run('UPDATE posts SET deleted_at = ? WHERE id = 3', NEW);
+    mirror.run('UPDATE posts SET erased_at = ? WHERE id = 4', NEW);
+    mirror.run("UPDATE posts SET changed_at = '2026-05-31T23:59:59.999Z' WHERE id = 5");
+    mirror.addPosts(3000, 3000, { at: NEW });
+    assert.deepEqual(ids(await exported(mirror, { since: NEW })), [2, 3, 4, 3000]);
+    mirror.run(PERSON, 8, null, null, null, null, null, NEW, NEW);
+    assert.deepEqual(ids(await exported(mirror, { what: ['users'], since: NEW })), [8]);
+    mirror.run(SENT, 'k1', OLD, OLD);
+    mirror.run(SENT, 'k2', OLD, NEW);
+    assert.deepEqual(ids(await exported(mirror, { what: ['outbox'], since: NEW })), [2]);
+  });
+
+  it('is of one moment, whatever is written while it runs', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 3000);
+    const source = mirror.source();
+    const to = { folder: join(mirror.folder, 'out') };
+    let isChanged = false;
+    const onProgress = (): void => {
+      if (isChanged) return;
+      isChanged = true;
+      mirror.addPosts(3001, 3010);
+      mirror.run("UPDATE users SET name = 'Countess'");
+      mirror.run("UPDATE posts SET title = 'changed' WHERE id = 2999");
+    };
+    await exportMirror(source, request(to, { what: ['posts', 'users'], onProgress }));
+    assert.ok(isChanged);
+    const posts = rowsOf(join(to.folder, 'posts.ndjson'));
+    assert.equal(posts.length, 3000);
+    assert.equal(posts[2998]?.title, 'Post 2999');
+    assert.equal(rowsOf(join(to.folder, 'users.ndjson'))[0]?.name, 'Ada Lovelace');
+  });
+
+  it('describes its files in a manifest: rows, columns, bytes and sha256, for every format', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 5);
+    const folder = join(mirror.folder, 'out', 'deep');
+    for (const format of FORMATS) {
+      const manifest = await exportMirror(
+        mirror.source(),
+        request({ folder }, { what: EXPORT_TABLES, format }),
+      );
+      assert.deepEqual(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')), manifest);
+      assert.deepEqual(
+        manifest.files.map(({ what }) => what),
+        [...EXPORT_TABLES],
+      );
+      for (const { name, bytes, sha256 } of manifest.files) {
+        const content = readFileSync(join(folder, name));
+        assert.deepEqual([content.length, hash('sha256', content)], [bytes, sha256], name);
+        assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
+      }
+      assert.deepEqual(
+        [manifest.files[0]?.rows, manifest.files[0]?.columns[0]],
+        [5, { name: 'id', type: 'integer', nullable: false }],
+      );
+    }
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+    assert.equal(readdirSync(folder).length, 3 * EXPORT_TABLES.length + 1);
+  });
+
+  it('that is stopped half-way leaves older files as they were, and nothing of its own', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 3000);
+    const folder = join(mirror.folder, 'out');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'users.ndjson'), 'older');
+    const stop = new AbortController();
+    const onProgress = (table: string): void => {
+      if (table === 'users') stop.abort(new AppError('interrupted', 'enough'));
+    };
+    const what = ['users', 'posts'] as const;
+    const run = exportMirror(mirror.source(), request({ folder }, { what, signal: stop.signal, onProgress }));
+    await assert.rejects(run, { code: 'interrupted' });
+    assert.deepEqual(readdirSync(folder), ['users.ndjson']);
+    assert.equal(readFileSync(join(folder, 'users.ndjson'), 'utf8'), 'older');
+  });
+
+  it('removes what a killed run left of the same files, and nothing else', async (t) => {
+    const mirror = await openMirror(t);
+    const dead = `4194303-0123abcd-0123.part`;
+    const sameNumber = `${process.pid}-0123abcd-0123.part`;
+    const alive = `${process.ppid}-0123abcd-0123.part`;
+    const leftovers = [`.posts.ndjson.${dead}`, `.posts.ndjson.${sameNumber}`, `.manifest.json.${dead}`];
+    const others = [`.posts.ndjson.${alive}`, `.notes.txt.${dead}`, '.posts.ndjson.part'];
+    for (const name of [...leftovers, ...others]) writeFileSync(join(mirror.folder, name), '');
+    await exportMirror(mirror.source(), request({ folder: mirror.folder }));
+    for (const name of leftovers) assert.ok(!existsSync(join(mirror.folder, name)), name);
+    for (const name of others) assert.ok(existsSync(join(mirror.folder, name)), name);
+  });
+
+  it('says in a sentence where it cannot write', async (t) => {
+    const mirror = await openMirror(t);
+    const folder = join(mirror.path, 'out');
+    await assert.rejects(exportMirror(mirror.source(), request({ folder })), {
+      code: 'usage',
+      message: /cannot be written/,
+    });
+  });
+
+  it('lets others have their turn while it works, also where a filter lets nothing through', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 20_000, { content: 'word '.repeat(100) });
+    for (const [format, since] of [
+      ['csv', null],
+      ['parquet', null],
+      ['ndjson', NEW],
+    ] as const) {
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      let turns = 0;
+      const timer = setInterval(() => turns++, 1);
+      delay.enable();
+      const folder = join(mirror.folder, format);
+      await exportMirror(mirror.source(), request({ folder }, { format, since }));
+      delay.disable();
+      clearInterval(timer);
+      assert.ok(turns >= 6, `${format}: ${turns} turns`);
+      t.diagnostic(`${format}: ${turns} turns, longest wait ${(delay.max / 1e6).toFixed(0)} ms`);
+    }
+  });
+});

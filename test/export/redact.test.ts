@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createRedactor, rowRedaction } from '../../src/export/redact.ts';
+import { redactionKey } from '../../src/export/redaction-key.ts';
+import type { ExportRow } from '../../src/store/export.ts';
+import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export-tables.ts';
+
+const redactor = createRedactor(Buffer.alloc(32, 1));
+const ADA = redactor.email('ada@example.com');
+
+function row(table: ExportTable, cells: Record<string, string | number>): Record<string, unknown> {
+  const { columns } = TABLES[table];
+  const given: ExportRow = columns.map(({ name }) => cells[name] ?? null);
+  const redacted = rowRedaction(columns, redactor)(given);
+  return Object.fromEntries(columns.map(({ name }, i) => [name, redacted[i]]));
+}
+
+describe('pseudonyms', () => {
+  it('look like what they stand for, and are of nobody', () => {
+    assert.match(ADA, /^user-[0-9a-f]{16}@redacted\.invalid$/);
+    assert.match(redactor.name('Ada', 'ada@example.com'), /^Person [0-9a-f]{16}$/);
+  });
+
+  it('are the same for a person in every table, however the e-mail is spelt', () => {
+    const user = row('users', { id: 7, email: 'Ada@Example.COM', name: 'Ada', alias: 'the countess' });
+    const post = row('posts', {
+      id: 1,
+      creator: 'Ada',
+      creator_email: 'ada@example.com',
+      title: 'ask ADA@example.com',
+    });
+    const sent = row('outbox', {
+      id: 1,
+      email: ' ada@example.com',
+      full_name: 'Ada L.',
+      source_key: 'key:ada@example.com',
+    });
+    assert.deepEqual([user.email, post.creator_email, sent.email], [ADA, ADA, ADA]);
+    assert.equal(user.name, `Person ${ADA.slice(5, 21)}`);
+    assert.deepEqual([user.alias, post.creator, sent.full_name], [user.name, user.name, user.name]);
+    assert.equal(post.title, `ask ${ADA}`);
+    assert.doesNotMatch(String(sent.source_key), /ada/i);
+  });
+
+  it('differ between people and between keys', () => {
+    assert.notEqual(redactor.email('eve@example.com'), ADA);
+    assert.notEqual(createRedactor(Buffer.alloc(32, 2)).email('ada@example.com'), ADA);
+    assert.notEqual(redactor.name('Ada', null), redactor.name('Eve', null));
+    assert.equal(redactor.name('Ada', null), redactor.name(' ada', null));
+  });
+
+  it('replace addresses inside texts, and nothing else of them', () => {
+    const text = (before: string) => redactor.text(before).replaceAll(ADA, 'ADA');
+    assert.equal(text('Write to ada@example.com, please.'), 'Write to ADA, please.');
+    assert.equal(text('<ada@example.com>;mailto:Ada@example.com?subject=x'), '<ADA>;mailto:ADA?subject=x');
+    assert.equal(text('-ada@example.com\n+ada@example.com.'), '-ADA\n+ADA.');
+    assert.equal(text('5 @ 3 euros, @ada and a@b'), '5 @ 3 euros, @ada and a@b');
+    assert.doesNotMatch(redactor.text('jürgen.müller+x@straße.example.de'), /gen|ller|stra/);
+  });
+
+  it('cost a hostile text no more than its length', () => {
+    const began = process.cpuUsage().user;
+    for (const text of [
+      'a'.repeat(500_000),
+      'a@'.repeat(250_000),
+      `${'a.'.repeat(250_000)}@`,
+      `@${'.a'.repeat(250_000)}`,
+    ])
+      redactor.text(`${text}@`);
+    assert.ok(process.cpuUsage().user - began < 5_000_000);
+  });
+
+  it('reach into JSON: addresses everywhere, names under keys that say so', () => {
+    const before = {
+      email: 'ada@example.com',
+      name: 'Ada',
+      deep: [{ note: 'by\nada@example.com', full_name: 'Bob', n: 1 }],
+      plan: '',
+    };
+    const after = JSON.parse(redactor.json(JSON.stringify(before), true)) as typeof before;
+    const person = `Person ${ADA.slice(5, 21)}`;
+    assert.deepEqual(after, {
+      email: ADA,
+      name: person,
+      deep: [{ note: `by\n${ADA}`, full_name: redactor.name('Bob', null), n: 1 }],
+      plan: '',
+    });
+    const status = '{"name":"Planned","by":"ada@example.com"}';
+    assert.equal(redactor.json(status, false), `{"name":"Planned","by":"${ADA}"}`);
+  });
+
+  it('leave no column that somebody could have written in as it is', () => {
+    for (const table of EXPORT_TABLES) {
+      const hidden = row(
+        table,
+        Object.fromEntries(writable(table).map((name) => [name, cellFor(table, name)])),
+      );
+      assert.doesNotMatch(JSON.stringify(hidden), /ada@example/i, table);
+    }
+  });
+});
+
+/** Text columns, without those that only the program or an administrator fills. */
+function writable(table: ExportTable): string[] {
+  return TABLES[table].columns.filter(({ personal }) => personal !== null).map(({ name }) => name);
+}
+
+function cellFor(table: ExportTable, name: string): string {
+  const isJson = TABLES[table].columns.some((column) => column.name === name && column.type === 'json');
+  return isJson ? '{"x":"ada@example.com"}' : 'ada@example.com';
+}
+
+describe('the key for pseudonyms', () => {
+  function folder(t: TestContext): string {
+    const path = mkdtempSync(join(tmpdir(), 'fm-key-'));
+    t.after(() => rmSync(path, { recursive: true, force: true }));
+    return path;
+  }
+
+  it('is made once, by whoever comes first, and only its owner can read it', async (t) => {
+    const path = join(folder(t), 'data', 'redaction.key');
+    const keys = await Promise.all([1, 2, 3, 4].map(() => redactionKey(path)));
+    for (const key of [...keys, await redactionKey(path)]) assert.deepEqual(key, keys[0]);
+    assert.equal(keys[0]?.length, 32);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
+  it('is refused when it is none, instead of giving people other pseudonyms silently', async (t) => {
+    const path = join(folder(t), 'redaction.key');
+    writeFileSync(path, 'half');
+    await assert.rejects(redactionKey(path), { code: 'usage' });
+  });
+});
