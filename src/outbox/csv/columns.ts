@@ -22,9 +22,11 @@ export function mapColumns(headers: readonly string[], wishes: Wishes): Columns 
   const used = new Map<Field, MappedColumn>();
   for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
   const taken = new Set([...used.values()].map(({ index }) => index));
+  const isLeftOut = (field: Field): boolean =>
+    wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
   for (const rank of RANKS) {
     for (const field of ORDER) {
-      if (used.has(field) || (field === 'board' && wishes.board !== undefined)) continue;
+      if (used.has(field) || isLeftOut(field)) continue;
       if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
       const free = claimants(names, field, rank).filter((index) => !taken.has(index));
       const index = onlyColumn(field, free, headers);
@@ -59,7 +61,7 @@ function claimants(names: readonly string[], field: Field, rank: Rank): number[]
 
 function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): MappedColumn[] {
   return Object.entries(map).flatMap(([name, header]) => {
-    if (header === undefined) return [];
+    if (header === undefined || header === null) return [];
     const field = FIELDS.find((candidate) => plainName(candidate) === plainName(name));
     if (!field)
       throw unknownName(`--map ${name}=${header}: there is no field`, name, FIELDS, 'The fields are');
@@ -119,7 +121,7 @@ function requireColumns(headers: readonly string[], used: Map<Field, MappedColum
   }
   if (board !== undefined && board.trim() === '') throw new AppError('usage', '--board is blank');
   if (board === undefined && !used.has('board')) {
-    throw new AppError('usage', 'the file has no board column and no --board was given', {
+    throw new AppError('usage', 'the file has no board column, and no board was given for all rows', {
       hint: `${found} Give one board for all rows, --board SLUG, or name the column: --map board=Header`,
     });
   }

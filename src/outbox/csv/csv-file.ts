@@ -7,8 +7,11 @@ export type Delimiter = ',' | ';' | '\t';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
 export interface ReadOptions {
-  /** Field to header, as the person typed it; both sides are checked here, so any text may come in. */
-  map?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Field to header, as the person typed it; both sides are checked here, so any text may come in. Null leaves the field out, also
+   * where a column of the file could be it.
+   */
+  map?: Readonly<Record<string, string | null | undefined>> | undefined;
   /** The board of every row; a board column in the file is then ignored. */
   board?: string | undefined;
   /** The largest field, counted as it is written in the file once that is UTF-8. */

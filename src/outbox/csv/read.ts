@@ -4,6 +4,7 @@ import { rowChecker } from './check.ts';
 import { mapColumns } from './columns.ts';
 import type { CsvFile, CsvRow, ReadOptions } from './csv-file.ts';
 import { chooseDelimiter, DELIMITERS } from './delimiter.ts';
+import { dataColumns } from './result-columns.ts';
 import { type Limits, type RawRecord, RecordScanner } from './scan.ts';
 import { openText, type Text } from './text.ts';
 
@@ -45,7 +46,21 @@ export async function openCsv(
   }
 }
 
-async function openRows({ encoding, bom, pieces }: Text, options: ReadOptions): Promise<CsvFile> {
+/** What the columns are called, also where nobody could tell yet what they are for. */
+export async function headersOf(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadOptions = {},
+): Promise<string[]> {
+  const text = await openText(source, options);
+  try {
+    const { headers } = await openHead(text, options);
+    return headers.slice(0, dataColumns(headers));
+  } finally {
+    await text.pieces.return();
+  }
+}
+
+async function openHead({ encoding, pieces }: Text, options: ReadOptions) {
   const fieldBytes = options.maxFieldBytes ?? MAX_FIELD_BYTES;
   const limits: Limits = { fieldBytes, rowBytes: fieldBytes * FIELDS_IN_A_ROW };
   const head = await readHead(pieces, limits);
@@ -53,7 +68,12 @@ async function openRows({ encoding, bom, pieces }: Text, options: ReadOptions): 
   const scanner = new RecordScanner([delimiter], limits);
   scanner.push(head.bytes);
   const reader = cellReader(scanner, delimiter, encoding, limits);
-  const headers = readHeader(scanner, reader);
+  return { delimiter, scanner, reader, headers: readHeader(scanner, reader) };
+}
+
+async function openRows(text: Text, options: ReadOptions): Promise<CsvFile> {
+  const { encoding, bom, pieces } = text;
+  const { delimiter, scanner, reader, headers } = await openHead(text, options);
   const { mapping, ignored } = mapColumns(headers, options);
   const check = rowChecker({ headers, mapping, board: options.board });
   const toRows = (records: readonly RawRecord[]): CsvRow[] => reader.read(records).map(check);

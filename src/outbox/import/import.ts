@@ -17,7 +17,7 @@ export type FileFacts = Pick<CsvFile, 'encoding' | 'delimiter' | 'mapping' | 'ig
 
 export interface ImportRequest {
   input: Input;
-  map: Readonly<Record<string, string>>;
+  map: Readonly<Record<string, string | null>>;
   board: string | undefined;
   signal: AbortSignal;
   /** Before the first row is taken. */
@@ -46,10 +46,15 @@ export async function importFile(
 
 /** The same, up to the commit: what would happen, and what there is to know about it. */
 export async function rehearse(
-  { reads, scratch, clock }: { reads: ImportReads | null; scratch: Scratch; clock: Clock },
+  {
+    reads,
+    scratch,
+    clock,
+    searchMs,
+  }: { reads: ImportReads | null; scratch: Scratch; clock: Clock; searchMs?: number },
   request: ImportRequest,
 ): Promise<{ tally: Tally; outlook: Outlook }> {
-  const prospect = await forecast(reads, scratch, clock);
+  const prospect = await forecast(reads, scratch, clock, searchMs);
   const tally = await readInto(dryDoor(reads, scratch, prospect), 'dry-run', request);
   return { tally, outlook: prospect.outlook };
 }

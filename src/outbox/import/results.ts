@@ -43,10 +43,18 @@ async function writeRows(
   file: CsvFile,
   reads: Pick<ImportReads, 'known' | 'suppressed'>,
 ) {
+  for await (const text of resultsText(file, reads)) await handle.writeFile(text);
+}
+
+/** The same as text, piece by piece. */
+export async function* resultsText(
+  file: CsvFile,
+  reads: Pick<ImportReads, 'known' | 'suppressed'>,
+): AsyncGenerator<string, void, undefined> {
   const writer = resultsWriter(file);
   const keyOf = sourceKeys();
-  await handle.writeFile(writer.header);
-  for await (const rows of file.rows) await handle.writeFile(await lines(rows, keyOf, file, writer, reads));
+  yield writer.header;
+  for await (const rows of file.rows) yield await lines(rows, keyOf, file, writer, reads);
 }
 
 async function lines(

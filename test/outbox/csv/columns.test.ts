@@ -105,7 +105,7 @@ describe('what could be meant in two ways is refused', () => {
     ['board,votes', /^the file has no title column$/, /"board", "votes".*--map title=Header/],
     [
       'title,votes',
-      /^the file has no board column and no --board was given$/,
+      /^the file has no board column, and no board was given for all rows$/,
       /--board SLUG.*--map board=Header/,
     ],
     [
