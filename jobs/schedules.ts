@@ -67,6 +67,14 @@ export function sweepRing(resource: Resource): Ring {
   return ringOf('sync', 'sync-sweep', { resource }, PERSISTENT);
 }
 
+/** What a person asked for is done although the list was only just read, and once however often it is asked for meanwhile. */
+export type Wish = 'now' | 'accept-deletes';
+
+/** A few tries only: what somebody accepted today is not to be acted on by a retry next week. */
+export function askedRing(resource: Resource, wish: Wish): Ring {
+  return ringOf('sync', 'sync-sweep', { resource, wish }, { attempts: 3, backoff: { type: 'custom' } });
+}
+
 export const EXPORT_RING = ringOf('upkeep', 'export', {}, { attempts: 3, backoff: { type: 'custom' } });
 export const HOUSEKEEPING_RING = ringOf('upkeep', 'housekeeping', {}, { attempts: 1 });
 

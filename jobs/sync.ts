@@ -7,6 +7,7 @@ import type { Pass, PassMode, PassSummary } from '../src/store/mirror/seam.ts';
 import { syncOnce } from '../src/sync/engine.ts';
 import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from './context.ts';
 import { isFresh, rhythmOf } from './freshness.ts';
+import type { Wish } from './schedules.ts';
 
 const PROGRESS_MS = 1000;
 const DAY_MS = 86_400_000;
@@ -15,7 +16,7 @@ export const syncHead: JobDefinition = {
   name: 'sync-head',
   queue: 'sync',
   async run(context, job) {
-    const result = await runPass(context, resourceOf(job), 'head', reporter(context, job));
+    const result = await runPass(context, resourceOf(job), 'head', { onPage: reporter(context, job) });
     return result === 'busy' ? 'another pass over this list is under way' : result;
   },
 };
@@ -25,9 +26,11 @@ export const syncSweep: JobDefinition = {
   queue: 'sync',
   async run(context, job, token) {
     const resource = resourceOf(job);
-    if (hasFreshSweep(context, resource)) return 'a sweep has only just begun';
+    const wish = wishOf(job);
+    if (wish === null && hasFreshSweep(context, resource)) return 'a sweep has only just begun';
     try {
-      const result = await runPass(context, resource, 'sweep', reporter(context, job));
+      const options = { onPage: reporter(context, job), acceptDeletes: wish === 'accept-deletes' };
+      const result = await runPass(context, resource, 'sweep', options);
       if (result !== 'busy') return result;
     } catch (error) {
       throw new RunAgain(messageOf(error), passDelay(context, job.attemptsMade));
@@ -45,7 +48,7 @@ export async function runPass(
   context: WorkContext,
   resource: Resource,
   mode: PassMode,
-  onPage: (pass: Pass) => void = () => {},
+  { onPage, acceptDeletes = false }: { onPage?: (pass: Pass) => void; acceptDeletes?: boolean } = {},
 ): Promise<PassSummary | string> {
   const { app, activity, signal } = context;
   const { client, store, clock, log } = app;
@@ -56,12 +59,12 @@ export async function runPass(
   const onEachPage = (pass: Pass): void => {
     under.lastPageAt = clock.now();
     counted(pass);
-    onPage(pass);
+    onPage?.(pass);
   };
   try {
     const outcome = await syncOnce(
       { client, store, clock, signal, ahead: app.settings.pagesAhead, onPage: onEachPage },
-      { resource, mode, wait: false },
+      { resource, mode, acceptDeletes, wait: false },
     );
     if (!outcome.done) {
       log.info({ resource, mode }, outcome.reason);
@@ -161,4 +164,10 @@ function resourceOf(job: Job): Resource {
   const resource = RESOURCES.find((name) => name === asked);
   if (resource === undefined) throw new Error(`job ${job.id} names no list`);
   return resource;
+}
+
+/** Null for a pass that time has rung. */
+function wishOf(job: Job): Wish | null {
+  const wish: unknown = Reflect.get(Object(job.data), 'wish');
+  return wish === 'now' || wish === 'accept-deletes' ? wish : null;
 }

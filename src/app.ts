@@ -28,6 +28,7 @@ import { type Tidying, tidy } from './store/housekeeping.ts';
 import { takeLock } from './store/lock.ts';
 import type { MirrorStatus, MirrorStore } from './store/mirror/seam.ts';
 import { openSqliteStore, readMirrorStatus } from './store/mirror/sqlite.ts';
+import { openSyncView, type SyncView } from './store/mirror/view.ts';
 import { type ImportReads, openImportReads } from './store/outbox/import-reads.ts';
 import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
@@ -150,6 +151,11 @@ export function sendingContext({ settings, outbox, client, clock }: App, signal:
 /** The outbox for commands that only look; null where nothing was ever written. */
 export function viewOutbox(settings: Settings): OutboxView | null {
   return openOutboxView(mirrorOf(settings));
+}
+
+/** How the mirror follows its upstream, for the dashboard. */
+export function viewSync(settings: Settings): SyncView {
+  return openSyncView(mirrorOf(settings));
 }
 
 /** The full-text search of the mirror's posts. */

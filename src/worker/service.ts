@@ -2,13 +2,15 @@ import type { Queue } from 'bullmq';
 import { backoffOf, type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import { JOBS } from '../../jobs/index.ts';
-import { type Schedule, schedulesOf } from '../../jobs/schedules.ts';
+import { askedRing, headRing, type Ring, type Schedule, schedulesOf } from '../../jobs/schedules.ts';
 import { runPass } from '../../jobs/sync.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { within } from '../queue/within.ts';
+import type { PassMode } from '../store/mirror/seam.ts';
 import { gauges } from './gauges.ts';
 import { heal, overdueSweeps } from './heal.ts';
 import type { Progress } from './health.ts';
@@ -22,15 +24,20 @@ export interface Service {
   progress(): Promise<Progress>;
   /** For the queue board. */
   readonly queues: readonly Queue[];
+  /** Has a list read soon, because a person asked for it; resolves as soon as the queue has it. */
+  requestSync(resource: Resource, what: SyncWish): Promise<void>;
   /** Stops in order; a create under way has eight seconds. Resolves within 9.5 s of being called. */
   close(): Promise<void>;
 }
+
+/** `head` for the newest rows, `sweep` for all of them, `accept-deletes` for a sweep that the brake does not stop. */
+export type SyncWish = PassMode | 'accept-deletes';
 
 export interface ServiceOptions {
   /** Called once the first look at the upstream is under way; closed by the service. */
   openBackend(): Promise<QueueBackend>;
   metrics: Metrics;
-  /** Ends the start as well, however far it has come; then it fails with the reason. */
+  /** From when on nothing new begins, also before it is closed; aborted during the start, it ends that with a failure. */
   signal?: AbortSignal;
   /** Shorter ones for tests. */
   periods?: Partial<Periods>;
@@ -75,6 +82,8 @@ const PERIODS: Periods = {
 export async function startService(app: App, options: ServiceOptions): Promise<Service> {
   const periods = { ...PERIODS, ...options.periods };
   const stop = new AbortController();
+  // At once, and not when it is closed: from the first signal on nothing new begins.
+  options.signal?.addEventListener('abort', () => stop.abort(stopped()), { once: true });
   const work = workContext(app, options.metrics, periods, stop.signal);
   const early = firstSweeps(work);
   try {
@@ -131,6 +140,7 @@ function run(context: JobContext, periods: Periods, early: Promise<void>, stop: 
   return {
     progress: progressReader(context, { startedAt, tickEveryMs: periods.tick, isSender: sender.isSender }),
     queues: QUEUES.map((name) => backend.queue(name)),
+    requestSync: (resource, what) => within(ASK_MS, ring(backend, wished(resource, what)), noQueue),
     close() {
       closing ??= within(CLOSE_MS, close(), () => undefined);
       return closing;
@@ -142,6 +152,20 @@ function startSender(context: JobContext, periods: Periods): Sender {
   const { pushPerMinute: perMinute, pushConcurrency: concurrency } = context.app.settings;
   const { lock: lockMs, watch: watchMs, probe: probeMs } = periods;
   return keepSending(context, { concurrency, perMinute, lockMs, watchMs, probeMs });
+}
+
+/** Whoever pressed a button is told when the queue is away, rather than kept waiting for it. */
+const ASK_MS = 3000;
+
+function wished(resource: Resource, what: SyncWish): Ring {
+  if (what === 'head') return headRing(resource);
+  return askedRing(resource, what === 'sweep' ? 'now' : what);
+}
+
+function noQueue(): AppError {
+  return new AppError('unreachable', 'the queue does not answer, so nothing was asked for', {
+    hint: 'Try again when it is back.',
+  });
 }
 
 const CLOSE_MS = 9500;

@@ -1,0 +1,68 @@
+import type { Resource } from '../../contract/resources.ts';
+import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import type { MirrorStatus } from './seam.ts';
+import { readStatus } from './status.ts';
+
+/** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
+export interface SyncView {
+  status(): MirrorStatus;
+  /** Rows that no longer show upstream, lowest id first: those held back, or those that are only under suspicion. */
+  absent(filter: AbsentFilter): AbsentRow[];
+  /** Rows the upstream sent broken, newest first, without what was sent. */
+  quarantine(filter: { before: number | null; limit: number }): QuarantinedRow[];
+  /** What was sent, as it came; null where there is no such row. */
+  quarantined(id: number): string | null;
+  close(): void;
+}
+
+export interface AbsentFilter {
+  resource: Resource;
+  held: boolean;
+  after: number;
+  limit: number;
+}
+
+export interface AbsentRow {
+  id: number;
+  /** The title of a post, or the beginning of a comment. */
+  text: string;
+  since: string;
+  /** Complete sweeps that did not show it; 0 where a page itself proved that it is gone. */
+  misses: number;
+}
+
+export interface QuarantinedRow {
+  id: number;
+  resource: Resource;
+  seen_at: string;
+  reason: string;
+  /** Characters of what was sent. */
+  size: number;
+}
+
+export function openSyncView(options: OpenOptions): SyncView {
+  const db = openForReading(options);
+  const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
+  const quarantine = db.prepare<{ before: number; limit: number }, QuarantinedRow>(`
+    SELECT id, resource, seen_at, reason, length(body) AS size FROM quarantine
+     WHERE id < $before ORDER BY id DESC LIMIT $limit`);
+  const body = db.prepare<[number], string>('SELECT body FROM quarantine WHERE id = ?').pluck();
+  return {
+    status: () => readStatus(db),
+    absent: ({ resource, ...filter }) => absent[resource](filter),
+    quarantine: ({ before, limit }) => quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
+    quarantined: (id) => body.get(id) ?? null,
+    close: () => db.close(),
+  };
+}
+
+/** Where the words of a row stand. */
+const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(content, 1, 200)' };
+
+function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
+  const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
+    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.misses
+      FROM absences a JOIN ${resource} r ON r.id = a.id
+     WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
+  return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });
+}
