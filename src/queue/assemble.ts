@@ -4,7 +4,7 @@ import type { Connection, QueueBackend, Trouble } from './seam.ts';
 import { within } from './within.ts';
 
 /** A service has ten seconds to stop, and most of them belong to a create under way. */
-const CLOSE_MS = 1500;
+const CLOSE_MS = 1000;
 
 /** What all backends do alike: names, listeners, the order of closing. */
 export function assemble(connection: Connection, mirrorId: string, trouble: Trouble): QueueBackend {
@@ -57,11 +57,21 @@ async function closeAll(
 ): Promise<void> {
   for (const worker of workers) worker.cancelAllJobs('the queue is closing');
   const gently = async (): Promise<void> => {
-    await Promise.allSettled([...workers].map((worker) => worker.close()));
+    await Promise.allSettled([...workers].map(closeWorker));
     await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
   };
-  await within(CLOSE_MS, gently(), () => undefined);
+  await within(2 * CLOSE_MS, gently(), () => undefined);
   await connection.drop();
+}
+
+/** A close that waits for a job cannot be hurried any more, and its timers would keep the process alive: so a pause waits instead. */
+async function closeWorker(worker: Worker): Promise<void> {
+  const isIdle = await within(
+    CLOSE_MS,
+    worker.pause().then(() => true),
+    () => false,
+  );
+  await worker.close(!isIdle);
 }
 
 /** No dot in the id, so that no two mirrors and queues share a name. A colon is forbidden by BullMQ. */

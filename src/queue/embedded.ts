@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { AppError, messageOf } from '../base/errors.ts';
-import { moveAside, prepareFolder } from './folder.ts';
+import { moveAside, prepareFolder, restrictFiles } from './folder.ts';
 import { migrate, pgMakers, USE_SCHEMA } from './pg-backend.ts';
 import { pglitePool } from './pglite-pool.ts';
 import type { Connection, QueueOptions } from './seam.ts';
@@ -22,6 +22,7 @@ export async function openEmbedded(
     });
   try {
     const db = await openOrReplace(options);
+    restrictFiles(folder);
     return {
       kind: 'embedded',
       place: folder,
@@ -35,6 +36,7 @@ export async function openEmbedded(
       },
       async drop() {
         await db.close();
+        restrictFiles(folder);
         lock.release();
       },
     };

@@ -1,8 +1,15 @@
-import { chmodSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 
 export function prepareFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
+}
+
+/** PGlite makes its files for everybody, whatever the umask says. The folder itself keeps others out; this is for copies of it. */
+export function restrictFiles(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600);
 }
 
 /** Keeps the newest broken folder for whoever wants to know, and no more: each takes 40 MB and up. */

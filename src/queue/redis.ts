@@ -44,14 +44,17 @@ export async function connectRedis(url: Secret, log: Logger, trouble: Trouble): 
   };
 }
 
-/** BullMQ makes the connections on which workers wait by itself; they are kept in sight so that closing ends them too. */
+/**
+ * BullMQ makes the connections on which workers wait by itself; they are kept in sight so that closing ends them too. A lazy one that
+ * fails to connect the first time would leave its worker dead for good.
+ */
 function openClient(url: Secret, trouble: Trouble): { client: Redis; copies: Redis[]; place: string } {
   const client = new Redis(url.reveal(), WAITING);
   client.on('error', trouble.away);
   const copies: Redis[] = [];
   const duplicate = client.duplicate.bind(client);
   client.duplicate = (changes) => {
-    const copy = duplicate(changes);
+    const copy = duplicate({ ...changes, lazyConnect: false });
     copies.push(copy);
     return copy;
   };

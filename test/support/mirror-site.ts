@@ -76,9 +76,13 @@ export function running(t: TestContext, child: ChildProcessWithoutNullStreams): 
 }
 
 /** Resolves as soon as the condition holds; fails with what was waited for when it takes too long. */
-export async function eventually(what: string, condition: () => boolean, limitMs = 30_000): Promise<void> {
+export async function eventually(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 30_000,
+): Promise<void> {
   const deadline = Date.now() + limitMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
     await setTimeout(5);
   }

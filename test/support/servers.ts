@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import { chownSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,9 +17,6 @@ export interface Server {
   stop(): Promise<void>;
   /** SIGKILL, as in a crash. The folder stays until `stop`. */
   kill(): Promise<void>;
-}
-
-export interface RedisServer extends Server {
   /** Started again on the same port and folder, after `kill` or instead of the running one. */
   restart(): Promise<void>;
 }
@@ -27,12 +24,14 @@ export interface RedisServer extends Server {
 export interface RedisOptions {
   /** Whether what was written outlives a crash: every write is logged to disk. */
   durable?: boolean;
+  /** Further ones for redis-server, such as `--requirepass`. */
+  flags?: string[];
 }
 
-export async function startRedis({ durable = false }: RedisOptions = {}): Promise<RedisServer> {
+export async function startRedis({ durable = false, flags = [] }: RedisOptions = {}): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-redis-'));
   const persistence = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
-  const fixed = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];
+  const fixed = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence, ...flags];
   const server = await start(folder, 'SIGTERM', (port) => ({
     command: requireProgram('redis-server'),
     args: ['--port', String(port), ...fixed],
@@ -41,24 +40,52 @@ export async function startRedis({ durable = false }: RedisOptions = {}): Promis
   return Object.assign(server, { url: `redis://127.0.0.1:${server.port}` });
 }
 
-export async function startPostgres(): Promise<Server> {
+export interface PostgresOptions {
+  /** Of the user `postgres`; without one everybody on this machine is let in. */
+  password?: string;
+  /** Whether what was committed outlives a crash of the server. */
+  durable?: boolean;
+}
+
+export async function startPostgres({ password, durable = false }: PostgresOptions = {}): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-postgres-'));
   const owner = ordinaryUser();
   const data = join(folder, 'data');
-  await createCluster(folder, data, owner);
+  await createCluster(folder, data, owner, password);
   // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
   const server = await start(folder, 'SIGINT', (port) => ({
     command: requireProgram('postgres'),
-    args: ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...FAST],
+    args: [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-h',
+      '127.0.0.1',
+      '-k',
+      '',
+      ...FAST,
+      '-c',
+      `synchronous_commit=${durable ? 'on' : 'off'}`,
+    ],
     ready: /database system is ready to accept connections/,
     ...owner,
   }));
-  return Object.assign(server, { url: `postgres://postgres@127.0.0.1:${server.port}/postgres` });
+  const user = password === undefined ? 'postgres' : `postgres:${password}`;
+  return Object.assign(server, { url: `postgres://${user}@127.0.0.1:${server.port}/postgres` });
 }
 
-async function createCluster(folder: string, data: string, owner: Owner | null): Promise<void> {
-  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+async function createCluster(
+  folder: string,
+  data: string,
+  owner: Owner | null,
+  password: string | undefined,
+): Promise<void> {
+  const secret = join(folder, 'password');
+  const access = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', `--pwfile=${secret}`];
+  const args = ['-D', data, '-U', 'postgres', ...access, '-E', 'UTF8', '--locale=C', '--no-sync'];
   try {
+    if (password !== undefined) writeFileSync(secret, password, { mode: 0o644 });
     if (owner) chownSync(folder, owner.uid, owner.gid);
     await promisify(execFile)(requireProgram('initdb'), args, { cwd: folder, ...owner });
   } catch (error) {
@@ -68,10 +95,7 @@ async function createCluster(folder: string, data: string, owner: Owner | null):
 }
 
 /** What a test writes need not outlive the machine. */
-const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'].flatMap((option) => [
-  '-c',
-  option,
-]);
+const FAST = ['fsync=off', 'full_page_writes=off'].flatMap((option) => ['-c', option]);
 
 async function start(folder: string, gently: NodeJS.Signals, launch: (port: number) => Launch) {
   const guard = guardOver(folder);

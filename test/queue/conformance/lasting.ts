@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { eventually } from '../../support/mirror-site.ts';
+import type { Play } from './station.ts';
+
+const HOUR = 3_600_000;
+
+export function lasting(play: Play): void {
+  play('closed and opened again, it still has its jobs and schedules', async ({ station, open }) => {
+    const target = station.newTarget();
+    const before = await open(target);
+    const queue = before.queue('work');
+    await queue.upsertJobScheduler('nightly', { pattern: '0 3 * * *', tz: 'UTC' }, { name: 'nightly' });
+    await queue.add('waiting', { n: 1 });
+    await queue.add('delayed', { n: 2 }, { delay: 300 });
+    await before.close();
+    const after = await open(target);
+    assert.deepEqual(
+      (await after.queue('work').getJobSchedulers()).map(({ key, pattern, tz }) => [key, pattern, tz]),
+      [['nightly', '0 3 * * *', 'UTC']],
+    );
+    const seen: unknown[] = [];
+    after.worker('work', async ({ name, data }) => seen.push([name, data]));
+    await eventually('both have run', () => seen.length === 2);
+    assert.deepEqual(seen, [
+      ['waiting', { n: 1 }],
+      ['delayed', { n: 2 }],
+    ]);
+  });
+
+  play('emptied from outside, it takes jobs and schedules again', async ({ station, open }) => {
+    const target = station.newTarget();
+    let backend = await open(target);
+    const runs: string[] = [];
+    const use = (): void => void backend.worker('work', async ({ name }) => runs.push(name));
+    use();
+    const queue = backend.queue('work');
+    await queue.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
+    await queue.add('before', {}, { delay: HOUR });
+    await eventually('the first ring', () => runs.includes('tick'));
+    if (station.server === null) await backend.close();
+    await station.flush(target);
+    if (station.server === null) {
+      backend = await open(target);
+      use();
+    }
+    const after = backend.queue('work');
+    assert.deepEqual(await after.getJobSchedulers(), []);
+    assert.equal(await after.getDelayedCount(), 0);
+    runs.length = 0;
+    await after.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
+    await after.add('after', {});
+    await eventually('both have run', () => runs.includes('after') && runs.includes('tick'));
+  });
+}
