@@ -54,8 +54,8 @@ function tablePrinter({ print }: Output): Printer {
       names = given;
     },
     rows: (rows) => void all.push(...rows),
-    end() {
-      if (names.length === 0) return;
+    end(isWhole) {
+      if (names.length === 0 || (!isWhole && all.length === 0)) return;
       const aligns = names.map((_, i) => (all.every((row) => isNumber(row[i])) ? 'right' : 'left'));
       print(draw([names.map((name) => cut(name, LONGEST_CELL)), ...all.map((row) => row.map(cell))], aligns));
     },
