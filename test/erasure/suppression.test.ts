@@ -56,7 +56,7 @@ describe('the suppression list', () => {
     await bench.erase(EMAIL);
     const other = { ...wire.user, id: 9, email: 'o@example.com', alias: 'ada@example.com' };
     const content =
-      "Ada@Example.com. 'ada@example.com' <ada@example.com> mailto:ada@example.com?to=ada%40example.com";
+      "Ada@Example.com. 'ada@example.com' <ada@example.com> mailto:ada@example.com?to=ada%40example.com x@ada@example.com";
     const near = 'joada@example.com j.ada@example.com ada@example.com.org ada@example.comx';
     await sweep(
       bench.store,
@@ -67,7 +67,7 @@ describe('the suppression list', () => {
     assert.deepEqual(bench.query('SELECT title, content, extra FROM posts'), [
       {
         title: near,
-        content: "[erased]. '[erased]' <[erased]> mailto:[erased]?to=[erased]",
+        content: "[erased]. '[erased]' <[erased]> mailto:[erased]?to=[erased] x@[erased]",
         extra: '{"note":{"deep":["\\n[erased]"]}}',
       },
     ]);

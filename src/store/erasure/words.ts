@@ -12,11 +12,11 @@ export function normalised(email: string): string {
 }
 
 /**
- * Anything that can be an address, also as it stands in a link. What may belong to its first part is taken widely. It is only looked
- * for where such a part begins: from every sign of it, a long word without an address would take hours.
+ * The sign inside anything that can be an address, also as it stands in a link, with what stands before and after it. The first part
+ * is taken widely, and both no longer than an address can be: a hostile text is a long word, and read from each of its letters.
  */
-const ADDRESS =
-  /(?<![\p{L}\p{M}\p{N}.!#$&'*+/=?^_`{|}~-])([\p{L}\p{M}\p{N}.!#$&'*+/=?^_`{|}~-]+)(@|%40)([\p{L}\p{M}\p{N}.-]*[\p{L}\p{M}\p{N}])/giu;
+const AT =
+  /(?<=([\p{L}\p{M}\p{N}.!#$&'*+/=?^_`{|}~-]{1,128}))(?:@|%40)(?=([\p{L}\p{M}\p{N}.-]{0,254}[\p{L}\p{M}\p{N}]))/gu;
 /** Signs that more often surround an address than belong to it. */
 const LOOSE = /^.*[!#$&'*/=?^`{|}~]/su;
 const LEADING = /^[._+-]+/u;
@@ -29,11 +29,19 @@ export function mayHoldAddress(text: string): boolean {
 /** Every address of a text for which `isMeant` holds is replaced; a longer address that merely ends like one of them is another. */
 export function withoutAddresses(text: string, isMeant: (email: string) => boolean): string {
   if (!mayHoldAddress(text)) return text;
-  return text.replace(ADDRESS, (whole, local: string, at: string, domain: string) => {
-    const tight = local.replace(LOOSE, '');
-    for (const form of new Set([local, tight, tight.replace(LEADING, '')]))
-      if (form !== '' && isMeant(`${form}@${domain}`))
-        return whole.slice(0, whole.length - form.length - at.length - domain.length) + ERASED;
-    return whole;
-  });
+  let kept = '';
+  let from = 0;
+  for (const { index, 0: at, 1: local = '', 2: domain = '' } of text.matchAll(AT)) {
+    const meant = formsOf(local).find((form) => index - form.length >= from && isMeant(`${form}@${domain}`));
+    if (meant === undefined) continue;
+    kept += text.slice(from, index - meant.length) + ERASED;
+    from = index + at.length + domain.length;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+/** The first part of an address, as it stands and without the signs around it. */
+function formsOf(local: string): string[] {
+  const tight = local.replace(LOOSE, '');
+  return [...new Set([local, tight, tight.replace(LEADING, '')])].filter((form) => form !== '');
 }
