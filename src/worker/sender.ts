@@ -106,7 +106,9 @@ function start(context: JobContext, definition: JobDefinition, settings: WorkerS
   const ended = (job: Job | undefined): void => {
     if (!job) return;
     context.dispatcher.ended(rowOf(job));
-    if (context.dispatcher.isLow() && !context.signal.aborted)
+    // What was looked for may have to be sent again, and nobody else would notice: the change was our own.
+    const isNews = definition === reconcile || context.dispatcher.isLow();
+    if (isNews && !context.signal.aborted)
       context.dispatcher.look().catch((error) => context.app.log.error(`ringing rows: ${messageOf(error)}`));
   };
   crew.worker.on('completed', ended);

@@ -27,6 +27,9 @@ describe('the service on its own', () => {
       status.stdout,
     );
     await eventually('it is up', () => isUp(service), 60_000);
+    const created = await runCli(['create', '--board', 'bugs', '--title', 'A first wish'], { cwd: folder });
+    assert.equal(created.code, 0, created.stderr);
+    await eventually('it is sent', () => service.said().includes('"outcome":"confirmed"'));
     await stop(service);
   });
 
