@@ -42,7 +42,7 @@ export const SERVERS: { name: string; open(t: TestContext, options?: SandboxOpti
 export interface Replica extends Api {
   outbox: OutboxStore;
   mirror: string;
-  /** Brings the mirror up to date; done before each request that reads, unless the test wants otherwise. */
+  /** Brings the mirror up to date; done by itself before a request that reads, unless the test wants otherwise. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -91,11 +91,19 @@ export async function openReplica(
         { resource, mode: 'sweep', wait: true },
       );
   };
-  await sync();
+  const changes = sandbox.world.db.prepare<[], number>('SELECT total_changes()').pluck();
+  let synced = -1;
+  const syncIfChanged = async (): Promise<void> => {
+    const now = changes.get() ?? 0;
+    if (now !== synced) await sync();
+    synced = now;
+  };
+  await syncIfChanged();
   const reads = openReplicaReads(place);
   const deps = { reads, outbox, clock, upstream: sandbox.url, waitMs, pageSize: options.pageSize ?? 100 };
   const part: HttpPart = async (app) => {
-    if (isFresh) app.addHook('onRequest', async ({ method }) => (method === 'GET' ? sync() : undefined));
+    if (isFresh)
+      app.addHook('onRequest', async ({ method }) => (method === 'GET' ? syncIfChanged() : undefined));
     await replica(deps)(app);
   };
   const http = await openHttp(t, { parts: [part], ...(token === undefined ? {} : { token }) });

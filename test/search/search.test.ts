@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { fillMirror } from '../../bench/search-data.ts';
+import type { Post } from '../../src/contract/decode.ts';
+import type { MirrorStore } from '../../src/store/mirror/seam.ts';
+import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import { openSearchReads, type Part, SEARCH_SQL, type SearchReads } from '../../src/store/search.ts';
+import { aPost } from '../store/rows.ts';
+import { sweep } from '../store/steps.ts';
+
+const UPSTREAM = 'http://upstream.test';
+
+interface Shelf {
+  store: MirrorStore;
+  search: SearchReads;
+  /** The ids that a text finds, best first. */
+  ids(text: string, options?: Parameters<SearchReads['find']>[1]): Promise<number[]>;
+}
+
+/** A mirror with these posts, indexed unless the test wants otherwise. */
+async function shelfOf(t: TestContext, posts: Post[], isIndexed = true): Promise<Shelf> {
+  const folder = mkdtempSync(join(tmpdir(), 'fm-search-'));
+  const path = join(folder, 'mirror.db');
+  const store = openSqliteStore({ path, upstream: UPSTREAM, holder: 'test' });
+  await sweep(store, 'posts', posts, 1);
+  if (isIndexed) while (await store.indexText());
+  const search = openSearchReads({ path, upstream: UPSTREAM });
+  t.after(async () => {
+    await search.close();
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const ids: Shelf['ids'] = async (text, options) =>
+    (await search.find(text, options)).hits.map((hit) => hit.id);
+  return { store, search, ids };
+}
+
+const post = (id: number, title: string, content = 'Nothing to add.'): Post => aPost(id, { title, content });
+
+function marked(parts: readonly Part[] = []): string {
+  return parts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('');
+}
+
+describe('a search', () => {
+  it('ranks a word of the title above the same word of the content, and the newer of two equals first', async (t) => {
+    const { ids } = await shelfOf(t, [
+      post(1, 'Something else', 'The zeppelin is late.'),
+      post(2, 'A zeppelin', 'It is late.'),
+      post(3, 'Something else', 'The zeppelin is late.'),
+      post(4, 'Nothing', 'of the kind'),
+    ]);
+    assert.deepEqual(await ids('zeppelin'), [2, 3, 1]);
+    assert.deepEqual(await ids('zeppelin', { limit: 2 }), [2, 3]);
+  });
+
+  it('folds accents and case, and finds singular and plural', async (t) => {
+    const { ids } = await shelfOf(t, [
+      post(1, 'Résumé'),
+      post(2, 'resume'),
+      post(3, 'RE\u0301SUME\u0301S'),
+      post(4, 'rest'),
+    ]);
+    for (const text of ['resume', 'RÉSUMÉ', 'résumés'])
+      assert.deepEqual(new Set(await ids(text)), new Set([1, 2, 3]), text);
+  });
+
+  it('takes quotes as words side by side and a star as the beginning of a word', async (t) => {
+    const { ids } = await shelfOf(t, [
+      post(1, 'Dark mode'),
+      post(2, 'Mode that is dark'),
+      post(3, 'Darkness'),
+    ]);
+    assert.deepEqual(await ids('"dark mode"'), [1]);
+    assert.deepEqual(new Set(await ids('dark mode')), new Set([1, 2]));
+    assert.deepEqual(new Set(await ids('dark*')), new Set([1, 2, 3]));
+    assert.deepEqual(await ids('darkn', { typing: true }), [3]);
+    assert.deepEqual(await ids('darkn'), []);
+  });
+
+  it('marks what matched in title and snippet, as data', async (t) => {
+    const long = `${'before '.repeat(60)}the zeppelins flew ${'after '.repeat(60)}`;
+    const { search } = await shelfOf(t, [post(1, 'A <b>zeppelin</b>', long)]);
+    const [hit] = (await search.find('zeppelin')).hits;
+    assert.equal(marked(hit?.title), 'A <b>[zeppelin]</b>');
+    assert.match(marked(hit?.snippet), /^…(before )*the \[zeppelins\] flew (after ?)*…$/);
+    assert.ok((hit?.snippet.map(({ text }) => text).join('').length ?? 0) < 250);
+  });
+
+  it('shows live posts only, also before the index has forgotten the others', async (t) => {
+    const { store, ids } = await shelfOf(t, [post(1, 'zeppelin one'), post(2, 'zeppelin two')]);
+    await sweep(store, 'posts', [post(2, 'zeppelin two')], 2);
+    assert.deepEqual(await ids('zeppelin'), [2]);
+    await sweep(store, 'posts', [post(1, 'zeppelin again'), post(2, 'submarine')], 3);
+    assert.deepEqual(await ids('zeppelin'), [1]);
+  });
+
+  it('can be kept to one board, by its short name or by its name, and says which there are', async (t) => {
+    const bugs = { id: 1, name: 'Bug reports', url: '/b/bugs/' };
+    const ideas = { id: 2, name: 'Ideas', url: '/b/ideas/' };
+    const { ids } = await shelfOf(t, [
+      aPost(1, { title: 'zeppelin', board: bugs }),
+      aPost(2, { title: 'zeppelin', board: ideas }),
+    ]);
+    assert.deepEqual(await ids('zeppelin', { board: 'bugs' }), [1]);
+    assert.deepEqual(await ids('zeppelin', { board: 'IDEAS' }), [2]);
+    await assert.rejects(ids('zeppelin', { board: 'nope' }), {
+      code: 'usage',
+      message: 'the mirror has no board "nope"',
+      hint: 'It knows bugs, ideas.',
+    });
+  });
+
+  it('tells a text without words from one that finds nothing, and how many posts are not indexed yet', async (t) => {
+    const { store, search } = await shelfOf(t, [post(1, 'zeppelin'), post(2, 'other')], false);
+    assert.deepEqual(await search.find('zeppelin'), { hits: [], isQuestion: true, unindexed: 2 });
+    assert.deepEqual(await search.find(' ?! '), { hits: [], isQuestion: false, unindexed: 2 });
+    while (await store.indexText());
+    const { hits, unindexed } = await search.find('zeppelin');
+    assert.deepEqual([hits.length, unindexed], [1, 0]);
+  });
+
+  it('never answers with more than fifty', async (t) => {
+    const { ids } = await shelfOf(
+      t,
+      Array.from({ length: 60 }, (_, n) => post(n + 1, `zeppelin ${n}`)),
+    );
+    assert.equal((await ids('zeppelin')).length, 50);
+    assert.equal((await ids('zeppelin', { limit: 1000 })).length, 50);
+  });
+
+  it('takes any text at all', async (t) => {
+    const { search } = await shelfOf(t, [post(1, 'and or not near title content'), post(2, 'x y z')]);
+    const anything = fc.string({ unit: 'binary', maxLength: 40 });
+    const syntax = ['"', '*', ' AND ', ' NOT ', 'NEAR(', 'title:', '^', '-', '{a b}:', '\0', '\ud800', '’'];
+    const mixed = fc.array(fc.oneof(anything, fc.constantFrom(...syntax)), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(mixed, fc.boolean(), async (parts, typing) => {
+        for (const text of [parts.join(''), parts.join(' ')])
+          assert.ok((await search.find(text, { typing })).hits.length <= 2);
+      }),
+      { numRuns: 300 },
+    );
+    for (const text of ['x'.repeat(10_000), 'x '.repeat(5_000), '"'.repeat(10_000)]) await search.find(text);
+  });
+});
+
+describe('a search among many posts', () => {
+  it('goes by the index alone: posts are looked up by id, and never gone through', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'fm-search-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'mirror.db');
+    const { words } = await fillMirror(path, UPSTREAM, 5_000);
+    const db = new Database(path, { readonly: true });
+    const question = { match: `"${words[0]}"`, floor: 0, board: 1, limit: 50, ids: '[]' };
+    for (const [name, sql] of Object.entries(SEARCH_SQL)) {
+      const plan = db.prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(question);
+      const steps = plan.map(({ detail }) => detail).filter((step) => /\b(posts|posts_text|p)\b/.test(step));
+      assert.match(steps[0] ?? '', /^SCAN posts_text VIRTUAL TABLE INDEX \d+:.*M/, name);
+      for (const step of steps.slice(1))
+        assert.match(
+          step,
+          /^SEARCH (p|posts) USING INTEGER PRIMARY KEY|USING COVERING INDEX posts_/,
+          `${name}: ${step}`,
+        );
+    }
+    db.close();
+    const search = openSearchReads({ path, upstream: UPSTREAM });
+    const { hits } = await search.find(`${words[0]} ${words[9]}`);
+    await search.close();
+    assert.equal(hits.length, 50);
+    assert.ok(hits.every((hit, n) => n === 0 || hit.relevance >= (hits[n - 1]?.relevance ?? 0)));
+  });
+});
