@@ -4,7 +4,7 @@ import type { Cell, ExportRow } from '../store/export.ts';
 import type { CellType, ExportColumn } from '../store/export-tables.ts';
 import { type Encoder, NOTHING } from './encoder.ts';
 
-/** A row group is encoded in one go, without a turn for anything else: 5,000 posts take about 40 ms. */
+/** A row group is encoded in one go, without a turn for anything else: this many posts of 800 characters take about 45 ms. */
 const GROUP_ROWS = 2500;
 /** Long texts end a group early; so memory depends on neither the number nor the size of rows. */
 const GROUP_CHARACTERS = 4_000_000;
