@@ -35,9 +35,12 @@ export async function openEmbedded(
         await db.exec('VACUUM ANALYZE');
       },
       async drop() {
-        await db.close();
-        restrictFiles(folder);
-        lock.release();
+        try {
+          await db.close();
+          restrictFiles(folder);
+        } finally {
+          lock.release();
+        }
       },
     };
   } catch (error) {

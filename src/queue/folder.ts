@@ -1,4 +1,4 @@
-import { chmodSync, globSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export function prepareFolder(folder: string): void {
@@ -8,6 +8,7 @@ export function prepareFolder(folder: string): void {
 
 /** PGlite makes its files for everybody, whatever the umask says. The folder itself keeps others out; this is for copies of it. */
 export function restrictFiles(folder: string): void {
+  if (!existsSync(folder)) return;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600);
 }
