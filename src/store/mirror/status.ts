@@ -25,7 +25,7 @@ export function rowCounter(db: Db): (resource: Resource) => Size {
 }
 
 /** How the mirror stands, from a read-only handle. */
-export function readStatus(db: Db): MirrorStatus {
+export function readStatus(db: Db, recentRuns = RECENT_RUNS): MirrorStatus {
   const sizes = rowCounter(db);
   const upstream =
     db.prepare<[], string>("SELECT value FROM meta WHERE key = 'upstream'").pluck().get() ?? '';
@@ -41,7 +41,7 @@ export function readStatus(db: Db): MirrorStatus {
               suspects, quarantined, error
          FROM sync_runs ORDER BY id DESC LIMIT ?`,
     )
-    .all(RECENT_RUNS);
+    .all(recentRuns);
   return {
     upstream,
     resources: RESOURCES.map((resource) => ({ ...passesOf(db, resource), ...sizes(resource) })),

@@ -40,6 +40,9 @@ export interface QuarantinedRow {
   size: number;
 }
 
+/** Heads come every few minutes: fewer would show none of the sweeps. */
+const RUNS_SHOWN = 40;
+
 export function openSyncView(options: OpenOptions): SyncView {
   const db = openForReading(options);
   const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
@@ -48,7 +51,7 @@ export function openSyncView(options: OpenOptions): SyncView {
      WHERE id < $before ORDER BY id DESC LIMIT $limit`);
   const body = db.prepare<[number], string>('SELECT body FROM quarantine WHERE id = ?').pluck();
   return {
-    status: () => readStatus(db),
+    status: () => readStatus(db, RUNS_SHOWN),
     absent: ({ resource, ...filter }) => absent[resource](filter),
     quarantine: ({ before, limit }) => quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
     quarantined: (id) => body.get(id) ?? null,

@@ -1,0 +1,33 @@
+import { AppError } from '../../base/errors.ts';
+
+/** What a request says in its address or body, one value at a time: as wanted, or refused in words. */
+
+export function textOf(given: unknown, name: string): string | null {
+  const value: unknown = Reflect.get(Object(given), name);
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string') return value;
+  throw new AppError('usage', `"${name}" must be one text`);
+}
+
+/** A whole number from 1 up; null where there is none. */
+export function numberOf(given: unknown, name: string): number | null {
+  const value: unknown = Reflect.get(Object(given), name);
+  if (value === undefined || value === null || value === '') return null;
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number;
+  throw new AppError('usage', `"${name}" must be a whole number from 1 up`);
+}
+
+/** One of a few words; null where there is none. */
+export function oneOf<const T extends string>(given: unknown, name: string, words: readonly T[]): T | null {
+  const text = textOf(given, name);
+  const word = words.find((one) => one === text);
+  if (text === null || word !== undefined) return word ?? null;
+  throw new AppError('usage', `"${name}" can be ${words.join(', ')}`);
+}
+
+/** What a request cannot do without. */
+export function required<T>(value: T | null, name: string): T {
+  if (value !== null) return value;
+  throw new AppError('usage', `"${name}" is missing`);
+}

@@ -1,0 +1,175 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { acceptPost } from '../../outbox/accept-post.ts';
+import { checkDraft } from '../../outbox/create.ts';
+import { cancel, resolve, retry } from '../../outbox/decide.ts';
+import { ARROWS } from '../../outbox/states.ts';
+import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
+import {
+  type AttemptRow,
+  OUTBOX_STATES,
+  type OutboxRow,
+  type OutboxStore,
+  type StateCounts,
+} from '../../store/outbox/seam.ts';
+import type { OutboxView, ViewedPost } from '../../store/outbox/view.ts';
+import { numberOf, oneOf, required, textOf } from './asked.ts';
+
+export interface OutboxDeps {
+  view: OutboxView;
+  /** Not the sender's own: what that one writes itself it does not notice as news. */
+  outbox: OutboxStore;
+  reads: Pick<ImportReads, 'boards'>;
+  clock: Clock;
+  random?: () => number;
+}
+
+const PAGE_ROWS = 50;
+
+/** A row without its text, as a list shows it. */
+export type ListedRow = Pick<
+  OutboxRow,
+  | 'id'
+  | 'batch'
+  | 'line'
+  | 'board'
+  | 'title'
+  | 'email'
+  | 'state'
+  | 'attempts'
+  | 'not_before'
+  | 'post_id'
+  | 'last_error'
+  | 'duplicate_of'
+  | 'changed_at'
+>;
+
+export interface OutboxPage {
+  rows: ListedRow[];
+  /** By state; of the batch, where one is asked for. */
+  counts: StateCounts;
+  /** Why nothing is sent, in words. */
+  paused: string | null;
+  /** Where the next page goes on; null on the last. */
+  before: number | null;
+}
+
+export interface OutboxDetail {
+  row: OutboxRow;
+  attempts: AttemptRow[];
+  /** Posts of the mirror that this row is, may be, or has left behind. */
+  posts: ViewedPost[];
+  /** What a person can decide now. */
+  can: Record<Decision, boolean>;
+}
+
+export type Decision = 'retry' | 'cancel' | 'resolve';
+
+/** Boards to choose from, by name. */
+export interface Boards {
+  boards: KnownBoard[];
+}
+
+/** A post that was put in, and what the person should know about it. */
+export interface Created {
+  row: OutboxRow;
+  notes: string[];
+}
+
+/** `/data/outbox`: what is on its way, one row in full, a new one, and the decisions of people. */
+export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
+  const { view, outbox: store, reads, clock } = deps;
+  app.get('/data/outbox', ({ query }) => list(view, query));
+  app.get('/data/outbox/boards', async (): Promise<Boards> => ({ boards: await reads.boards() }));
+  app.post('/data/outbox', async ({ body }, reply) => reply.code(201).send(await create(deps, body)));
+  app.get('/data/outbox/:id', async (request, reply) => {
+    const detail = await detailOf(view, idOf(request));
+    return detail ?? reply.code(404).send({ detail: `There is no row ${idOf(request)} in the outbox.` });
+  });
+  app.post('/data/outbox/:id/retry', async (request) => ({
+    row: await retry({ store, clock }, idOf(request)),
+  }));
+  app.post('/data/outbox/:id/cancel', async (request) => ({
+    row:
+      (await decided(view, idOf(request), ({ state }) => state === 'cancelled')) ??
+      (await cancel({ store, clock }, idOf(request))),
+  }));
+  app.post('/data/outbox/:id/resolve', async (request) => {
+    const postId = required(numberOf(request.body, 'post'), 'post');
+    const before = await decided(view, idOf(request), ({ post_id }) => post_id === postId);
+    if (before) return { row: before };
+    const [post] = await view.posts([postId]);
+    return {
+      row: await resolve({ store, clock }, idOf(request), { id: postId, url: post?.url ?? null }),
+    };
+  });
+}
+
+/** A request that is sent twice, because its answer was lost, finds that it is done. */
+async function decided(
+  view: OutboxView,
+  id: number,
+  isSo: (row: OutboxRow) => boolean,
+): Promise<OutboxRow | null> {
+  const row = await view.find(id);
+  return row && isSo(row) ? row : null;
+}
+
+function idOf({ params }: FastifyRequest): number {
+  return required(numberOf(params, 'id'), 'id');
+}
+
+async function list(view: OutboxView, query: unknown): Promise<OutboxPage> {
+  const batch = textOf(query, 'batch');
+  const state = oneOf(query, 'state', OUTBOX_STATES);
+  const before = numberOf(query, 'before');
+  const rows = await view.newest({ state, batch, before, limit: PAGE_ROWS + 1 });
+  const shown = rows.slice(0, PAGE_ROWS);
+  return {
+    rows: shown.map(listed),
+    counts: await view.counts(batch),
+    paused: await view.paused(),
+    before: rows.length > shown.length ? (shown.at(-1)?.id ?? null) : null,
+  };
+}
+
+function listed(row: OutboxRow): ListedRow {
+  const { id, batch, line, board, title, email, state, attempts, ...rest } = row;
+  const { not_before, post_id, last_error, duplicate_of, changed_at } = rest;
+  const fate = { state, attempts, not_before, post_id, last_error, duplicate_of, changed_at };
+  return { id, batch, line, board, title, email, ...fate };
+}
+
+async function detailOf(view: OutboxView, id: number): Promise<OutboxDetail | null> {
+  const row = await view.find(id);
+  if (!row) return null;
+  const related = [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null);
+  return { row, attempts: await view.attempts(id), posts: await view.posts(related), can: decisionsOn(row) };
+}
+
+function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean> {
+  const starts = (from: readonly string[]): boolean => from.includes(state);
+  return {
+    retry: starts(ARROWS.retry.from) && erased_at === null,
+    cancel: starts(ARROWS.cancel.from),
+    resolve: starts(ARROWS.resolve.from),
+  };
+}
+
+/** A form carries a key of its own, so that one that is sent twice makes one post. */
+async function create(deps: OutboxDeps, body: unknown): Promise<Created> {
+  const given = (name: string): string | undefined => textOf(body, name) ?? undefined;
+  const [board, title, content] = [given('board'), given('title'), given('content')];
+  const checked = checkDraft({ board, title, content, email: given('email'), full_name: given('full_name') });
+  const key = required(textOf(body, 'key'), 'key');
+  const desk = { store: deps.outbox, clock: deps.clock, random: deps.random ?? Math.random };
+  const row = await acceptPost(desk, checked.post, `form-${key.slice(0, KEY_LENGTH)}`);
+  if (!row)
+    throw new AppError('usage', 'this form was already sent with other words', {
+      hint: 'Open a new one to write another post.',
+    });
+  return { row, notes: checked.notes };
+}
+
+const KEY_LENGTH = 100;

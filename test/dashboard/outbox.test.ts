@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
+import { ARROWS } from '../../src/outbox/states.ts';
+import { ask, detailOf } from '../http/client.ts';
+import { type DeskSite, openDesk } from './desk.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+/** A row that was sent without a clear answer, and for which these posts of the mirror come into question. */
+async function uncertainRow({ station }: DeskSite, candidates: number[]): Promise<number> {
+  const [id = 0] = await station.add('Was it made?');
+  const { outbox } = station.app;
+  const now = Date.now();
+  await outbox.claim({ id, arrow: ARROWS.claim, now, deadline: now + 1000, baseline: [] });
+  const change = { now, wasAmbiguous: true as const };
+  const end = { id, n: 1, outcome: 'unknown', httpStatus: null, error: 'the answer was cut' };
+  await outbox.endAttempt({ ...end, arrow: ARROWS.doubt, change });
+  await outbox.move(id, ARROWS.giveUp, { now, candidates, error: '2 posts could be this one' });
+  return id;
+}
+
+describe('the outbox over HTTP', () => {
+  it('lists the newest rows first, page by page, with counts by state', async (t) => {
+    const site = await openDesk(t);
+    await site.station.add(...Array.from({ length: 120 }, (_, n) => `Wish ${n + 1}`));
+    const seen: string[] = [];
+    let before: number | null = null;
+    do {
+      const page: OutboxPage = await site.get(`/data/outbox${before === null ? '' : `?before=${before}`}`);
+      seen.push(...page.rows.map(({ title }) => title));
+      assert.equal(page.counts.ready, 120);
+      before = page.before;
+    } while (before !== null);
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 120 }, (_, n) => `Wish ${120 - n}`),
+    );
+  });
+
+  it('filters by state and batch, alone and together', async (t) => {
+    const site = await openDesk(t);
+    const [first = 0] = await site.station.add('One', 'Two', 'Three');
+    await site.post(`/data/outbox/${first}/cancel`);
+    const titles = async (query: string) =>
+      (await site.get<OutboxPage>(`/data/outbox?${query}`)).rows.map(({ title }) => title);
+    assert.deepEqual(await titles('state=cancelled'), ['One']);
+    assert.deepEqual(await titles('batch=test'), ['Three', 'Two', 'One']);
+    assert.deepEqual(await titles('batch=test&state=ready'), ['Three', 'Two']);
+    assert.deepEqual(await titles('batch=another'), []);
+  });
+
+  it('refuses filters that mean nothing', async (t) => {
+    const site = await openDesk(t);
+    for (const query of ['state=lost', 'before=-1', 'before=x', 'state=ready&state=sending'])
+      assert.equal((await ask(site.http, `/data/outbox?${query}`)).status, 400, query);
+    assert.equal((await ask(site.http, '/data/outbox/999')).status, 404);
+    assert.equal((await ask(site.http, '/data/outbox/x')).status, 400);
+  });
+
+  it('says why nothing is sent', async (t) => {
+    const site = await openDesk(t);
+    await site.station.app.outbox.setPaused('the upstream refused the token');
+    assert.equal((await site.get<OutboxPage>('/data/outbox')).paused, 'the upstream refused the token');
+  });
+
+  it('shows a row with its attempts and the posts it could be, in full', async (t) => {
+    const site = await openDesk(t);
+    site.station.sandbox.world.editPost(3, { title: HOSTILE });
+    await site.sweep();
+    const id = await uncertainRow(site, [3, 4]);
+    const { row, attempts, posts, can } = await site.get<OutboxDetail>(`/data/outbox/${id}`);
+    assert.equal(row.content, 'Was it made?, please.');
+    assert.deepEqual(
+      attempts.map(({ outcome, error }) => [outcome, error]),
+      [['unknown', 'the answer was cut']],
+    );
+    assert.deepEqual(
+      posts.map((post) => post.id),
+      [3, 4],
+    );
+    assert.equal(posts[0]?.title, HOSTILE, 'a text of the upstream is data');
+    assert.ok(posts.every(({ content, board, creator_email }) => content && board && creator_email));
+    assert.deepEqual(can, { retry: true, cancel: true, resolve: true });
+  });
+
+  it('takes each of the three decisions about an uncertain row', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const [a, b, c] = [
+      await uncertainRow(site, [3, 4]),
+      await uncertainRow(site, []),
+      await uncertainRow(site, []),
+    ];
+    const { row } = await site.post<{ row: OutboxDetail['row'] }>(`/data/outbox/${a}/resolve`, { post: 3 });
+    assert.deepEqual([row.state, row.post_id], ['confirmed', 3]);
+    assert.ok(row.url, 'with the address the mirror knows');
+    await site.post(`/data/outbox/${b}/retry`);
+    await site.post(`/data/outbox/${c}/cancel`);
+    const states = await Promise.all([a, b, c].map(async (id) => (await site.station.row(id)).state));
+    assert.deepEqual(states, ['confirmed', 'ready', 'cancelled']);
+  });
+
+  it('takes the same decision twice as one', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const [a, b] = [await uncertainRow(site, [3]), await uncertainRow(site, [])];
+    for (const _ of [1, 2]) {
+      await site.post(`/data/outbox/${a}/resolve`, { post: 3 });
+      await site.post(`/data/outbox/${b}/cancel`);
+    }
+    assert.equal((await site.station.row(a)).post_id, 3);
+  });
+
+  it('refuses decisions that come too late or make no sense, in words', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const [taken, other] = [await uncertainRow(site, [3]), await uncertainRow(site, [3])];
+    await site.post(`/data/outbox/${taken}/resolve`, { post: 3 });
+    const said = async (path: string, body?: unknown): Promise<string> => {
+      const reply = await site.send(path, body);
+      assert.equal(reply.status, 400, path);
+      return detailOf(reply);
+    };
+    assert.match(await said(`/data/outbox/${taken}/retry`), /cannot be sent again: it is confirmed already/);
+    assert.match(await said(`/data/outbox/${taken}/cancel`), /cannot be cancelled/);
+    assert.match(await said(`/data/outbox/${other}/resolve`, { post: 3 }), /already confirms another row/);
+    assert.match(await said(`/data/outbox/${other}/resolve`, { post: 'x' }), /whole number/);
+    assert.match(await said(`/data/outbox/${other}/resolve`, {}), /"post" is missing/);
+    assert.match(await said('/data/outbox/999/retry'), /there is no row 999/);
+    assert.equal((await site.station.row(other)).state, 'uncertain');
+  });
+
+  it('puts one post in, however often its form is sent', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const { boards } = await site.get<Boards>('/data/outbox/boards');
+    assert.ok(boards.length > 0);
+    const form = { board: boards[0]?.slug, title: HOSTILE, content: 'Please.', key: 'one' };
+    const first = await site.post<Created>('/data/outbox', { ...form, email: 'kim@example.com' });
+    assert.equal(first.row.title, HOSTILE);
+    assert.deepEqual([first.row.kind, first.row.full_name], ['as-user', 'kim']);
+    assert.deepEqual(first.notes, ['full_name was taken from the e-mail']);
+    const again = await site.post<Created>('/data/outbox', { ...form, email: 'kim@example.com' });
+    assert.equal(again.row.id, first.row.id);
+    const changed = await site.send('/data/outbox', { ...form, content: 'Other words.' });
+    assert.match(detailOf(changed), /already sent with other words/);
+    const next = await site.post<Created>('/data/outbox', { ...form, key: 'two' });
+    assert.notEqual(next.row.id, first.row.id);
+    assert.equal(next.row.kind, 'owner');
+  });
+
+  it('refuses a post that is none', async (t) => {
+    const site = await openDesk(t);
+    for (const body of [
+      {},
+      { board: 'bugs', key: 'k' },
+      { board: 'bugs', title: 'x', email: 'nobody', key: 'k' },
+      { board: 'bugs', title: ['x'], key: 'k' },
+      { board: 'bugs', title: 'x' },
+    ]) {
+      const reply = await site.send('/data/outbox', body);
+      assert.equal(reply.status, 400, reply.body);
+    }
+    assert.equal((await site.get<OutboxPage>('/data/outbox')).rows.length, 0);
+  });
+
+  it('takes no change from the page of a stranger', async (t) => {
+    const site = await openDesk(t);
+    const [id] = await site.station.add('Mine');
+    const headers = { 'content-type': 'application/json', origin: 'http://evil.example' };
+    const { status } = await ask(site.http, `/data/outbox/${id}/cancel`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+    });
+    assert.equal(status, 403);
+    assert.equal((await site.station.row(id ?? 0)).state, 'ready');
+  });
+});
