@@ -188,6 +188,7 @@ function creating(operationId: string, summary: string, schema: string) {
       400: json('the post is not valid, or the upstream refused it', 'Problem'),
       409: json('somebody cancelled the row in the outbox', 'Problem'),
       422: json('the key belongs to another post, or the upstream refused the post', 'Problem'),
+      '4XX': json('the upstream refused the post with this status of its own', 'Problem'),
     },
   };
 }
