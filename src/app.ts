@@ -33,8 +33,10 @@ import { type ImportReads, openImportReads } from './store/outbox/import-reads.t
 import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
 import { type OutboxView, openOutboxView } from './store/outbox/view.ts';
+import { openPulse, type PulseReader } from './store/pulse.ts';
 import { openReplicaReads, type ReplicaReads } from './store/replica.ts';
 import { openReportReader, type ReportReader } from './store/reports.ts';
+import { openSavedQueries, type SavedQueries } from './store/saved-queries.ts';
 import { openSearchReads, type SearchReads } from './store/search.ts';
 import { openServiceState, type ServiceState } from './store/service-state.ts';
 
@@ -184,6 +186,16 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
   const { path } = mirrorOf(settings);
   openForReading(mirrorOf(settings)).close();
   return (ask, signal) => run({ ...ask, path }, signal);
+}
+
+/** The statements that people keep in the mirror. */
+export function keptQueries(settings: Settings): SavedQueries {
+  return openSavedQueries(mirrorOf(settings));
+}
+
+/** The few numbers that the pages of the dashboard watch. */
+export function watchPulse(settings: Settings): PulseReader {
+  return openPulse(mirrorOf(settings));
 }
 
 /** What reports ask the mirror. */

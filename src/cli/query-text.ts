@@ -1,6 +1,6 @@
-import { csvCell, inert } from '../base/csv.ts';
 import type { Value } from '../query/run.ts';
 import type { TableWords } from '../query/schema-words.ts';
+import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
 import { cut, draw, oneLine } from './table.ts';
 
 /** Takes the answer as it comes. */
@@ -20,21 +20,6 @@ interface Output {
 
 export function printerFor(format: 'table' | 'csv' | 'json' | 'ndjson', output: Output): Printer {
   return { table: tablePrinter, csv: csvPrinter, json: jsonPrinter, ndjson: ndjsonPrinter }[format](output);
-}
-
-/** A number as SQLite would read it back. JSON has no infinity either, and this is a number to all who parse it. */
-function numberText(value: number | bigint): string {
-  if (Object.is(value, -0)) return '-0.0';
-  if (value === Number.POSITIVE_INFINITY) return '9e999';
-  return value === Number.NEGATIVE_INFINITY ? '-9e999' : String(value);
-}
-
-function bytesText(value: Uint8Array): string {
-  return `x'${Buffer.from(value).toString('hex')}'`;
-}
-
-function isNumber(value: Value | undefined): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 const LONGEST_CELL = 80;
@@ -78,19 +63,11 @@ function cellText(value: Value): string {
 }
 
 function csvPrinter({ print, raw }: Output): Printer {
-  const safe = (text: string): string => csvCell(raw ? text : inert(text));
-  const cell = (value: Value): string => {
-    if (value === null) return '';
-    if (isNumber(value)) return numberText(value);
-    // NULL is the empty cell, so an empty text shows its quotes.
-    if (value === '') return '""';
-    return safe(typeof value === 'string' ? value : bytesText(value));
-  };
   // print() adds the line feed.
-  const line = (cells: string[]): string => `${cells.join(',') || '""'}\r`;
+  const line = (values: Value[]): string => `${csvLine(values, raw)}\r`;
   return {
-    columns: (names) => print(line(names.map(safe))),
-    rows: (rows) => print(rows.map((row) => line(row.map(cell))).join('\n')),
+    columns: (names) => print(line(names)),
+    rows: (rows) => print(rows.map(line).join('\n')),
     end: () => undefined,
     notes: () => [],
   };

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 3; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 5; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -92,8 +92,6 @@ CREATE TABLE comments (
   deleted_at    TEXT
 , erased_at TEXT) STRICT;
 
-CREATE INDEX comments_by_post ON comments (post_id);
-
 CREATE INDEX comments_by_created ON comments (created);
 
 CREATE INDEX comments_deleted ON comments (deleted_at) WHERE deleted_at IS NOT NULL;
@@ -110,8 +108,6 @@ CREATE TABLE post_versions (
   comments_count INTEGER NOT NULL,
   deleted        INTEGER NOT NULL CHECK (deleted IN (0, 1))
 ) STRICT;
-
-CREATE INDEX post_versions_by_post ON post_versions (post_id, n);
 
 CREATE TABLE comment_versions (
   n           INTEGER PRIMARY KEY,
@@ -330,3 +326,20 @@ CREATE TABLE suppressed_users (
 ) STRICT;
 
 CREATE INDEX suppressed_users_by_hash ON suppressed_users (hash);
+
+CREATE INDEX posts_facts
+    ON posts (board_id, status_id, created, votes_count, comments_count, creator_id, version_at, deleted_at);
+
+CREATE INDEX post_versions_by_post ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted);
+
+CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at);
+
+CREATE TABLE saved_queries (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT NOT NULL,
+  sql        TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  changed_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE sqlite_sequence(name,seq);

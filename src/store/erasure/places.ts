@@ -14,5 +14,6 @@ export const PLACES: readonly Place[] = [
   { table: 'post_versions', key: 'n', words: ['title', 'content'], json: [], dated: false },
   { table: 'commented_posts', key: 'id', words: ['title', 'url'], json: ['extra'], dated: true },
   { table: 'users', key: 'id', words: ['name', 'alias'], json: ['extra'], dated: true },
+  { table: 'saved_queries', key: 'id', words: ['name', 'sql'], json: [], dated: true },
   { table: 'sync_runs', key: 'id', words: ['error'], json: [], dated: false },
 ];
