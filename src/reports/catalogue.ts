@@ -40,7 +40,7 @@ export const REPORTS = {
     answers: 'How much is there, and is it becoming more or less?',
     takes: ['board', 'since'],
     columns: [text('what'), count('total'), count('recent'), count('prior'), share('change')],
-    since: { days: 30 },
+    since: { days: 7 },
     history: true,
   },
   'top-posts': {

@@ -156,7 +156,7 @@ async function bind(
     weeks: JSON.stringify(period.since === null ? [] : mondays(period.since, period.until)),
     prior,
     // The period before counts only where all of it was watched.
-    before: prior !== null && watched.first !== null && prior >= watched.first ? prior : null,
+    before: covered?.from && prior && watched.first && prior >= watched.first ? prior : null,
     from: covered?.from ?? null,
     observed: watched.first,
     last: watched.last,

@@ -6,19 +6,19 @@ team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
 post AS MATERIALIZED (
   SELECT count(*) AS total, total(votes_count) AS votes,
          total(iif(version_at > $from,
-                   votes_count - coalesce((SELECT v.votes_count FROM post_versions v
-                                            WHERE v.post_id = p.id AND v.observed_at <= $from ORDER BY v.n DESC LIMIT 1),
-                                          iif(created >= $from, 0,
+                   votes_count - iif(created >= $from, 0,
+                                     coalesce((SELECT v.votes_count FROM post_versions v
+                                                WHERE v.post_id = p.id AND v.observed_at <= $from ORDER BY v.n DESC LIMIT 1),
                                               (SELECT v.votes_count FROM post_versions v
-                                                WHERE v.post_id = p.id ORDER BY v.n LIMIT 1)),
-                                          votes_count), 0)) AS gained,
+                                                WHERE v.post_id = p.id ORDER BY v.n LIMIT 1),
+                                              votes_count)), 0)) AS gained,
          total(iif(version_at > $before,
-                   votes_count - coalesce((SELECT v.votes_count FROM post_versions v
-                                            WHERE v.post_id = p.id AND v.observed_at <= $before ORDER BY v.n DESC LIMIT 1),
-                                          iif(created >= $before, 0,
+                   votes_count - iif(created >= $before, 0,
+                                     coalesce((SELECT v.votes_count FROM post_versions v
+                                                WHERE v.post_id = p.id AND v.observed_at <= $before ORDER BY v.n DESC LIMIT 1),
                                               (SELECT v.votes_count FROM post_versions v
-                                                WHERE v.post_id = p.id ORDER BY v.n LIMIT 1)),
-                                          votes_count), 0)) AS gained_twice
+                                                WHERE v.post_id = p.id ORDER BY v.n LIMIT 1),
+                                              votes_count)), 0)) AS gained_twice
     FROM posts p WHERE deleted_at IS NULL AND ($board IS NULL OR board_id = $board)
 ),
 act (creator_id, created, is_post) AS MATERIALIZED (

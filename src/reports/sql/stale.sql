@@ -1,5 +1,5 @@
 -- Posts in a status that is not an end, made before $since, without a comment or a seen change after it. That a post was
--- first seen later than $since is no change: it has no earlier version then. Walks down the votes and stops at the limit.
+-- first seen later than $since is no change: it has no earlier version then.
 WITH
 best AS (
   SELECT p.id, p.votes_count FROM posts p

@@ -1,5 +1,4 @@
--- Posts of customers in a status that is not an end, without a comment of the team that the customer can see. Walks down the
--- votes and stops at the limit.
+-- Posts of customers in a status that is not an end, without a comment of the team that the customer can see.
 WITH
 team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
 best AS (
