@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { HttpPart } from '../http/server.ts';
 import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -46,39 +45,21 @@ async function open(
   app: App,
   { metrics, signal, opened }: { metrics: Metrics; signal: AbortSignal; opened: (() => Promise<void>)[] },
 ): Promise<string> {
-  const [{ openQueue }, { startService }, { startHttp }] = await Promise.all([
+  const [{ openQueue }, { startService }, { startHttp }, { openParts }] = await Promise.all([
     import('../app.ts'),
     import('../worker/service.ts'),
     import('../http/server.ts'),
+    import('./start-parts.ts'),
   ]);
   const service = await startService(app, { openBackend: () => openQueue(app), metrics, signal });
   opened.push(() => service.close());
-  const { parts, close } = await openParts(app);
+  const { parts, close } = await openParts(app, service);
   opened.push(close);
   const { httpHost: host, httpPort: port, httpToken: token } = app.settings;
   const { progress, queues } = service;
   const http = await startHttp({ host, port, token, log: app.log, metrics, progress, queues, parts });
   opened.push(() => http.close());
   return http.url;
-}
-
-/** What is served beside health, metrics and queues, and the handles on the mirror it reads and writes through. */
-async function openParts({ settings, clock }: App): Promise<{ parts: HttpPart[]; close(): Promise<void> }> {
-  const [{ openOutbox, openReplica }, { replica }] = await Promise.all([
-    import('../app.ts'),
-    import('../http/replica/index.ts'),
-  ]);
-  const reads = openReplica(settings);
-  // Not the sender's own: what that one writes itself it does not notice as news.
-  const outbox = openOutbox(settings, 'start');
-  const upstream = settings.baseUrl?.href ?? null;
-  return {
-    parts: [replica({ reads, outbox, clock, upstream })],
-    async close() {
-      await outbox.close();
-      await reads.close();
-    },
-  };
 }
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';

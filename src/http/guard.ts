@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Secret } from '../base/secret.ts';
 import { isOurHost, type Listening } from './hosts.ts';
+import { LOGIN_PATH, LOGIN_STYLE } from './login.ts';
+import type { Session } from './session.ts';
 
 export interface Refusal {
   status: number;
@@ -12,25 +12,26 @@ export interface Refusal {
 export interface GuardOptions {
   /** Asked at every request: the port is only known once we listen. */
   listening(): Listening;
-  token: Secret | null;
+  /** Null where there is no token and everybody who reaches us is let in. */
+  session: Session | null;
 }
 
-/** What anybody may ask without a token, so that whatever restarts the process needs to know none. */
-const OPEN_PATHS = ['/healthz'];
+/** What anybody may ask without a token: whatever restarts the process needs to know none, and a person has to give it somewhere. */
+const OPEN_PATHS = ['/healthz', LOGIN_PATH, LOGIN_STYLE];
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Says no to a request, whatever its route, before anything of it is read; null lets it pass. */
 export type Guard = (request: IncomingMessage) => Refusal | null;
 
-export function createGuard({ listening, token }: GuardOptions): Guard {
-  // The ways to show that one is allowed in; a browser's session will be another one.
-  const ways = token ? [bearerOf(token)] : [];
+export function createGuard({ listening, session }: GuardOptions): Guard {
+  // The ways to show that one is allowed in.
+  const ways = session ? [bearerOf(session), session.isOpen] : [];
   return (request) => {
     const refusal = refuseHost(request, listening()) ?? refuseStranger(request);
     if (refusal) return refusal;
-    const isOpen = !token || OPEN_PATHS.includes(pathOf(request));
-    return isOpen || ways.some((isAllowed) => isAllowed(request)) ? null : NO_TOKEN;
+    const isOpen = !session || OPEN_PATHS.includes(pathOf(request));
+    return isOpen || ways.some((isAllowed) => isAllowed(request)) ? null : refuseUnknown(request);
   };
 }
 
@@ -39,6 +40,13 @@ const NO_TOKEN: Refusal = {
   detail: 'This service asks for its HTTP_TOKEN: send the header "Authorization: Bearer" with it.',
   headers: { 'www-authenticate': 'Bearer realm="feedback-mirror"' },
 };
+
+/** A person who opens a page is shown where to give the token; a program is told. */
+function refuseUnknown({ method = '', url = '', headers }: IncomingMessage): Refusal {
+  if (method !== 'GET' || !/\btext\/html\b/.test(headers.accept ?? '')) return NO_TOKEN;
+  const location = url === '/' ? LOGIN_PATH : `${LOGIN_PATH}?to=${encodeURIComponent(url)}`;
+  return { status: 303, detail: 'Sign in first.', headers: { location } };
+}
 
 /** One Host that is ours, and a plain path: Node itself would take the first of two, and a target with another host in it. */
 function refuseHost(request: IncomingMessage, listening: Listening): Refusal | null {
@@ -68,17 +76,11 @@ function refuseStranger({ method = '', headers, headersDistinct }: IncomingMessa
   return { status: 403, detail: 'Changes are only accepted from pages of this service itself.' };
 }
 
-/** Digests have one length and say nothing about the token, so comparing them takes the same time for every guess. */
-function bearerOf(token: Secret): (request: IncomingMessage) => boolean {
-  const expected = digest(token.reveal());
+function bearerOf({ isToken }: Session): (request: IncomingMessage) => boolean {
   return ({ headers }) => {
     const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-    return given !== undefined && timingSafeEqual(digest(given), expected);
+    return given !== undefined && isToken(given);
   };
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -28,7 +28,6 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
-  'cache-control': 'no-store',
 };
 
 /** A part with a need of its own sets `content-security-policy` on its replies; everything else is the same for all. */
@@ -39,9 +38,12 @@ export function addHeaders(app: FastifyInstance): void {
   });
 }
 
-function secure(reply: FastifyReply): FastifyReply {
+/** By hand only on a reply that is written past the hooks. */
+export function secure(reply: FastifyReply): FastifyReply {
   if (!reply.hasHeader('content-security-policy'))
     void reply.header('content-security-policy', CONTENT_POLICY);
+  // Our own files may be kept if they are asked for again each time; what else a plugin wants kept is not.
+  if (reply.getHeader('cache-control') !== 'no-cache') void reply.header('cache-control', 'no-store');
   return reply.headers(HEADERS);
 }
 

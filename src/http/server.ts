@@ -11,7 +11,9 @@ import { addBoard } from './board.ts';
 import { createGuard } from './guard.ts';
 import { addHealth } from './health.ts';
 import { isLoopback, type Listening, urlOf } from './hosts.ts';
+import { addLogin } from './login.ts';
 import { addHeaders, addReplies, badTarget, type Route, refuse } from './replies.ts';
+import { createSession } from './session.ts';
 
 export interface HttpOptions {
   host: string;
@@ -77,7 +79,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 async function build(options: HttpOptions): Promise<{ app: FastifyInstance; routes: readonly Route[] }> {
   const { host, token, log, queues, parts } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const guard = createGuard({ token, listening: () => ({ host, port: portOf(app) }) });
+  const session = token && createSession(token);
+  const guard = createGuard({ session, listening: () => ({ host, port: portOf(app) }) });
   const app: FastifyInstance = Fastify({ ...nodeOptions(limits), frameworkErrors: badTarget(guard) });
   app.server.maxConnections = limits.connections;
   // A form of a stranger's page may send plain text without asking first; nothing here wants it.
@@ -91,6 +94,7 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
   const routes = addReplies(app, log);
   addHealth(app, { ...options, ...limits });
   await addBoard(app, queues);
+  if (session) await addLogin(app, { session });
   for (const part of parts) {
     const plugin: FastifyPluginAsync = async (scope) => part(scope);
     await app.register(plugin);

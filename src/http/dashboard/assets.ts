@@ -24,9 +24,17 @@ interface Asset {
   etag: string;
 }
 
+export interface AssetOptions {
+  /** Addresses of pages, as the router spells them. */
+  pages: readonly string[];
+  /** Whether there is a session to end. */
+  hasLogin: boolean;
+}
+
 /** The pages of the dashboard, all drawn by one document, and what that document loads. */
-export function addAssets(app: FastifyInstance, pages: readonly string[]): void {
-  const index = pack('index.html', readFileSync(join(FOLDER, 'index.html'), 'utf8'));
+export function addAssets(app: FastifyInstance, { pages, hasLogin }: AssetOptions): void {
+  const document = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+  const index = pack('index.html', hasLogin ? document.replace('<html', '<html data-login') : document);
   for (const page of pages) app.get(page, (request, reply) => send(request, reply, index));
   for (const [name, read] of files()) {
     let asset: Asset | undefined;

@@ -1,0 +1,123 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AskMirror } from '../../app.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
+import { schemaOf } from '../../query/schema.ts';
+import type { TableWords } from '../../query/schema-words.ts';
+import { bytesText, csvLine, numberText } from '../../query/text.ts';
+import type { SavedQueries, SavedQuery } from '../../store/saved-queries.ts';
+import { numberOf, required, textOf } from './asked.ts';
+
+export interface AskDeps {
+  ask: AskMirror;
+  saved: SavedQueries;
+  clock: Clock;
+}
+
+/** What stands on a page; a file may have as many rows as the command gives. */
+const PAGE_ROWS = 1000;
+const PAGE_BYTES = 4 * 1024 * 1024;
+const FILE_ROWS = 100_000;
+const FILE_BYTES = 64 * 1024 * 1024;
+
+export interface Answer {
+  columns: string[];
+  rows: Cell[][];
+  /** Which limit left rows out. */
+  more: More;
+  ms: number;
+}
+
+/** Numbers that JSON or a browser would change, and bytes, are texts here. */
+export type Cell = string | number | null;
+
+export interface AskFacts {
+  tables: readonly TableWords[];
+  /** Rows a page shows and a file holds. */
+  limits: { page: number; file: number };
+}
+
+export interface Saved {
+  queries: SavedQuery[];
+}
+
+/** `/data/query`: SQL from people, with the limits of the command; `/data/queries`: the statements they keep. */
+export function addAsk(app: FastifyInstance, { ask, saved, clock }: AskDeps): void {
+  const facts: AskFacts = { tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } };
+  app.get('/data/query', async () => facts);
+  app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
+    const began = clock.now();
+    const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };
+    const { columns, rows, more } = await collect(ask(request, leaving(reply)));
+    return { columns, rows: rows.map((row) => row.map(cellOf)), more, ms: clock.now() - began };
+  });
+  app.post('/data/query.csv', async ({ body }, reply) => {
+    const request = { sql: statementOf(body), maxRows: FILE_ROWS, maxBytes: FILE_BYTES };
+    const parts = ask(request, leaving(reply));
+    // Until the first part has come nothing is said yet, and a refusal is an ordinary one.
+    const first = await parts.next();
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="answer.csv"')
+      .send(Readable.from(csvText(first, parts)));
+  });
+  addSaved(app, saved, clock);
+}
+
+function addSaved(app: FastifyInstance, saved: SavedQueries, clock: Clock): void {
+  app.get('/data/queries', async (): Promise<Saved> => ({ queries: saved.list() }));
+  app.post('/data/queries', async ({ body }, reply) => {
+    const words = { name: required(textOf(body, 'name'), 'name'), sql: statementOf(body) };
+    return reply.code(201).send(saved.save(words, clock.now()));
+  });
+  app.post('/data/queries/:id', async (request, reply) => {
+    const [name, sql] = [textOf(request.body, 'name'), textOf(request.body, 'sql')];
+    const words = { ...(name === null ? {} : { name }), ...(sql === null ? {} : { sql }) };
+    return saved.change(idOf(request), words, clock.now()) ?? gone(reply);
+  });
+  app.post('/data/queries/:id/delete', async (request) => ({ deleted: saved.remove(idOf(request)) }));
+}
+
+function idOf({ params }: FastifyRequest): number {
+  return required(numberOf(params, 'id'), 'id');
+}
+
+function gone(reply: FastifyReply): FastifyReply {
+  return reply.code(404).send({ detail: 'This saved query is gone; somebody may have deleted it.' });
+}
+
+function statementOf(body: unknown): string {
+  const sql = textOf(body, 'sql');
+  if (sql !== null && sql.trim() !== '') return sql;
+  throw new AppError('usage', 'there is no statement', { hint: 'Write one, or take one of the examples.' });
+}
+
+/** Whoever leaves, or asks something else, ends what was asked. */
+function leaving({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(new AppError('interrupted', 'whoever asked has left'));
+  });
+  return gone.signal;
+}
+
+function cellOf(value: Value): Cell {
+  if (typeof value === 'bigint') return numberText(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : numberText(value);
+  return value instanceof Uint8Array ? bytesText(value) : value;
+}
+
+async function* csvText(
+  first: IteratorResult<QueryPart, void>,
+  rest: AsyncGenerator<QueryPart, void, undefined>,
+): AsyncGenerator<string, void, undefined> {
+  for (let next = first; !next.done; next = await rest.next()) {
+    const part = next.value;
+    if (part.kind === 'columns') yield `${csvLine(part.columns)}\r\n`;
+    else if (part.kind === 'rows') yield part.rows.map((row) => `${csvLine(row)}\r\n`).join('');
+    // Thrown in the middle of the file it breaks the connection: nobody takes the piece for the whole.
+    else if (part.more === 'bytes') throw new AppError('partial', 'the answer is larger than a file may be');
+  }
+}
