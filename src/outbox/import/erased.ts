@@ -1,4 +1,4 @@
-import { SUPPRESSED } from '../../store/erasure/suppression.ts';
+import { SUPPRESSED } from '../../store/erasure/list.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { NewRow } from '../../store/outbox/seam.ts';
 import type { Door, Verdict } from './intake.ts';

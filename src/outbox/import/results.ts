@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
-import { SUPPRESSED } from '../../store/erasure/suppression.ts';
+import { SUPPRESSED } from '../../store/erasure/list.ts';
 import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { AcceptedRow, CsvFile, CsvRow } from '../csv/csv-file.ts';
 import { RESULT_COLUMNS } from '../csv/result-columns.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Db, type OpenOptions, openForReading } from '../db.ts';
-import { suppressionList } from '../erasure/suppression.ts';
+import { suppressionList } from '../erasure/list.ts';
 import type { OutboxState, PostText } from './seam.ts';
 
 /** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows. */

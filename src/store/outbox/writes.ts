@@ -1,5 +1,5 @@
 import type { Db, OpenOptions } from '../db.ts';
-import { suppressedPerson, suppressionList } from '../erasure/suppression.ts';
+import { suppressedPerson, suppressionList } from '../erasure/list.ts';
 import { type StoredRow, toRow } from './rows.ts';
 import type {
   Acceptance,
