@@ -1,8 +1,7 @@
 import type { Queue } from 'bullmq';
-import { backoffOf, type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
+import { type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { JOBS } from '../../jobs/index.ts';
-import { askedRing, headRing, type Ring, type Schedule, schedulesOf } from '../../jobs/schedules.ts';
+import { askedRing, headRing, type Ring, schedulesOf } from '../../jobs/schedules.ts';
 import { runPass } from '../../jobs/sync.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
@@ -11,14 +10,16 @@ import type { Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { within } from '../queue/within.ts';
 import type { PassMode } from '../store/mirror/seam.ts';
+import { startWorkers } from './crews.ts';
 import { gauges } from './gauges.ts';
 import { heal, overdueSweeps } from './heal.ts';
 import type { Progress } from './health.ts';
 import { loop, unlessStopped } from './loop.ts';
+import { PERIODS, type Periods } from './periods.ts';
 import { progressReader } from './progress.ts';
 import { ring } from './schedules.ts';
 import { keepSending, type Sender } from './sender.ts';
-import { type Crew, closeWorkers, startWorker } from './workers.ts';
+import { closeWorkers } from './workers.ts';
 
 export interface Service {
   progress(): Promise<Progress>;
@@ -42,41 +43,6 @@ export interface ServiceOptions {
   /** Shorter ones for tests. */
   periods?: Partial<Periods>;
 }
-
-/** Every period of the service that is not a setting, in milliseconds. */
-export interface Periods {
-  /**
-   * How long the first look at the upstream has for itself. The embedded queue is made in this very thread, which takes seconds the
-   * first time: a small mirror is complete before that.
-   */
-  headStart: number;
-  /** How often rows of the outbox are looked for through the queue, which also shows that the queue works. */
-  tick: number;
-  /** How often the outbox is looked at for a change, beside the queue. */
-  watch: number;
-  /** How often it is seen to that the queue holds what it should. */
-  heal: number;
-  /** How long a rung row counts as rung. */
-  forget: number;
-  lock: number;
-  probe: number;
-  firstPassRetry: number;
-  lastPassRetry: number;
-  busy: number;
-}
-
-const PERIODS: Periods = {
-  headStart: 3000,
-  tick: 5000,
-  watch: 200,
-  heal: 15_000,
-  forget: 20_000,
-  lock: 1000,
-  probe: 30_000,
-  firstPassRetry: 30_000,
-  lastPassRetry: 300_000,
-  busy: 2000,
-};
 
 /** The service without its HTTP side: keeps the mirror fresh and the outbox empty until it is closed. */
 export async function startService(app: App, options: ServiceOptions): Promise<Service> {
@@ -191,38 +157,4 @@ function workContext(app: App, metrics: Metrics, periods: Periods, signal: Abort
 async function firstSweeps(context: WorkContext): Promise<void> {
   const passes = overdueSweeps(context).map(({ resource }) => runPass(context, resource, 'sweep'));
   await Promise.allSettled(passes);
-}
-
-/** Both lists, a head and a sweep of each: none waits for another. */
-const PASSES_AT_ONCE = 4;
-
-function startWorkers(context: JobContext, schedules: readonly Schedule[]): Crew[] {
-  const jobsOf = (queue: string) => JOBS.filter((job) => job.queue === queue);
-  const backoffStrategy = (_attempts: number, _type: string | undefined, error: Error | undefined): number =>
-    backoffOf(error);
-  const lasting = { backoffStrategy, stalledInterval: 10_000, maxStalledCount: 10 };
-  return [
-    startWorker(context, 'sync', jobsOf('sync'), { ...lasting, concurrency: PASSES_AT_ONCE }),
-    startWorker(context, 'upkeep', jobsOf('upkeep'), lasting),
-    startTicks(context, schedules),
-  ];
-}
-
-/** A tick only rings: what it stands for is a job of its own, so that a long one never holds up the others. */
-function startTicks(context: JobContext, schedules: readonly Schedule[]): Crew {
-  const { app, activity, backend, dispatcher, signal } = context;
-  const ticks = schedules.map(({ id, rings }) => ({
-    name: id,
-    queue: 'ticks' as const,
-    async run() {
-      const work: Promise<unknown> = rings === 'dispatch' ? dispatcher.look() : ring(backend, rings);
-      await unlessStopped(signal, work);
-      activity.lastTickAt = app.clock.now();
-    },
-  }));
-  return startWorker(context, 'ticks', ticks, {
-    concurrency: 2,
-    stalledInterval: 10_000,
-    maxStalledCount: 10,
-  });
 }

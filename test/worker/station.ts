@@ -10,7 +10,8 @@ import { twinKey } from '../../src/outbox/match.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import type { OutboxRow } from '../../src/store/outbox/seam.ts';
-import { type Periods, type Service, startService } from '../../src/worker/service.ts';
+import type { Periods } from '../../src/worker/periods.ts';
+import { type Service, startService } from '../../src/worker/service.ts';
 import { scratchFolder } from '../outbox/scratch.ts';
 
 /** A sandbox, a mirror in a folder of its own, and as many services on it as a test starts. */

@@ -1,0 +1,34 @@
+/** Every period of the service that is not a setting, in milliseconds. */
+export interface Periods {
+  /**
+   * How long the first look at the upstream has for itself. The embedded queue is made in this very thread, which takes seconds the
+   * first time: a small mirror is complete before that.
+   */
+  headStart: number;
+  /** How often rows of the outbox are looked for through the queue, which also shows that the queue works. */
+  tick: number;
+  /** How often the outbox is looked at for a change, beside the queue. */
+  watch: number;
+  /** How often it is seen to that the queue holds what it should. */
+  heal: number;
+  /** How long a rung row counts as rung. */
+  forget: number;
+  lock: number;
+  probe: number;
+  firstPassRetry: number;
+  lastPassRetry: number;
+  busy: number;
+}
+
+export const PERIODS: Periods = {
+  headStart: 3000,
+  tick: 5000,
+  watch: 200,
+  heal: 15_000,
+  forget: 20_000,
+  lock: 1000,
+  probe: 30_000,
+  firstPassRetry: 30_000,
+  lastPassRetry: 300_000,
+  busy: 2000,
+};
