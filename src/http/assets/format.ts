@@ -33,6 +33,13 @@ export function span(ms: number): string {
   return `${Math.round(seconds / perUnit)} ${name}`;
 }
 
+/** How long something took that has a beginning and, once it is over, an end. */
+export function lasted(from: string, to: string | null): string {
+  if (to === null) return '–';
+  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
+  return ms < 1000 ? `${ms} ms` : span(ms);
+}
+
 export function ago(iso: string | null): string {
   return iso === null ? 'never' : `${span(Date.now() - Date.parse(iso))} ago`;
 }

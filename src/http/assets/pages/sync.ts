@@ -1,0 +1,54 @@
+import type { Pulse } from '../../dashboard/shapes.ts';
+import type { SyncState } from '../../dashboard/sync.ts';
+import { ask } from '../api.ts';
+import { fill, h } from '../dom.ts';
+import { span } from '../format.ts';
+import type { Page } from '../page.ts';
+import { banner, pageHead } from '../parts.ts';
+import { onNews } from '../refresh.ts';
+import { heldBack } from './sync-held.ts';
+import { listCards } from './sync-lists.ts';
+import { quarantineCard } from './sync-quarantine.ts';
+import { healthCard, queueCard, runsCard } from './sync-service.ts';
+
+/** How fresh the mirror is, what stands in its way, and what the service is doing. */
+export const page: Page = {
+  title: 'Sync',
+  async show(context) {
+    const { root, signal } = context;
+    const load = (): Promise<SyncState> => ask('/data/sync', { signal });
+    const [news, top, bottom] = [h('div', { 'aria-live': 'polite' }), h('div', {}), h('div', {})];
+    const say = (sentence: string): void => fill(news, banner('good', sentence));
+    let pulse: Pulse | null = null;
+    const held = heldBack(signal, say);
+    const quarantine = quarantineCard(signal);
+    const draw = async (): Promise<void> => {
+      const state = await load();
+      fill(top, closed(state), ...listCards(state, pulse, news, say));
+      fill(bottom, h('div', { class: 'grid' }, healthCard(state), queueCard(state)), runsCard(state));
+      await held.update(state);
+      await quarantine.update(state.lists.reduce((sum, { quarantined }) => sum + quarantined, 0));
+    };
+    context.onPulse((next) => {
+      pulse = next;
+    });
+    await draw();
+    root.append(
+      pageHead(
+        'Sync',
+        'A sweep reads a whole list and finds deletions; a head looks at the newest rows only.',
+      ),
+      news,
+      held.element,
+      top,
+      bottom,
+      quarantine.element,
+    );
+    onNews(context, draw);
+  },
+};
+
+function closed({ closedUntil, now }: SyncState): HTMLElement | null {
+  if (closedUntil === null || closedUntil <= now) return null;
+  return banner('warn', `The upstream asked for no calls for another ${span(closedUntil - now)}.`);
+}

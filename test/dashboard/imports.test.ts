@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { ImportState } from '../../src/http/dashboard/imports-shapes.ts';
+import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
+import { ask, detailOf, type Reply } from '../http/client.ts';
+import { fakeClock } from '../support/clock.ts';
+import { type DeskSite, openDesk } from './desk.ts';
+
+const HOUR = 3_600_000;
+
+function send({ http }: DeskSite, content: string, type = 'text/csv'): Promise<Reply> {
+  return ask(http, '/data/imports', {
+    method: 'POST',
+    headers: { 'content-type': type, origin: http.url },
+    body: content,
+  });
+}
+
+async function upload(site: DeskSite, content: string): Promise<ImportState> {
+  const reply = await send(site, content);
+  assert.equal(reply.status, 201, reply.body);
+  return JSON.parse(reply.body) as ImportState;
+}
+
+async function rowsIn(site: DeskSite): Promise<number> {
+  return (await site.get<OutboxPage>('/data/outbox')).rows.length;
+}
+
+function tallyOf({ rehearsal }: ImportState): number[] {
+  assert.ok(rehearsal?.ok, JSON.stringify(rehearsal));
+  const { rows, accepted, already, refused } = rehearsal.tally;
+  return [rows, accepted, already, refused];
+}
+
+const FILE = 'board,title,content,email\nbugs,One,First,\nbugs,Two,Second,kim@example.com\nbugs,,No title,\n';
+
+describe('importing over HTTP', () => {
+  it('tells what a file would do, and writes nothing before it is told to', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const before = readdirSync(site.station.folder).sort();
+    const state = await upload(site, FILE);
+    assert.deepEqual(tallyOf(state), [3, 2, 0, 1]);
+    assert.ok(state.rehearsal?.ok);
+    assert.deepEqual(state.rehearsal.tally.refusals, [{ line: 4, reason: 'title is blank' }]);
+    assert.deepEqual([state.rehearsal.outlook.asOwner, state.rehearsal.outlook.asNewCustomer], [1, 1]);
+    assert.deepEqual(state.headers, ['board', 'title', 'content', 'email']);
+    assert.equal(await rowsIn(site), 0);
+    assert.deepEqual(readdirSync(site.station.folder).sort(), before, 'the file has no name to be found by');
+  });
+
+  it('imports what was rehearsed, once, however often that is asked for', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const { id } = await upload(site, FILE);
+    const asked = [1, 2].map(() =>
+      site.post<ImportState>(`/data/imports/${id}/commit`, { map: {}, board: null }),
+    );
+    const [first, second] = await Promise.all(asked);
+    const third = await site.post<ImportState>(`/data/imports/${id}/commit`, { map: {}, board: null });
+    for (const state of [first, second, third]) {
+      const committed = state?.committed;
+      assert.equal(committed?.tally.accepted, 2);
+      assert.equal(committed?.batch, first?.committed?.batch);
+      assert.deepEqual(committed?.batches, [first?.committed?.batch]);
+      assert.equal(committed?.counts.ready, 2);
+    }
+    assert.equal(await rowsIn(site), 2);
+    const again = await upload(site, FILE);
+    assert.deepEqual(tallyOf(again), [3, 0, 2, 1], 'the same file again holds nothing new');
+    await site.post(`/data/imports/${again.id}/commit`, {});
+    assert.equal(await rowsIn(site), 2);
+  });
+
+  it('reads the columns as it is told, and says what it cannot read', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const state = await upload(site, 'Wish,Why,email\nDark mode,It is bright,kim@example.com\n');
+    assert.ok(state.rehearsal && !state.rehearsal.ok);
+    assert.match(state.rehearsal.problem, /has no title column/);
+    assert.deepEqual(state.headers, ['Wish', 'Why', 'email'], 'to choose from');
+    const read = async (map: object, board: string | null) =>
+      (await site.post<ImportState>(`/data/imports/${state.id}/rehearse`, { map, board })).rehearsal;
+    const half = await read({ title: 'Wish' }, null);
+    assert.ok(half && !half.ok);
+    assert.match(half.problem, /no board/);
+    const whole = await read({ title: 'Wish', content: 'Why' }, 'bugs');
+    assert.ok(whole?.ok);
+    assert.deepEqual([whole.tally.accepted, whole.outlook.asNewCustomer], [1, 1]);
+    const anonymous = await read({ title: 'Wish', content: 'Why', email: null }, 'bugs');
+    assert.ok(anonymous?.ok);
+    assert.deepEqual([anonymous.outlook.asOwner, anonymous.outlook.asNewCustomer], [1, 0]);
+    assert.deepEqual(anonymous.facts.ignored, ['email']);
+    assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).rehearsal?.wishes.board, 'bugs');
+  });
+
+  it('does not import a file a second time in another way', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const { id } = await upload(site, FILE);
+    await site.post(`/data/imports/${id}/commit`, { map: {}, board: null });
+    for (const step of ['commit', 'rehearse']) {
+      const reply = await site.send(`/data/imports/${id}/${step}`, { map: {}, board: 'ideas' });
+      assert.equal(reply.status, 400);
+      assert.match(detailOf(reply), /imported already/);
+    }
+    assert.equal(await rowsIn(site), 2);
+  });
+
+  it('follows the rows and gives them back with what became of each', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const { id } = await upload(site, 'board,title\nbugs,"=1+1"\nbugs,Two\nbugs,\n');
+    await site.post(`/data/imports/${id}/commit`, {});
+    const [row] = (await site.get<OutboxPage>('/data/outbox')).rows;
+    await site.post(`/data/outbox/${row?.id}/cancel`);
+    const { committed } = await site.get<ImportState>(`/data/imports/${id}`);
+    assert.deepEqual([committed?.counts.ready, committed?.counts.cancelled], [1, 1]);
+    const { body, headers } = await ask(site.http, `/data/imports/${id}/results`);
+    assert.match(String(headers['content-type']), /^text\/csv/);
+    assert.match(String(headers['content-disposition']), /^attachment/);
+    assert.deepEqual(body.trimEnd().split('\r\n').slice(1), [
+      'bugs,=1+1,ready,,,',
+      'bugs,Two,cancelled,,,',
+      'bugs,,refused,,,title is blank',
+    ]);
+  });
+
+  it('shows texts of a file as they are', async (t) => {
+    const site = await openDesk(t);
+    site.station.sandbox.world.editPost(3, { title: '<script>alert(document.domain)</script>' });
+    await site.sweep();
+    const { rehearsal } = await upload(
+      site,
+      'board,title\n<b>none</b>,<script>alert(document.domain)</script>\n',
+    );
+    assert.ok(rehearsal?.ok);
+    assert.equal(rehearsal.outlook.unknownBoards[0]?.board, '<b>none</b>');
+    assert.equal(rehearsal.outlook.duplicates.examples[0]?.postId, 3);
+  });
+
+  it('refuses what is too large, whether or not its size is told', async (t) => {
+    const site = await openDesk(t, { limitBytes: 1024 * 1024 });
+    const large = `board,title\n${'bugs,Wish\n'.repeat(120_000)}`;
+    const told = await send(site, large);
+    assert.equal(told.status, 413);
+    assert.match(detailOf(told), /larger than 1 MB/);
+    const chunks = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < large.length; at += 65_536)
+          controller.enqueue(Buffer.from(large.slice(at, at + 65_536)));
+        controller.close();
+      },
+    });
+    const streamed = await fetch(`${site.http.url}/data/imports`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv' },
+      body: chunks,
+      duplex: 'half',
+    }).then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    assert.ok(streamed === 413 || streamed === 'cut off', String(streamed));
+    assert.deepEqual(await site.get('/data/imports/limits'), { bytes: 1024 * 1024 });
+  });
+
+  it('takes a file as text/csv only, from its own pages only', async (t) => {
+    const site = await openDesk(t);
+    assert.equal((await send(site, FILE, 'text/plain')).status, 415);
+    assert.equal((await send(site, JSON.stringify(FILE), 'application/json')).status, 400);
+    assert.equal((await send(site, '')).status, 400);
+    const headers = { 'content-type': 'text/csv', origin: 'http://evil.example' };
+    assert.equal(
+      (await ask(site.http, '/data/imports', { method: 'POST', headers, body: FILE })).status,
+      403,
+    );
+    const other = await ask(site.http, '/data/outbox', {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv' },
+      body: FILE,
+    });
+    assert.equal(other.status, 415, 'no other route takes one');
+  });
+
+  it('forgets a file that nobody asked about for an hour', async (t) => {
+    const clock = fakeClock();
+    const site = await openDesk(t, { clock });
+    await site.sweep();
+    const { id } = await upload(site, FILE);
+    clock.advance(HOUR - 1);
+    await site.get(`/data/imports/${id}`);
+    clock.advance(HOUR - 1);
+    await site.get(`/data/imports/${id}`);
+    clock.advance(HOUR);
+    const reply = await ask(site.http, `/data/imports/${id}`);
+    assert.equal(reply.status, 400);
+    assert.match(detailOf(reply), /kept for an hour/);
+    assert.match(detailOf(await site.send(`/data/imports/${id}/commit`, {})), /kept for an hour/);
+    assert.match(detailOf(await ask(site.http, '/data/imports/..%2F..%2Fmirror.db')), /no longer here/);
+  });
+
+  it('keeps the last ten files only', async (t) => {
+    const site = await openDesk(t);
+    const ids: string[] = [];
+    for (let n = 0; n < 11; n++) ids.push((await upload(site, `board,title\nbugs,Wish ${n}\n`)).id);
+    const statuses = await Promise.all(
+      ids.map(async (id) => (await ask(site.http, `/data/imports/${id}`)).status),
+    );
+    assert.equal(statuses.filter((status) => status === 200).length, 10);
+    assert.equal(statuses[10], 200);
+  });
+});
