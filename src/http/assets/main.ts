@@ -1,3 +1,4 @@
+import { ask } from './api.ts';
 import { h } from './dom.ts';
 import { startLive } from './live.ts';
 import type { Page, PageContext } from './page.ts';
@@ -104,6 +105,12 @@ function follow(event: MouseEvent): void {
   document.querySelector('main')?.focus({ preventScroll: true });
 }
 
+async function signOut(): Promise<void> {
+  await ask('/logout', { body: {} });
+  location.assign('/login');
+}
+
+document.querySelector('.sign-out')?.addEventListener('click', () => void signOut());
 document.addEventListener('click', follow);
 addEventListener('popstate', () => void show());
 void show();
