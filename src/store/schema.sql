@@ -327,9 +327,6 @@ CREATE TABLE suppressed_users (
 
 CREATE INDEX suppressed_users_by_hash ON suppressed_users (hash);
 
-CREATE INDEX posts_facts
-    ON posts (board_id, status_id, created, votes_count, comments_count, creator_id, version_at, deleted_at);
-
 CREATE INDEX post_versions_by_post ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted);
 
 CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at);

@@ -26,7 +26,7 @@ export async function syncOnce(context: PassContext, request: SyncRequest): Prom
     const memory = readMemory(await context.store.memoryOf(request.resource));
     if (request.mode === 'head') return await headPass(context, request, memory);
     const summary = await sweepPass(context, request, memory);
-    if (request.resource === 'posts') await indexText(context);
+    if (request.resource === 'posts') await indexAll(context);
     return { done: true, summary };
   } finally {
     lock.release();
@@ -166,8 +166,8 @@ async function recorded(
 }
 
 /** In steps, with a turn for everything else in between. */
-async function indexText({ store, signal }: PassContext): Promise<void> {
-  while (await store.indexText()) {
+async function indexAll({ store, signal }: PassContext): Promise<void> {
+  while (await store.index()) {
     signal.throwIfAborted();
     await new Promise(setImmediate);
   }

@@ -35,7 +35,7 @@ describe('a sweep that finds nothing new', () => {
     const mirror = await openSqliteMirror();
     try {
       await sweepAll(mirror.store, 1);
-      while (await mirror.store.indexText());
+      while (await mirror.store.index());
       const before = digest(mirror.path);
       emptyLog(mirror.path);
 

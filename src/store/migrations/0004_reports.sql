@@ -1,11 +1,7 @@
 -- What reports read: with a million posts, the table of posts is a gigabyte and these are a tenth of it. An index by votes was
 -- tried as well: it made rankings of a second instant, and every new or changed row a tenth dearer.
 
--- Everything about a post but its texts. Board and status stand first, so that counting by them needs no sorting, and the
--- time next, so that new posts are added at the end of their part. Not only for live posts: an index that leaves out the
--- deleted ones is not taken for a covering one.
-CREATE INDEX posts_facts
-    ON posts (board_id, status_id, created, votes_count, comments_count, creator_id, version_at, deleted_at);
+-- The one on posts, posts_facts, is made in bulk once the first rows are in: src/store/mirror/facts-index.ts.
 
 -- The same two indexes as before, wide enough to answer without a look at the table.
 DROP INDEX post_versions_by_post;

@@ -16,8 +16,8 @@ export interface MirrorStore {
   noteAbsent(note: AbsenceNote): Promise<void>;
   /** Concludes a pass: deletes what it proved, or holds it back; writes the summary. */
   finishPass(end: PassEnd): Promise<PassSummary>;
-  /** Brings the next rows into the full-text index; false when everything is in. */
-  indexText(): Promise<boolean>;
+  /** Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. */
+  index(): Promise<boolean>;
   /** What earlier complete sweeps taught about a resource, as src/sync left it. */
   memoryOf(resource: Resource): Promise<string | null>;
   /** Newest live row by the given key, for the floor of a head pass. */

@@ -1,6 +1,7 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import { type Db, isBusy, type OpenOptions, openForReading, openForWriting } from '../db.ts';
 import { takeLock } from '../lock.ts';
+import { factsIndex } from './facts-index.ts';
 import { passes } from './passes.ts';
 import type { Key, KeyFamily, MirrorStatus, MirrorStore } from './seam.ts';
 import { readStatus } from './status.ts';
@@ -13,6 +14,7 @@ export interface SqliteStoreOptions extends OpenOptions {
 /** The mirror in one SQLite file. Its work is synchronous; the promises are for the seam's sake. */
 export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
   const db = openForWriting(options);
+  const makeFacts = factsIndex(db);
   const work = passes(db, options);
   return {
     lock: async (resource) =>
@@ -21,7 +23,11 @@ export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
     applyPage: async (page) => work.apply(page),
     noteAbsent: async (note) => work.note(note),
     finishPass: async (end) => work.finish(end),
-    indexText: async () => work.text.step(),
+    async index() {
+      if (work.text.step()) return true;
+      makeFacts();
+      return false;
+    },
     memoryOf: async (resource) => readMemory(db, resource),
     newestKey: async (resource, by) => newestKey(db, resource, by),
     status: async () => readStatus(db),

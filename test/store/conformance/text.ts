@@ -25,7 +25,7 @@ export function text(story: Story): void {
     assert.deepEqual(read.search('words'), [5]);
     assert.deepEqual(read.search('old'), []);
     assert.deepEqual(read.search('third OR ninth'), [3, 9]);
-    assert.equal(await store.indexText(), false);
+    assert.equal(await store.index(), false);
     read.checkTextIndex();
   });
 
@@ -53,7 +53,7 @@ export function text(story: Story): void {
       1,
     );
     await finish(store, pass, 1);
-    assert.equal(await store.indexText(), true);
+    assert.equal(await store.index(), true);
     assert.deepEqual(read.search('number2'), [2]);
     assert.deepEqual(read.search('number25000'), []);
 
@@ -91,13 +91,13 @@ export function text(story: Story): void {
       range(1, 12500).map((id) => titled(id, `number${id}`)),
       1,
     );
-    await mirror.store.indexText();
+    await mirror.store.index();
     await mirror.reopen();
     const other = mirror.another();
-    assert.equal(await other.indexText(), true);
+    assert.equal(await other.index(), true);
     await sweep(mirror.store, 'posts', [titled(1, 'first'), ...rest(mirror.read.table('posts').length)], 2);
     await indexAll(mirror.store);
-    assert.equal(await other.indexText(), false);
+    assert.equal(await other.index(), false);
     await other.close();
     assert.deepEqual(mirror.read.search('first OR number1 OR number12500'), [1, 12500]);
     mirror.read.checkTextIndex();
@@ -117,5 +117,5 @@ export function text(story: Story): void {
 const rest = (last: number) => range(2, last).map((id) => titled(id, `number${id}`));
 
 async function indexAll(store: MirrorStore): Promise<void> {
-  while (await store.indexText());
+  while (await store.index());
 }
