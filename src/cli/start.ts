@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -27,6 +29,8 @@ async function start(context: Context): Promise<void> {
   const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
+    if (settings.queueUrl === null && !existsSync(join(settings.dataDir, 'queue')))
+      say('This is the first start here: making the queue takes some seconds more, once.');
     const url = await open(app, { metrics, signal, opened });
     say(`Dashboard: ${url}\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
     if (!signal.aborted) await once(signal, 'abort');
