@@ -53,7 +53,7 @@ export function table<T>(
   );
   return h(
     'div',
-    { class: 'scroll', role: 'region', 'aria-label': label, tabindex: 0 },
+    { class: 'scroll', role: 'region', 'aria-label': `${label}, as a table`, tabindex: 0 },
     h('table', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)),
   );
 }

@@ -10,10 +10,7 @@ type Readable = Rehearsal & { ok: true };
 /** What the mirror can tell about the rows that would be sent. */
 export function outlookCards(rehearsal: Readable): Child[] {
   if (rehearsal.tally.accepted === 0) return [];
-  return [
-    h('div', { class: 'grid below' }, asWhom(rehearsal), boardsCard(rehearsal)),
-    duplicatesCard(rehearsal),
-  ];
+  return [h('div', { class: 'grid' }, asWhom(rehearsal), boardsCard(rehearsal)), duplicatesCard(rehearsal)];
 }
 
 function asWhom({ outlook }: Readable): HTMLElement {
@@ -81,7 +78,7 @@ function duplicatesCard({ outlook, tally }: Readable): Child {
     },
     table<Duplicate>(
       [
-        { head: 'Line', kind: 'number', cell: ({ line }) => number(line) },
+        { head: 'Line', cell: ({ line }) => number(line) },
         { head: 'Title in the file', cell: ({ title }) => title },
         {
           head: 'Post',

@@ -122,7 +122,7 @@ function refusedCard({ tally }: Readable): Child {
     },
     table<RefusedLine>(
       [
-        { head: 'Line', kind: 'number', cell: ({ line }) => number(line) },
+        { head: 'Line', cell: ({ line }) => number(line) },
         { head: 'Why', cell: ({ reason }) => reason },
       ],
       tally.refusals,

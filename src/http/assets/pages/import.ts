@@ -14,7 +14,7 @@ export const page: Page = {
   title: 'Import',
   async show(context) {
     const file = context.url.searchParams.get('file');
-    const body = h('div', {});
+    const body = h('div', { class: 'stacked' });
     context.root.append(
       pageHead('Import a CSV', 'Nothing is sent before you have seen what would happen.'),
       body,

@@ -19,7 +19,7 @@ export const page: Page = {
     const id = Number(context.parts[0]);
     const load = (): Promise<OutboxDetail> => ask(`/data/outbox/${id}`, { signal: context.signal });
     const news = h('div', { 'aria-live': 'polite' });
-    const body = h('div', {});
+    const body = h('div', { class: 'stacked' });
     let shown = '';
     const draw = async (): Promise<void> => {
       const detail = await load();
@@ -110,8 +110,8 @@ function uncertain(detail: OutboxDetail, done: Done): HTMLElement {
 function attemptTable(attempts: readonly AttemptRow[]): HTMLElement {
   return table<AttemptRow>(
     [
-      { head: 'No.', kind: 'number', cell: ({ n }) => number(n) },
-      { head: 'Began', cell: ({ started_at }) => time(started_at) },
+      { head: 'No.', cell: ({ n }) => number(n) },
+      { head: 'Began', cell: ({ started_at }) => h('span', { class: 'nowrap' }, time(started_at)) },
       { head: 'Took', cell: ({ started_at, ended_at }) => lasted(started_at, ended_at) },
       { head: 'Outcome', cell: ({ outcome }) => outcome ?? 'under way' },
       { head: 'HTTP', cell: ({ http_status }) => http_status ?? '–' },

@@ -23,7 +23,7 @@ export const page: Page = {
     const load = (): Promise<OutboxPage> =>
       ask(withQuery('/data/outbox', { ...filter }), { signal: context.signal });
     const news = h('div', { 'aria-live': 'polite' });
-    const body = h('div', {});
+    const body = h('div', { class: 'stacked' });
     const draw = (found: OutboxPage): void => fill(body, ...content(filter, found));
     draw(await load());
     context.root.append(

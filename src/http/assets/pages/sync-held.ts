@@ -14,7 +14,7 @@ export interface Part<T> {
 
 /** Deletions that were held back, with the rows they would take, and the button that accepts them. */
 export function heldBack(signal: AbortSignal, say: (sentence: string) => void): Part<SyncState> {
-  const element = h('div', {});
+  const element = h('div', { class: 'stacked' });
   let shown = '';
   return {
     element,
@@ -37,7 +37,12 @@ async function heldCard(
   const load = (after: number | null): Promise<Absent> =>
     ask(withQuery(`/data/sync/${resource}/absent`, { held: 1, after }), { signal });
   const rows: AbsentRow[] = [];
-  const body = h('div', {});
+  const body = h('div', {
+    class: 'tall',
+    tabindex: 0,
+    role: 'region',
+    'aria-label': `${resource} held back`,
+  });
   const more = async (after: number | null): Promise<void> => {
     const found = await load(after);
     rows.push(...found.rows);
@@ -82,15 +87,15 @@ async function heldCard(
 function rowTable(resource: string, rows: readonly AbsentRow[]): HTMLElement {
   return table<AbsentRow>(
     [
-      { head: 'Id', kind: 'number', cell: ({ id }) => String(id) },
+      { head: 'Id', cell: ({ id }) => String(id) },
       {
         head: resource === 'posts' ? 'Title' : 'Text',
         cell: ({ id, text }) => (resource === 'posts' ? h('a', { href: `/posts/${id}` }, text) : text),
       },
-      { head: 'Missing since', cell: ({ since }) => time(since) },
+      { head: 'Missing since', cell: ({ since }) => h('span', { class: 'nowrap' }, time(since)) },
     ],
     rows,
-    `${resource} held back`,
+    `Ids and texts of ${resource} held back`,
   );
 }
 

@@ -17,7 +17,7 @@ export function healthCard({ health }: SyncState): HTMLElement {
     table<Check>(
       [
         {
-          head: '',
+          head: 'State',
           cell: ({ ok }) =>
             h('span', { class: 'tag', 'data-tone': ok ? 'good' : 'bad' }, ok ? 'ok' : 'not ok'),
         },

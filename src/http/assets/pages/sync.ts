@@ -17,7 +17,8 @@ export const page: Page = {
   async show(context) {
     const { root, signal } = context;
     const load = (): Promise<SyncState> => ask('/data/sync', { signal });
-    const [news, top, bottom] = [h('div', { 'aria-live': 'polite' }), h('div', {}), h('div', {})];
+    const news = h('div', { 'aria-live': 'polite' });
+    const [top, bottom] = [h('div', { class: 'stacked' }), h('div', { class: 'stacked' })];
     const say = (sentence: string): void => fill(news, banner('good', sentence));
     let pulse: Pulse | null = null;
     const held = heldBack(signal, say);
@@ -39,10 +40,7 @@ export const page: Page = {
         'A sweep reads a whole list and finds deletions; a head looks at the newest rows only.',
       ),
       news,
-      held.element,
-      top,
-      bottom,
-      quarantine.element,
+      h('div', { class: 'stacked' }, held.element, top, bottom, quarantine.element),
     );
     onNews(context, draw);
   },
