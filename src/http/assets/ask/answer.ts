@@ -10,8 +10,9 @@ const MOST_BARS = 25;
 
 /** What was asked, as a chart where it makes one, and as a table. */
 export function answerCards(answer: Answer, fileRows: number, signal: AbortSignal): HTMLElement[] {
-  const drawn = chartOf(answer, signal);
-  return [...(drawn ? [card({ title: 'Chart' }, drawn)] : []), resultCard(answer, fileRows)];
+  const drawing = drawingOf(answer, signal);
+  const chart = drawing ? [card(drawing, drawing.drawn)] : [];
+  return [...chart, resultCard(answer, fileRows)];
 }
 
 function resultCard(answer: Answer, fileRows: number): HTMLElement {
@@ -45,17 +46,21 @@ function isNumeric(rows: readonly Cell[][], i: number): boolean {
   return rows.some((row) => typeof row[i] === 'number') && rows.every((row) => typeof row[i] !== 'string');
 }
 
+interface Drawing {
+  title: string;
+  note: string;
+  drawn: HTMLElement;
+}
+
 /** A first column of dates makes a chart over time, one of other texts makes bars; numbers have to stand beside it. */
-function chartOf({ columns, rows }: Answer, signal: AbortSignal): HTMLElement | null {
-  const [first = ''] = columns;
+function drawingOf({ columns, rows }: Answer, signal: AbortSignal): Drawing | null {
   const labels = rows.map(([label]) => label);
   const numeric = columns.map((_, i) => i).filter((i) => i > 0 && isNumeric(rows, i) && !isId(columns[i]));
   if (rows.length < 2 || numeric.length === 0 || !labels.every((label) => typeof label === 'string'))
     return null;
   if (new Set(labels).size < labels.length) return null;
-  return labels.every(isTime)
-    ? overTime({ columns, rows, numeric }, signal)
-    : barsOf(first, columns, rows, numeric[0] ?? 1);
+  const plotted = { columns, rows, numeric };
+  return labels.every(isTime) ? overTime(plotted, signal) : barsOf(plotted);
 }
 
 /** Adding up or comparing ids says nothing. */
@@ -73,26 +78,24 @@ interface Plotted {
   numeric: number[];
 }
 
-function overTime({ columns, rows, numeric }: Plotted, signal: AbortSignal): HTMLElement {
+function overTime({ columns, rows, numeric }: Plotted, signal: AbortSignal): Drawing {
   const sorted = rows.toSorted(([a], [b]) => Date.parse(String(a)) - Date.parse(String(b)));
   const series = numeric.slice(0, MOST_SERIES).map((i) => ({
     label: columns[i] ?? '',
     kind: 'line' as const,
     values: sorted.map((row) => (typeof row[i] === 'number' ? row[i] : null)),
   }));
-  const [title = '', ...rest] = [...series.map(({ label }) => label)];
-  const name = [title, ...rest].join(', ');
-  return timeChart(
-    { title: `${name} by ${columns[0] ?? ''}`, unit: name, times: sorted.map(([at]) => String(at)), series },
-    signal,
-  );
+  const unit = series.map(({ label }) => label).join(', ');
+  const title = `${unit} by ${columns[0] ?? ''}`;
+  const times = sorted.map(([at]) => String(at));
+  return { title, note: '', drawn: timeChart({ title, unit, times, series }, signal) };
 }
 
-function barsOf(first: string, columns: string[], rows: Cell[][], i: number): HTMLElement | null {
+/** In the order of the answer, which is the person's own. */
+function barsOf({ columns, rows, numeric: [i = 1] }: Plotted): Drawing | null {
   const amounts = rows.map((row) => ({ label: String(row[0]), value: Number(row[i] ?? 0) }));
   if (amounts.some(({ value }) => value < 0)) return null;
-  const title = `${columns[i] ?? ''} by ${first}`;
-  const shown = amounts.toSorted((a, b) => b.value - a.value).slice(0, MOST_BARS);
-  const cut = amounts.length > shown.length ? `, the ${MOST_BARS} largest of ${number(amounts.length)}` : '';
-  return h('div', {}, h('p', { class: 'note' }, `${title}${cut}`), bars(shown, title));
+  const title = `${columns[i] ?? ''} by ${columns[0] ?? ''}`;
+  const note = amounts.length > MOST_BARS ? `The first ${MOST_BARS} of ${number(amounts.length)}` : '';
+  return { title, note, drawn: bars(amounts.slice(0, MOST_BARS), title) };
 }

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { createLogger } from '../../src/base/log.ts';
+import { addAssets } from '../../src/http/dashboard/assets.ts';
+import { addEvents } from '../../src/http/dashboard/events.ts';
+import type { Pulse } from '../../src/http/dashboard/shapes.ts';
+import type { PulseReader, Vital } from '../../src/store/pulse.ts';
+import { ask } from '../http/client.ts';
+import { open, type Running } from '../http/service.ts';
+import { progressWith } from '../worker/healthy.ts';
+
+const PAGES = ['/', '/posts/:id'];
+
+const serveFiles = (t: TestContext, hasLogin = false): Promise<Running> =>
+  open(t, { parts: [(app: FastifyInstance) => addAssets(app, { pages: PAGES, hasLogin })] });
+
+describe('the files of the dashboard', () => {
+  it('are one document for every page, and everything it names is there', async (t) => {
+    const http = await serveFiles(t);
+    const { body, headers } = await ask(http, '/');
+    assert.match(String(headers['content-type']), /text\/html/);
+    assert.equal((await ask(http, '/posts/7')).body, body);
+    const named = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+    assert.ok(named.length >= 8);
+    for (const path of named) assert.equal((await ask(http, path)).status, 200, path);
+  });
+
+  it('name no other host and hold nothing inline that a strict policy would stop', async (t) => {
+    const http = await serveFiles(t);
+    const { body } = await ask(http, '/');
+    assert.doesNotMatch(body, /https?:\/\/|<script(?![^>]* src=)|<style| style=| on[a-z]+=/);
+    const own = http.routes
+      .map(({ url }) => url)
+      .filter((url) => url.startsWith('/assets/') && !/uPlot/.test(url));
+    assert.ok(own.length > 20);
+    for (const url of own) {
+      const text = (await ask(http, url)).body;
+      assert.doesNotMatch(
+        text,
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|@import/,
+        url,
+      );
+      assert.doesNotMatch(text.replaceAll('http://www.w3.org/2000/svg', ''), /https?:\/\/[a-z]/, url);
+    }
+  });
+
+  it('are scripts without types, as Node itself strips them', async (t) => {
+    const http = await serveFiles(t);
+    const { body, headers } = await ask(http, '/assets/dom.ts');
+    assert.match(String(headers['content-type']), /text\/javascript/);
+    assert.doesNotMatch(body, /: Child\[\]|interface /);
+  });
+
+  it('are small on the wire and not sent again while they are the same', async (t) => {
+    const http = await serveFiles(t);
+    const path = '/assets/uPlot.iife.min.js';
+    const plain = await ask(http, path);
+    const packed = await fetch(http.url + path, { headers: { 'accept-encoding': 'br' } });
+    assert.equal(packed.headers.get('content-encoding'), 'br');
+    assert.equal(await packed.text(), plain.body);
+    assert.equal(plain.headers['cache-control'], 'no-cache');
+    const again = await ask(http, path, { headers: { 'if-none-match': String(plain.headers.etag) } });
+    assert.deepEqual([again.status, again.body, again.headers['cache-control']], [304, '', 'no-cache']);
+  });
+
+  it('are those in the folder and no others, whatever a path says', async (t) => {
+    const http = await serveFiles(t);
+    for (const path of [
+      '/assets/../guard.ts',
+      '/assets/%2e%2e/guard.ts',
+      '/assets/tsconfig.json',
+      '/assets/',
+    ])
+      assert.equal((await ask(http, path)).status, 404, path);
+  });
+
+  it('show a way to sign out only where people sign in', async (t) => {
+    assert.doesNotMatch((await ask(await serveFiles(t), '/')).body, /data-login/);
+    assert.match((await ask(await serveFiles(t, true), '/')).body, /<html data-login/);
+  });
+});
+
+/** Numbers that move when the test says so. */
+function movingPulse(): PulseReader & { move(posts: number): void; asked: number } {
+  let [version, posts] = [1, 10];
+  const outbox = {
+    ready: 0,
+    sending: 0,
+    confirmed: 0,
+    ambiguous: 0,
+    uncertain: 2,
+    rejected: 0,
+    cancelled: 0,
+  };
+  const reader = {
+    asked: 0,
+    version() {
+      reader.asked += 1;
+      return version;
+    },
+    read: (): Vital => ({ freshAt: null, live: { posts, comments: 0 }, outbox, heldBack: 0, running: [] }),
+    close: () => undefined,
+    move(to: number) {
+      posts = to;
+      version += 1;
+    },
+  };
+  return reader;
+}
+
+async function* pulsesOf(http: Running, signal: AbortSignal): AsyncGenerator<Pulse> {
+  const response = await fetch(`${http.url}/data/events`, { signal });
+  let text = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      yield JSON.parse(text.slice('data: '.length, end)) as Pulse;
+      text = text.slice(end + 2);
+    }
+  }
+}
+
+describe('the live numbers', () => {
+  const serve = (t: TestContext, pulse: PulseReader): Promise<Running> => {
+    const log = createLogger({ level: 'silent', format: 'json', secrets: () => [] });
+    const events = { pulse, progress: async () => progressWith(), log, everyMs: 5 };
+    return open(t, { parts: [(app) => addEvents(app, events)] });
+  };
+
+  it('come at once, and again when they have moved', async (t) => {
+    const pulse = movingPulse();
+    const http = await serve(t, pulse);
+    const leave = new AbortController();
+    const stream = pulsesOf(http, leave.signal);
+    const first = await stream.next();
+    assert.deepEqual(
+      [first.value?.live.posts, first.value?.waitingForYou, first.value?.isReady],
+      [10, 2, true],
+    );
+    pulse.move(11);
+    for await (const { live } of stream) if (live.posts === 11) break;
+    leave.abort();
+  });
+
+  it('carry the headers of every other answer', async (t) => {
+    const http = await serve(t, movingPulse());
+    const leave = new AbortController();
+    const { headers } = await fetch(`${http.url}/data/events`, { signal: leave.signal });
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('content-type'), 'text/event-stream');
+    assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+    leave.abort();
+  });
+
+  it('reach everybody who listens, and end when the service does', async (t) => {
+    const pulse = movingPulse();
+    const http = await serve(t, pulse);
+    const signal = new AbortController().signal;
+    const [one, two] = [pulsesOf(http, signal), pulsesOf(http, signal)];
+    await Promise.all([one.next(), two.next()]);
+    pulse.move(12);
+    for (const stream of [one, two]) {
+      let seen = (await stream.next()).value;
+      while (seen && seen.live.posts !== 12) seen = (await stream.next()).value;
+    }
+    await http.close();
+    for (const stream of [one, two]) for await (const _ of stream);
+  });
+
+  it('cost nothing while nobody listens', async (t) => {
+    const pulse = movingPulse();
+    const http = await serve(t, pulse);
+    await ask(http, '/healthz');
+    assert.equal(pulse.asked, 0);
+  });
+});

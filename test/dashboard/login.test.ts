@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { Secret } from '../../src/base/secret.ts';
+import { addLogin, localPath } from '../../src/http/login.ts';
+import { createSession } from '../../src/http/session.ts';
+import { ask, bearer, type Reply } from '../http/client.ts';
+import { open, type Running, TOKEN } from '../http/service.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function signIn(
+  http: Running,
+  fields: Record<string, string>,
+  headers: OutgoingHttpHeaders = {},
+): Promise<Reply> {
+  const body = new URLSearchParams(fields).toString();
+  return ask(http, '/login', { method: 'POST', headers: { ...FORM, ...headers }, body });
+}
+
+function cookieOf({ headers }: Reply): string {
+  const [cookie = ''] = headers['set-cookie'] ?? [];
+  return cookie;
+}
+
+/** The part of a cookie that the browser sends back. */
+function sentBack(cookie: string): { cookie: string } {
+  return { cookie: cookie.split(';', 1)[0] ?? '' };
+}
+
+describe('a browser without the token', () => {
+  it('is sent to the login with where it wanted to go; a program is told instead', async (t) => {
+    const http = await open(t, { token: TOKEN });
+    const page = { accept: 'text/html,application/xhtml+xml' };
+    const sent = await ask(http, '/posts?q=a%26b', { headers: page });
+    assert.deepEqual([sent.status, sent.headers.location], [303, '/login?to=%2Fposts%3Fq%3Da%2526b']);
+    assert.equal((await ask(http, '/', { headers: page })).headers.location, '/login');
+    assert.equal((await ask(http, '/metrics', { headers: { accept: '*/*' } })).status, 401);
+    assert.equal((await ask(http, '/posts', { method: 'POST', headers: page })).status, 401);
+  });
+
+  it('gets a page that needs no script, no other file than its style, and no other host', async (t) => {
+    const http = await open(t, { token: TOKEN });
+    const { body, headers } = await ask(
+      http,
+      `/login?to=${encodeURIComponent('/a"><script>alert(1)</script>')}`,
+    );
+    assert.match(String(headers['content-type']), /text\/html/);
+    assert.doesNotMatch(body, /<script|https?:\/\//);
+    assert.match((await ask(http, '/login.css')).body, /body\.login/);
+  });
+});
+
+describe('the login', () => {
+  it('takes the token once and opens every route to the cookie it gives', async (t) => {
+    const http = await open(t, { token: TOKEN });
+    const reply = await signIn(http, { token: ` ${TOKEN} `, to: '/sync?x=1' }, { origin: http.url });
+    assert.deepEqual([reply.status, reply.headers.location], [303, '/sync?x=1']);
+    const cookie = cookieOf(reply);
+    assert.match(cookie, /; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
+    assert.ok(!cookie.includes(TOKEN));
+    for (const path of ['/readyz', '/metrics', '/queues/'])
+      assert.equal((await ask(http, path, { headers: sentBack(cookie) })).status, 200, path);
+    const there = await ask(http, '/login?to=/posts', { headers: sentBack(cookie) });
+    assert.deepEqual([there.status, there.headers.location], [303, '/posts']);
+  });
+
+  it('marks the cookie as one for encrypted connections where such a proxy stands before it', async (t) => {
+    const http = await open(t, { token: TOKEN });
+    const reply = await signIn(http, { token: TOKEN }, { 'x-forwarded-proto': 'https' });
+    assert.match(cookieOf(reply), /; Secure$/);
+  });
+
+  it('takes forms of its own page only, and no other route takes any', async (t) => {
+    const http = await open(t, { token: TOKEN });
+    for (const from of [
+      { origin: 'https://evil.com' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+    ])
+      assert.equal((await signIn(http, { token: TOKEN }, from)).status, 403);
+    const other = { method: 'POST', headers: { ...FORM, ...bearer(TOKEN) }, body: 'a=1' };
+    assert.equal((await ask(http, '/logout', other)).status, 415);
+  });
+
+  it('says no to a wrong token, in words, and sets nothing', async (t) => {
+    const { app, clock } = await alone(t);
+    const wrong = app.inject({
+      method: 'POST',
+      url: '/login',
+      headers: FORM,
+      payload: 'token=guess&to=/sync',
+    });
+    await clock.asked(1);
+    clock.release();
+    const reply = await wrong;
+    assert.equal(reply.statusCode, 403);
+    assert.match(reply.body, /not the token/);
+    assert.match(reply.body, /value="\/sync"/);
+    assert.equal(reply.headers['set-cookie'], undefined);
+  });
+
+  it('answers a wrong token late, and takes no more than a few guesses at a time', async (t) => {
+    const { app, clock } = await alone(t);
+    const guess = () => app.inject({ method: 'POST', url: '/login', headers: FORM, payload: 'token=guess' });
+    const first = [guess(), guess(), guess(), guess(), guess()];
+    await clock.asked(5);
+    const sixth = await guess();
+    assert.deepEqual([sixth.statusCode, sixth.headers['retry-after']], [429, '2']);
+    clock.release();
+    assert.deepEqual(
+      (await Promise.all(first)).map(({ statusCode }) => statusCode),
+      [403, 403, 403, 403, 403],
+    );
+    const right = await app.inject({
+      method: 'POST',
+      url: '/login',
+      headers: FORM,
+      payload: `token=${TOKEN}`,
+    });
+    assert.equal(right.statusCode, 303);
+  });
+
+  it('goes to addresses of this service only', () => {
+    for (const to of ['/', '/posts', '/posts?q=%2F%2Fx', '/ask?q=SELECT%201'])
+      assert.equal(localPath(to), to);
+    const elsewhere = [
+      '//evil.com',
+      '/\\evil.com',
+      '/.//evil.com',
+      '/%2e//evil.com',
+      'https://evil.com',
+      'posts',
+      '',
+    ];
+    for (const to of [...elsewhere, '/\t/evil.com', '/a/..//evil.com']) assert.equal(localPath(to), '/', to);
+  });
+});
+
+describe('a session', () => {
+  const HOUR = 3_600_000;
+  const requestWith = (cookie: string) => ({ headers: { cookie } }) as unknown as IncomingMessage;
+
+  it('holds for twelve hours, and after a restart, but not under another token', () => {
+    let now = 1_800_000_000_000;
+    const cookie = createSession(new Secret(TOKEN), () => now).open(false);
+    const later = createSession(new Secret(TOKEN), () => now);
+    assert.ok(later.isOpen(requestWith(cookie)));
+    assert.ok(!createSession(new Secret(`${TOKEN}2`), () => now).isOpen(requestWith(cookie)));
+    now += 12 * HOUR - 1;
+    assert.ok(later.isOpen(requestWith(cookie)));
+    now += 1;
+    assert.ok(!later.isOpen(requestWith(cookie)));
+  });
+
+  it('cannot be made longer, or made at all, without the token', () => {
+    const session = createSession(new Secret(TOKEN), () => 1_800_000_000_000);
+    const [pair = ''] = session.open(false).split(';', 1);
+    const [name = '', value = ''] = pair.split('=');
+    const [until = '', signature = ''] = value.split('.');
+    const forged = [
+      '',
+      `${until}.`,
+      `.${signature}`,
+      `${until}9.${signature}`,
+      `NaN.${signature}`,
+      `${until}`,
+    ];
+    for (const attempt of forged) assert.ok(!session.isOpen(requestWith(`${name}=${attempt}`)), attempt);
+    assert.ok(session.isOpen(requestWith(`other=1; ${pair}`)));
+    assert.ok(!session.isOpen(requestWith(`x${pair}`)));
+  });
+
+  it('ends when the person signs out', async (t) => {
+    const http = await open(t, { token: TOKEN });
+    const cookie = cookieOf(await signIn(http, { token: TOKEN }));
+    const out = await ask(http, '/logout', { method: 'POST', headers: sentBack(cookie) });
+    assert.match(cookieOf(out), /=; Max-Age=0;/);
+    assert.equal((await ask(http, '/logout', { method: 'POST' })).status, 401);
+  });
+});
+
+/** The login on its own, with a clock that stands until it is let go. */
+async function alone(t: TestContext): Promise<{ app: FastifyInstance; clock: StillClock }> {
+  const app = Fastify();
+  t.after(() => app.close());
+  const clock = stillClock();
+  await addLogin(app, { session: createSession(new Secret(TOKEN)), clock });
+  return { app, clock };
+}
+
+type StillClock = ReturnType<typeof stillClock>;
+
+function stillClock() {
+  let asleep: (() => void)[] = [];
+  let tell: () => void = () => {};
+  return {
+    now: () => 0,
+    sleep: (_ms: number) =>
+      new Promise<void>((resolve) => {
+        asleep.push(resolve);
+        tell();
+      }),
+    async asked(count: number): Promise<void> {
+      while (asleep.length < count)
+        await new Promise<void>((resolve) => {
+          tell = resolve;
+        });
+    },
+    release(): void {
+      for (const wake of asleep) wake();
+      asleep = [];
+    },
+  };
+}
