@@ -1,13 +1,9 @@
 import { basename, dirname, join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import { AppError, messageOf } from '../base/errors.ts';
 import { moveAside, prepareFolder, restrictFiles } from './folder.ts';
 import { migrate, pgMakers, USE_SCHEMA } from './pg-backend.ts';
-import { pglitePool } from './pglite-pool.ts';
+import { openPglite, type PgliteSession } from './pglite-session.ts';
 import type { Connection, QueueOptions } from './seam.ts';
-
-/** PostgreSQL's defaults are for a server: these bring the memory of a warm start from 360 to 232 MB. */
-const SMALL = ['shared_buffers = 8MB', 'wal_buffers = 1MB', 'max_connections = 10'];
 
 /** PostgreSQL in this process. One process only: a second one on the same folder would destroy it, so the lock comes first. */
 export async function openEmbedded(
@@ -26,13 +22,13 @@ export async function openEmbedded(
     return {
       kind: 'embedded',
       place: folder,
-      ...pgMakers(pglitePool(db)),
+      ...pgMakers(db),
       async ping() {
         await db.query('SELECT 1');
       },
       // Autovacuum never runs in PGlite: without this the tables grow with every job that was ever done.
       async upkeep() {
-        await db.exec('VACUUM ANALYZE');
+        await db.query('VACUUM ANALYZE');
       },
       async drop() {
         try {
@@ -50,7 +46,7 @@ export async function openEmbedded(
 }
 
 /** The queue is only a bell: a folder that cannot be read must not keep the service from starting. */
-async function openOrReplace({ folder, log }: Pick<QueueOptions, 'folder' | 'log'>): Promise<PGlite> {
+async function openOrReplace({ folder, log }: Pick<QueueOptions, 'folder' | 'log'>): Promise<PgliteSession> {
   try {
     return await openDatabase(folder);
   } catch (error) {
@@ -63,14 +59,13 @@ async function openOrReplace({ folder, log }: Pick<QueueOptions, 'folder' | 'log
   }
 }
 
-async function openDatabase(folder: string): Promise<PGlite> {
-  const db = await PGlite.create({ dataDir: folder, postgresqlconf: SMALL });
+async function openDatabase(folder: string): Promise<PgliteSession> {
+  const db = await openPglite({ folder });
   try {
-    const session = pglitePool(db);
-    await migrate(session);
-    await session.query(USE_SCHEMA);
+    await migrate(db);
+    await db.query(USE_SCHEMA);
     // Reads every table once: a file that is missing shows now and not at the first job.
-    await session.query('SELECT count(*) FROM job');
+    await db.query('SELECT count(*) FROM job');
     return db;
   } catch (error) {
     await db.close().catch(() => undefined);
