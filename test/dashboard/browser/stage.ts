@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { loadSettings } from '../../../config/load.ts';
+import { type App, openApp } from '../../../src/app.ts';
+import { twinKey } from '../../../src/outbox/match.ts';
+import { ARROWS } from '../../../src/outbox/states.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
+import { syncOnce } from '../../../src/sync/engine.ts';
+import { ENTRY } from '../../support/cli.ts';
+import { guardOver } from '../../support/launch.ts';
+import { requireProgram, skipUnless } from '../../support/programs.ts';
+import { startRedis } from '../../support/servers.ts';
+
+export const onStage = skipUnless('chromium', 'redis-server');
+
+/** A sandbox in this process, the program as a person starts it on a mirror of that, and a browser. */
+export interface Stage {
+  sandbox: Sandbox;
+  url: string;
+  browser: Browser;
+  /** The row that waits for a person; its candidates are posts 2 and 3. */
+  uncertain: number;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  sandbox?: SandboxOptions;
+  env?: Record<string, string>;
+  /** Names of other hosts that lead to this machine. */
+  strangers?: string[];
+}
+
+export const UNCERTAIN = 'Was this one made?';
+/** As a person might write it who wishes us ill. */
+export const HOSTILE = '<img src=x onerror=alert(1)>';
+
+export async function openStage({
+  sandbox: options,
+  env = {},
+  strangers = [],
+}: StageOptions = {}): Promise<Stage> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+  };
+  try {
+    const redis = await startRedis();
+    opened.push(() => redis.stop());
+    const sandbox = await startSandbox({ posts: 120, pageSize: 50, referenceTime: Date.now(), ...options });
+    opened.push(() => sandbox.close());
+    sandbox.world.editPost(5, { title: HOSTILE });
+    const folder = mkdtempSync(join(tmpdir(), 'fm-browser-'));
+    opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+    const given = {
+      FEEDBACK_BASE_URL: sandbox.url,
+      FEEDBACK_API_TOKEN: 'sandbox',
+      DATA_DIR: folder,
+      QUEUE_URL: redis.url,
+      HTTP_PORT: '0',
+      PUSH_PER_MINUTE: '6000',
+      SYNC_HEAD_EVERY: '2s',
+      ...env,
+    };
+    const uncertain = await prepare(given, folder);
+    const service = await start(given, folder);
+    opened.push(() => service.stop());
+    const rules = strangers.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
+    const browser = await chromium.launch({
+      executablePath: requireProgram('chromium'),
+      args: ['--no-sandbox', ...(rules ? [`--host-resolver-rules=${rules}`] : [])],
+    });
+    opened.push(() => browser.close());
+    return { sandbox, url: service.url, browser, uncertain, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The mirror as it is after a first day: read once, and one row of the outbox in doubt. */
+async function prepare(env: Record<string, string>, folder: string): Promise<number> {
+  const input = { flags: {}, env: { ...env, LOG_LEVEL: 'silent' }, cwd: folder, isTerminal: false };
+  const app = await openApp(loadSettings(input), input, 'test');
+  try {
+    const { client, store, clock } = app;
+    const context = { client, store, clock, signal: AbortSignal.timeout(30_000), ahead: 1, onPage: () => {} };
+    for (const resource of ['posts', 'comments'] as const)
+      await syncOnce(context, { resource, mode: 'sweep' });
+    return await doubtfulRow(app);
+  } finally {
+    await app.close();
+  }
+}
+
+async function doubtfulRow({ outbox, clock }: App): Promise<number> {
+  const post = {
+    board: 'bugs',
+    title: UNCERTAIN,
+    content: 'The answer was cut.',
+    email: null,
+    full_name: null,
+  };
+  const row = { ...post, batch: 'form', source_key: randomUUID(), line: null, twin_key: twinKey(post) };
+  const now = clock.now();
+  const [{ id } = { id: 0 }] = await outbox.accept([row], now);
+  await outbox.claim({ id, arrow: ARROWS.claim, now, deadline: now + 1000, baseline: [] });
+  const end = { id, n: 1, outcome: 'unknown', httpStatus: null, error: 'the answer was cut' };
+  await outbox.endAttempt({ ...end, arrow: ARROWS.doubt, change: { now, wasAmbiguous: true } });
+  await outbox.move(id, ARROWS.giveUp, { now, candidates: [2, 3], error: '2 posts could be this one' });
+  return id;
+}
+
+async function start(
+  env: Record<string, string>,
+  folder: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [ENTRY, 'start'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const guard = guardOver(folder);
+  guard.watch(child.pid);
+  const url = await listening(child);
+  return {
+    url,
+    async stop() {
+      const exit = once(child, 'exit');
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await exit;
+      }
+      guard.release();
+    },
+  };
+}
+
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.once('exit', () => reject(new Error(`the service did not start: ${said}`)));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const [, url] = /Dashboard: (http:\S+)/.exec(said) ?? [];
+      if (url) resolve(url);
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+
+export interface Look {
+  scheme: 'light' | 'dark';
+  width: number;
+  height: number;
+}
+
+export const DESKTOP: Look = { scheme: 'light', width: 1280, height: 900 };
+export const PHONE: Look = { scheme: 'dark', width: 390, height: 844 };
+
+/** A window of its own, and everything the browser complained about in it. */
+export interface Visit {
+  page: Page;
+  /** Goes there and waits until the page stands. */
+  open(address: string): Promise<void>;
+  /** Nothing on the console, no refused script or style, and nothing that was asked for in vain. */
+  assertCalm(): void;
+  close(): Promise<void>;
+}
+
+export async function visit(browser: Browser, base: string, look: Look = DESKTOP): Promise<Visit> {
+  const { scheme, width, height } = look;
+  const context = await browser.newContext({
+    baseURL: base,
+    colorScheme: scheme,
+    viewport: { width, height },
+    locale: 'en-GB',
+  });
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('dialog', (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  return {
+    page,
+    async open(address) {
+      await page.goto(address);
+      await settled(page);
+    },
+    assertCalm: () => assert.deepEqual(complaints, []),
+    close: () => context.close(),
+  };
+}
+
+/** The new page stands in the place of the old one. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main:not(.busy) h1').first().waitFor();
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe-core finds that keeps people out: impact serious or critical. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  )) as AxeResults;
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`));
+}
+
+/** How far the page as a whole can be scrolled sideways, in pixels. */
+export function sideways(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - innerWidth');
+}
+
+/** Bytes over the wire until the page stands, headers included. */
+export async function weightOf(page: Page, address: string): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  let bytes = 0;
+  session.on('Network.dataReceived', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  session.on('Network.responseReceivedExtraInfo', ({ headersText = '', headers }) => {
+    bytes += headersText.length || JSON.stringify(headers).length;
+  });
+  await page.goto(address);
+  await settled(page);
+  await session.detach();
+  return bytes;
+}

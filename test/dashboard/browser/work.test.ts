@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { HOSTILE, onStage, openStage, type Stage, UNCERTAIN } from './stage.ts';
+import { DESKTOP, type Look, PHONE, settled, type Visit, visit } from './visit.ts';
+
+describe('somebody at work on the dashboard', onStage, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await openStage();
+  });
+  after(() => stage?.close());
+  const enter = async (t: TestContext, look: Look = DESKTOP): Promise<Visit> => {
+    const visitor = await visit(stage.browser, stage.url, look);
+    t.after(() => visitor.close());
+    return visitor;
+  };
+
+  it('decides about an uncertain row, with its candidates side by side', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/outbox');
+    await page.getByRole('link', { name: UNCERTAIN }).click();
+    await page.getByRole('article', { name: 'Our row' }).waitFor();
+    await page.getByRole('article', { name: 'Post 2' }).waitFor();
+    await page.getByRole('button', { name: 'It is this post: 3' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'It is post 3' }).click();
+    await page.getByText('The row is confirmed by post 3.').waitFor();
+    assertCalm();
+  });
+
+  it('imports a CSV: sees what would happen first, then watches it go out', async (t) => {
+    const { page, open, assertCalm } = await enter(t, PHONE);
+    await open('/outbox/import');
+    const titles = ['Import one', HOSTILE.replace('x', 'y'), 'Import three'];
+    const text = `Subject,Description,Board\n${titles.map((title) => `${title},Please.,bugs`).join('\n')}\n,no title,bugs\n`;
+    const file = { name: 'wishes.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+    await page.locator('#csv-file').setInputFiles(file);
+    await page.getByText('1 row refused').waitFor();
+    assert.deepEqual(stage.sandbox.world.ledger(), []);
+    await page.locator('#import').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Import 3 rows' }).click();
+    await page.getByText('Everything is done.').waitFor();
+    assert.deepEqual(
+      stage.sandbox.world
+        .ledger()
+        .map(({ title }) => title)
+        .toSorted(),
+      titles.toSorted(),
+    );
+    assertCalm();
+  });
+
+  it('asks in SQL, sees it drawn, keeps it for the team and takes it along', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/ask');
+    await page.getByRole('button', { name: 'New posts by month' }).click();
+    await page.locator('figure.chart canvas').waitFor();
+    await page
+      .getByRole('textbox', { name: 'Statement' })
+      .fill('SELECT board, count(*) AS posts FROM live_posts GROUP BY board');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('region', { name: 'posts by board' }).first().waitFor();
+    assert.match(page.url(), /\/ask\?q=SELECT/);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
+    ]);
+    assert.match(await readFile(await download.path(), 'utf8'), /^board,posts\r\n/);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByLabel('Name').fill('By board');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'By board', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Rename By board' }).click();
+    await page.getByLabel('Name').fill('Boards');
+    await page.keyboard.press('Enter');
+    await page.reload();
+    await page.getByRole('button', { name: 'Delete Boards' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Nothing is saved yet.').waitFor();
+    assertCalm();
+  });
+
+  it('is told in place what is wrong with a statement', async (t) => {
+    const { page, open } = await enter(t);
+    await open('/ask');
+    await page.getByRole('textbox', { name: 'Statement' }).fill('DROP TABLE posts');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('alert').getByText('only reading is allowed here').waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Statement' }).inputValue(), 'DROP TABLE posts');
+  });
+
+  it('sees a text from upstream in an answer as the text it is', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open(`/ask?q=${encodeURIComponent('SELECT title, votes_count FROM posts WHERE id IN (4, 5)')}`);
+    assert.equal(await page.getByText(HOSTILE, { exact: true }).count(), 2);
+    assertCalm();
+  });
+
+  it('accepts deletions that were held back', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/sync');
+    for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
+    await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
+    const accept = page.getByRole('button', { name: 'Accept 30 deletions' });
+    await accept.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Accept 30 deletions' }).click();
+    await accept.waitFor({ state: 'detached' });
+    await page.getByText('30', { exact: true }).first().waitFor();
+    assertCalm();
+  });
+
+  it('gets about with the keyboard alone', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/outbox');
+    const focused = () => page.evaluate('document.activeElement.textContent.trim()');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Skip to the content');
+    while ((await focused()) !== 'Ask') await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Ask', level: 1 }).waitFor();
+    await settled(page);
+    while ((await page.evaluate('document.activeElement.id')) !== 'sql') await page.keyboard.press('Tab');
+    await page.keyboard.type('SELECT 41 + 1 AS answer');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Run');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: '42' }).waitFor();
+    assertCalm();
+  });
+});
