@@ -95,6 +95,20 @@ describe('importing over HTTP', () => {
     assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).rehearsal?.wishes.board, 'bugs');
   });
 
+  it('reads a large file again and again, also where it stopped early', async (t) => {
+    const site = await openDesk(t);
+    await site.sweep();
+    const state = await upload(site, `Wish,Why\n${'Dark mode,It is bright\n'.repeat(4000)}`);
+    assert.ok(state.rehearsal && !state.rehearsal.ok);
+    const asked = [1, 2].map(() =>
+      site.post<ImportState>(`/data/imports/${state.id}/rehearse`, { map: { title: 'Wish' }, board: 'bugs' }),
+    );
+    for (const { rehearsal } of await Promise.all(asked)) {
+      assert.ok(rehearsal?.ok);
+      assert.equal(rehearsal.tally.accepted, 4000);
+    }
+  });
+
   it('does not import a file a second time in another way', async (t) => {
     const site = await openDesk(t);
     await site.sweep();

@@ -127,7 +127,7 @@ describe('the outbox over HTTP', () => {
     assert.match(await said(`/data/outbox/${other}/resolve`, { post: 3 }), /already confirms another row/);
     assert.match(await said(`/data/outbox/${other}/resolve`, { post: 'x' }), /whole number/);
     assert.match(await said(`/data/outbox/${other}/resolve`, {}), /"post" is missing/);
-    assert.match(await said('/data/outbox/999/retry'), /there is no row 999/);
+    assert.match(await said('/data/outbox/999/retry'), /There is no row 999/);
     assert.equal((await site.station.row(other)).state, 'uncertain');
   });
 

@@ -85,7 +85,7 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     await until('they are deleted', async () => (await postsOf(site)).deleted === 60);
     assert.equal((await postsOf(site)).held, 0);
     const late = await site.send('/data/sync/posts/accept-deletes', { held: 60 });
-    assert.match(detailOf(late), /no deletions of posts are held back any more/);
+    assert.match(detailOf(late), /No deletions of posts are held back any more/);
   });
 
   it('shows broken rows with the reason, and what was sent only when asked', async (t) => {

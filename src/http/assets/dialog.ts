@@ -41,7 +41,12 @@ let dialogs = 0;
 export function openDialog(title: string, ...content: Child[]): HTMLDialogElement {
   const id = `dialog-${++dialogs}`;
   const dialog = h('dialog', { 'aria-labelledby': id }, h('h2', { id }, title), ...content);
-  dialog.addEventListener('close', () => dialog.remove());
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    // What opened it may be gone by now, and then nothing would have the focus.
+    if (document.activeElement === document.body)
+      document.querySelector('main')?.focus({ preventScroll: true });
+  });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

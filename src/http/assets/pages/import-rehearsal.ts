@@ -83,7 +83,8 @@ function notes({ tally }: Readable): Child {
 function importButton({ path, draw }: Rehearsing, { tally, wishes, outlook }: Readable): HTMLElement {
   const rows = counted(tally.accepted, 'row');
   const asCustomers = outlook.asKnownCustomer + outlook.asNewCustomer;
-  const element = button(`Import ${rows}`, () =>
+  const label = tally.accepted === 0 ? 'Nothing new to import' : `Import ${rows}`;
+  const element = button(label, () =>
     confirm({
       title: `Import ${rows}?`,
       text: [

@@ -1,9 +1,9 @@
 import type { ImportState } from '../../dashboard/imports-shapes.ts';
 import type { Boards } from '../../dashboard/outbox.ts';
-import { ask } from '../api.ts';
+import { ask, Refused } from '../api.ts';
 import { fill, h } from '../dom.ts';
-import type { Page } from '../page.ts';
-import { pageHead } from '../parts.ts';
+import type { Page, PageContext } from '../page.ts';
+import { banner, pageHead } from '../parts.ts';
 import { onNews } from '../refresh.ts';
 import { chooseFile } from './import-choose.ts';
 import { showProgress } from './import-progress.ts';
@@ -19,24 +19,30 @@ export const page: Page = {
       pageHead('Import a CSV', 'Nothing is sent before you have seen what would happen.'),
       body,
     );
-    if (file === null) {
-      body.append(await chooseFile(context));
-      return;
-    }
-    const path = `/data/imports/${encodeURIComponent(file)}`;
-    const [state, { boards }] = await Promise.all([
-      ask<ImportState>(path, { signal: context.signal }),
-      ask<Boards>('/data/outbox/boards', { signal: context.signal }),
-    ]);
-    let isOut = false;
-    const draw = (found: ImportState): void => {
-      isOut = found.committed !== null;
-      if (found.committed) fill(body, ...showProgress(path, found.committed));
-      else fill(body, ...showRehearsal({ path, state: found, boards, draw }));
-    };
-    draw(state);
-    onNews(context, async () => {
-      if (isOut) draw(await ask<ImportState>(path, { signal: context.signal }));
-    });
+    if (file === null) body.append(await chooseFile(context));
+    else await showFile(context, `/data/imports/${encodeURIComponent(file)}`, body);
   },
 };
+
+/** The file as far as somebody has come with it; where it is no longer there, that is said above the place to choose it again. */
+async function showFile(context: PageContext, path: string, body: HTMLElement): Promise<void> {
+  const load = (): Promise<ImportState> => ask(path, { signal: context.signal });
+  let state: ImportState;
+  try {
+    state = await load();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    body.append(banner('warn', error.message), await chooseFile(context));
+    return;
+  }
+  const { boards } = await ask<Boards>('/data/outbox/boards', { signal: context.signal });
+  const draw = (found: ImportState): void => {
+    state = found;
+    if (found.committed) fill(body, ...showProgress(path, found.committed));
+    else fill(body, ...showRehearsal({ path, state: found, boards, draw }));
+  };
+  draw(state);
+  onNews(context, async () => {
+    if (state.committed) draw(await load());
+  });
+}

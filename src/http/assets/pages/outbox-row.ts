@@ -78,7 +78,10 @@ function main(detail: OutboxDetail, done: Done): HTMLElement {
       ['Title', row.title || '(erased)'],
       ['Text', row.content || '–'],
       ['Board', row.board],
-      ['Goes out as', row.email === null ? 'you, the owner of the token' : `${row.full_name} (${row.email})`],
+      [
+        'In the name of',
+        row.email === null ? 'you, the owner of the token' : `${row.full_name} (${row.email})`,
+      ],
       ...became(detail),
     ]),
     decisions(detail, done),

@@ -1,73 +1,71 @@
-import type { AbsentRow } from '../../../store/mirror/view.ts';
-import type { Absent, SyncList, SyncState } from '../../dashboard/sync.ts';
-import { ask, withQuery } from '../api.ts';
+import type { SyncList, SyncState } from '../../dashboard/sync.ts';
+import { ask } from '../api.ts';
 import { confirm } from '../dialog.ts';
 import { fill, h } from '../dom.ts';
-import { counted, number, time } from '../format.ts';
-import { button, card, table } from '../parts.ts';
+import { counted, number } from '../format.ts';
+import { button, card } from '../parts.ts';
+import { absentRows } from './sync-absent.ts';
 
 /** A part of the page that is only drawn again when what it shows has changed: lists that people opened stay open. */
 export interface Part<T> {
   element: HTMLElement;
-  update(state: T): Promise<void>;
+  update(state: T): void | Promise<void>;
 }
 
 /** Deletions that were held back, with the rows they would take, and the button that accepts them. */
 export function heldBack(signal: AbortSignal, say: (sentence: string) => void): Part<SyncState> {
+  return absentPart('held', (list) => heldCard(list, signal, say));
+}
+
+/** Rows that did not show up, of which it is not certain yet that they are gone. */
+export function suspected(signal: AbortSignal): Part<SyncState> {
+  return absentPart('suspects', ({ resource, suspects }) =>
+    card(
+      { title: `${counted(suspects, 'row')} of ${resource} under suspicion` },
+      h('p', { class: 'note' }, 'They did not show up where they should have. Further sweeps will tell.'),
+      absentRows({ resource, held: false, signal }),
+    ),
+  );
+}
+
+function absentPart(kind: 'held' | 'suspects', draw: (list: SyncList) => HTMLElement): Part<SyncState> {
   const element = h('div', { class: 'stacked' });
-  let shown = '';
+  let shown = '[]';
   return {
     element,
-    async update({ lists }) {
-      const held = lists.filter((list) => list.held > 0);
-      const key = JSON.stringify(held.map((list) => [list.resource, list.held]));
+    update({ lists }) {
+      const filled = lists.filter((list) => list[kind] > 0);
+      const key = JSON.stringify(filled.map((list) => [list.resource, list[kind]]));
       if (key === shown) return;
-      const cards = await Promise.all(held.map((list) => heldCard(list, signal, say)));
       shown = key;
-      fill(element, ...cards);
+      fill(element, ...filled.map(draw));
     },
   };
 }
 
-async function heldCard(
+function heldCard(
   { resource, held, live }: SyncList,
   signal: AbortSignal,
   say: (sentence: string) => void,
-): Promise<HTMLElement> {
-  const load = (after: number | null): Promise<Absent> =>
-    ask(withQuery(`/data/sync/${resource}/absent`, { held: 1, after }), { signal });
-  const rows: AbsentRow[] = [];
-  const body = h('div', {
-    class: 'tall',
-    tabindex: 0,
-    role: 'region',
-    'aria-label': `${resource} held back`,
-  });
-  const more = async (after: number | null): Promise<void> => {
-    const found = await load(after);
-    rows.push(...found.rows);
-    fill(
-      body,
-      rowTable(resource, rows),
-      found.after === null ? null : moreButton(resource, found.after, more),
-    );
-  };
-  await more(null);
-  const accept = button(`Accept ${counted(held, 'deletion')}`, () =>
-    confirm({
-      title: `Delete ${counted(held, 'row')} of the ${resource}?`,
-      text:
-        'The list is read once more; what is still missing then is marked as deleted here. History stays until it is erased by your ' +
-        'settings, and a row that comes back is there again.',
-      action: `Accept ${counted(held, 'deletion')}`,
-      isDangerous: true,
-      async run() {
-        await ask(`/data/sync/${resource}/accept-deletes`, { body: { held } });
-        say(`Accepted. The ${resource} are read once more, then the rows are gone from here.`);
-      },
-    }),
+): HTMLElement {
+  const label = `Accept ${counted(held, 'deletion')}`;
+  const accept = button(
+    label,
+    () =>
+      confirm({
+        title: `Delete ${counted(held, 'row')} of the ${resource}?`,
+        text:
+          'The list is read once more; what is still missing then is marked as deleted here. Its history stays for as long as your ' +
+          'settings say, and a row that comes back is there again.',
+        action: label,
+        isDangerous: true,
+        async run() {
+          await ask(`/data/sync/${resource}/accept-deletes`, { body: { held } });
+          say(`Accepted. The ${resource} are read once more, then the rows are gone from here.`);
+        },
+      }),
+    'danger',
   );
-  accept.className = 'danger';
   accept.id = `accept-${resource}`;
   const element = card(
     { title: `${counted(held, 'deletion')} of ${resource} held back` },
@@ -78,29 +76,8 @@ async function heldCard(
         'wish, or a fault over there. Look at some of them upstream before you accept.',
     ),
     h('div', { class: 'actions' }, accept),
-    h('details', { class: 'below' }, h('summary', { id: `held-${resource}` }, 'Which rows'), body),
+    absentRows({ resource, held: true, signal }),
   );
   element.dataset.tone = 'warn';
   return element;
-}
-
-function rowTable(resource: string, rows: readonly AbsentRow[]): HTMLElement {
-  return table<AbsentRow>(
-    [
-      { head: 'Id', cell: ({ id }) => String(id) },
-      {
-        head: resource === 'posts' ? 'Title' : 'Text',
-        cell: ({ id, text }) => (resource === 'posts' ? h('a', { href: `/posts/${id}` }, text) : text),
-      },
-      { head: 'Missing since', cell: ({ since }) => h('span', { class: 'nowrap' }, time(since)) },
-    ],
-    rows,
-    `Ids and texts of ${resource} held back`,
-  );
-}
-
-function moreButton(resource: string, after: number, more: (after: number) => Promise<void>): HTMLElement {
-  const element = button('More', () => void more(after));
-  element.id = `more-held-${resource}`;
-  return h('div', { class: 'pager' }, element);
 }

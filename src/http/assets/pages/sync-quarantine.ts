@@ -27,7 +27,7 @@ export function quarantineCard(signal: AbortSignal): Part<number> {
         element,
         card(
           { title: 'Quarantine', note: total === 0 ? null : `${counted(total, 'row')} not taken in` },
-          total === 0 ? h('p', { class: 'empty' }, 'Every row that came could be read.') : list,
+          total === 0 ? h('p', { class: 'empty' }, 'Nothing is in quarantine.') : list,
           foot,
         ),
       );

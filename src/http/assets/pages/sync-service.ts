@@ -48,9 +48,14 @@ export function queueCard({ queue }: SyncState): HTMLElement {
       ],
       filled,
       'Jobs in the queue',
-      queue.reachable ? `The ${queue.kind} queue is empty.` : `The ${queue.kind} queue does not answer.`,
+      queueWords(queue),
     ),
   );
+}
+
+function queueWords({ kind, reachable }: SyncState['queue']): string {
+  if (kind === null) return 'The queue is still being opened.';
+  return reachable ? `The ${kind} queue is empty.` : `The ${kind} queue does not answer.`;
 }
 
 const TONES: Record<string, string> = { complete: 'good', failed: 'bad', interrupted: 'warn' };
