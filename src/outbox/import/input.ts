@@ -56,10 +56,25 @@ async function openFile(path: string): Promise<FileHandle> {
 function onDisk(handle: FileHandle, { size, dev, ino }: Pick<Stats, 'size' | 'dev' | 'ino'>): Input {
   return {
     bytes: size,
-    read: () => handle.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES }),
+    read: () => fromStart(handle),
     isSame: (other) => other.dev === dev && other.ino === ino,
     close: () => handle.close(),
   };
+}
+
+/** A stream of Node's that is left before its end closes the handle, whatever it was told; and others may be reading as well. */
+async function* fromStart(handle: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let position = 0; ; ) {
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.allocUnsafe(CHUNK_BYTES),
+      0,
+      CHUNK_BYTES,
+      position,
+    );
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 function passing(source: AsyncIterable<Uint8Array>): Input {
