@@ -66,11 +66,17 @@ export function badTarget(guard: Guard) {
 /** The answer to something that went wrong. What is a defect of ours is logged, once, under an id that the client gets too. */
 export function answerTo(error: unknown, id: string, log: Logger): Refusal {
   if (error instanceof AppError && error.code !== 'internal')
-    return { status: STATUS[error.code], detail: [error.message, error.hint].filter(Boolean).join(' ') };
+    return { status: STATUS[error.code], detail: sentences(error) };
   const status = statusOf(error);
   if (status < 500) return { status, detail: messageOf(error) };
   log.error({ request: id, err: error }, 'a request failed');
   return { status, detail: `Something went wrong here; the log has it as request ${id}.` };
+}
+
+/** For people who read it in a page: what is wrong, then what to do. */
+function sentences({ message, hint }: AppError): string {
+  const first = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+  return hint ? `${first}${/[.?!]$/.test(first) ? '' : '.'} ${hint}` : first;
 }
 
 /** Fastify and its plugins say what a client did wrong by a status below 500. */

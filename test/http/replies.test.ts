@@ -80,7 +80,7 @@ describe('what goes wrong', () => {
   it('in a way we have a name for is told, with what to do', async (t) => {
     const http = await open(t, { parts: [troubles] });
     const reply = await ask(http, '/busy');
-    assert.deepEqual([reply.status, detailOf(reply)], [503, 'another process sends Wait for it.']);
+    assert.deepEqual([reply.status, detailOf(reply)], [503, 'Another process sends. Wait for it.']);
     assert.ok(!http.lines.some(({ level }) => level === 50));
   });
 
