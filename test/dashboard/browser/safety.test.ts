@@ -57,7 +57,7 @@ describe('the dashboard against strangers', onStage, () => {
     const visitor = await enter(t);
     await visitor.page.goto('/queues/');
     await signIn(visitor, TOKEN);
-    await visitor.page.getByText('outbox').first().waitFor();
+    await visitor.page.getByText('reconcile').first().waitFor();
     assert.match(visitor.page.url(), /\/queues\//);
   });
 

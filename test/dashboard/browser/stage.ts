@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { loadSettings } from '../../../config/load.ts';
 import { type App, openApp } from '../../../src/app.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import { twinKey } from '../../../src/outbox/match.ts';
 import { ARROWS } from '../../../src/outbox/states.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
@@ -34,17 +35,16 @@ export interface StageOptions {
   env?: Record<string, string>;
   /** Names of other hosts that lead to this machine. */
   strangers?: string[];
+  /** What happened before the service started; unless given, each list was read once. */
+  past?(app: App, sandbox: Sandbox): Promise<void>;
 }
 
 export const UNCERTAIN = 'Was this one made?';
 /** As a person might write it who wishes us ill. */
 export const HOSTILE = '<img src=x onerror=alert(1)>';
 
-export async function openStage({
-  sandbox: options,
-  env = {},
-  strangers = [],
-}: StageOptions = {}): Promise<Stage> {
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
+  const { env = {}, strangers = [], past = (app) => sweepAll(app) } = options;
   const opened: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
@@ -52,7 +52,12 @@ export async function openStage({
   try {
     const redis = await startRedis();
     opened.push(() => redis.stop());
-    const sandbox = await startSandbox({ posts: 120, pageSize: 50, referenceTime: Date.now(), ...options });
+    const sandbox = await startSandbox({
+      posts: 120,
+      pageSize: 50,
+      referenceTime: Date.now(),
+      ...options.sandbox,
+    });
     opened.push(() => sandbox.close());
     sandbox.world.editPost(5, { title: HOSTILE });
     const folder = mkdtempSync(join(tmpdir(), 'fm-browser-'));
@@ -67,7 +72,7 @@ export async function openStage({
       SYNC_HEAD_EVERY: '2s',
       ...env,
     };
-    const uncertain = await prepare(given, folder);
+    const uncertain = await prepare(given, folder, (app) => past(app, sandbox));
     const service = await start(given, folder);
     opened.push(() => service.stop());
     const rules = strangers.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
@@ -83,19 +88,26 @@ export async function openStage({
   }
 }
 
-/** The mirror as it is after a first day: read once, and one row of the outbox in doubt. */
-async function prepare(env: Record<string, string>, folder: string): Promise<number> {
+/** The mirror as it is after its past, and one row of the outbox in doubt. */
+async function prepare(
+  env: Record<string, string>,
+  folder: string,
+  past: (app: App) => Promise<void>,
+): Promise<number> {
   const input = { flags: {}, env: { ...env, LOG_LEVEL: 'silent' }, cwd: folder, isTerminal: false };
   const app = await openApp(loadSettings(input), input, 'test');
   try {
-    const { client, store, clock } = app;
-    const context = { client, store, clock, signal: AbortSignal.timeout(30_000), ahead: 1, onPage: () => {} };
-    for (const resource of ['posts', 'comments'] as const)
-      await syncOnce(context, { resource, mode: 'sweep' });
+    await past(app);
     return await doubtfulRow(app);
   } finally {
     await app.close();
   }
+}
+
+/** Reads both lists whole, at the time of the given clock. */
+export async function sweepAll({ client, store, ...app }: App, clock: Clock = app.clock): Promise<void> {
+  const context = { client, store, clock, signal: AbortSignal.timeout(60_000), ahead: 1, onPage: () => {} };
+  for (const resource of ['posts', 'comments'] as const) await syncOnce(context, { resource, mode: 'sweep' });
 }
 
 async function doubtfulRow({ outbox, clock }: App): Promise<number> {
@@ -148,7 +160,7 @@ function listening(child: ChildProcess): Promise<string> {
     child.stderr?.on('data', (chunk: Buffer) => {
       said += chunk.toString();
       const [, url] = /Dashboard: (http:\S+)/.exec(said) ?? [];
-      if (url) resolve(url);
+      if (url) resolve(new URL(url).origin);
     });
   });
 }

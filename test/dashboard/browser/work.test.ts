@@ -40,13 +40,9 @@ describe('somebody at work on the dashboard', onStage, () => {
     await page.locator('#import').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Import 3 rows' }).click();
     await page.getByText('Everything is done.').waitFor();
-    assert.deepEqual(
-      stage.sandbox.world
-        .ledger()
-        .map(({ title }) => title)
-        .toSorted(),
-      titles.toSorted(),
-    );
+    const made = stage.sandbox.world.ledger().map(({ title }) => title);
+    assert.deepEqual(new Set(made), new Set(titles));
+    assert.equal(made.length, titles.length);
     assertCalm();
   });
 
@@ -67,11 +63,11 @@ describe('somebody at work on the dashboard', onStage, () => {
     ]);
     assert.match(await readFile(await download.path(), 'utf8'), /^board,posts\r\n/);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByLabel('Name').fill('By board');
+    await page.getByRole('textbox', { name: 'Name' }).fill('By board');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'By board', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rename By board' }).click();
-    await page.getByLabel('Name').fill('Boards');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Boards');
     await page.keyboard.press('Enter');
     await page.reload();
     await page.getByRole('button', { name: 'Delete Boards' }).click();

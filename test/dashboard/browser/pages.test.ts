@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { onStage, openStage, type Stage } from './stage.ts';
+import { barriers, type Look, sideways, visit, weightOf } from './visit.ts';
+
+/** Contrast is a matter of the colours and names one of the layout: axe-core looks at each of them once, and takes a second each time. */
+const LOOKS: [name: string, look: Look, isExamined: boolean][] = [
+  ['on a desk by day', { scheme: 'light', width: 1280, height: 900 }, true],
+  ['on a desk by night', { scheme: 'dark', width: 1280, height: 900 }, false],
+  ['on a phone by day', { scheme: 'light', width: 390, height: 844 }, false],
+  ['on a phone by night', { scheme: 'dark', width: 390, height: 844 }, true],
+];
+
+const MOST_BYTES = 300_000;
+
+describe('the pages of the dashboard', onStage, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await openStage();
+    // Something is held back, so that it is looked at too.
+    for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${stage.url}/data/sync/posts/run`, { method: 'POST', headers, body: '{"mode":"sweep"}' });
+  });
+  after(() => stage?.close());
+
+  const addresses = (): string[] => [
+    '/outbox',
+    `/outbox/${stage.uncertain}`,
+    '/outbox/import',
+    '/sync',
+    `/ask?q=${encodeURIComponent("SELECT strftime('%Y-%m', created) AS month, count(*) AS posts FROM live_posts GROUP BY 1")}`,
+  ];
+
+  for (const [name, look, isExamined] of LOOKS)
+    it(`${name} stand without a complaint of the browser, keep nobody out and scroll one way only`, async (t) => {
+      const { page, open, assertCalm, close } = await visit(stage.browser, stage.url, look);
+      t.after(close);
+      for (const address of addresses()) {
+        await open(address);
+        assert.equal(await page.locator('main > div > .banner[role=alert]').count(), 0, address);
+        if (isExamined) assert.deepEqual(await barriers(page), [], address);
+        assert.ok((await sideways(page)) <= 0, `${address} can be scrolled sideways`);
+      }
+      assertCalm();
+    });
+
+  it(`weigh less than ${MOST_BYTES / 1000} kB at first sight, charts included`, async (t) => {
+    const { page, close } = await visit(stage.browser, stage.url);
+    t.after(close);
+    const bytes = await weightOf(page, '/');
+    t.diagnostic(`${bytes} bytes`);
+    assert.ok(bytes > 20_000 && bytes < MOST_BYTES, `${bytes} bytes`);
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * Every page of the dashboard as a picture, by day and by night, of a service that has lived for a while:
+ *   npm run screenshots -- FOLDER [page …]
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '../../src/app.ts';
+import { createLife } from '../../src/sandbox/live.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { fakeClock } from '../support/clock.ts';
+import { openStage, type Stage, sweepAll } from './browser/stage.ts';
+import { type Look, visit } from './browser/visit.ts';
+
+const DAY = 86_400_000;
+const DAYS = 60;
+const EVENTS_A_DAY = 45;
+const START = Date.now() - DAYS * DAY;
+
+const [folder, ...wanted] = process.argv.slice(2);
+if (folder === undefined) throw new Error('say where: npm run screenshots -- FOLDER');
+mkdirSync(folder, { recursive: true });
+
+const clock = fakeClock(START);
+const stage = await openStage({
+  sandbox: { posts: 400, seed: 7, referenceTime: START, clock },
+  env: { SYNC_HEAD_EVERY: '10m' },
+  past: live,
+});
+try {
+  await settle(stage);
+  for (const scheme of ['light', 'dark'] as const) {
+    const desk = { scheme, width: 1280, height: 900 };
+    for (const [name, address] of await addresses(stage)) await take(`${name}-${scheme}`, address, desk);
+    await take(`overview-phone-${scheme}`, '/', { scheme, width: 390, height: 844 });
+  }
+} finally {
+  await stage.close();
+}
+
+/** Two months in some seconds: people use the service, and each day its lists are read. */
+async function live(app: App, { world }: Sandbox): Promise<void> {
+  const step = createLife(world, 7);
+  await sweepAll(app, clock);
+  for (let day = 0; day < DAYS; day++) {
+    for (let n = 0; n < EVENTS_A_DAY; n++) {
+      clock.advance(DAY / EVENTS_A_DAY);
+      step();
+    }
+    await sweepAll(app, clock);
+  }
+}
+
+/** Some posts go out, and thirty that vanished upstream are held back. */
+async function settle({ sandbox, url }: Stage): Promise<void> {
+  const send = (path: string, body: object): Promise<unknown> =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  for (const [n, title] of ['Export to a calendar', 'Sort by last reply', 'Remember my filters'].entries())
+    await send('/data/outbox', {
+      board: 'feature-requests',
+      title,
+      content: 'It would help a lot.',
+      key: `picture-${n}`,
+    });
+  for (let id = 20; id < 52; id++) sandbox.world.deletePost(id);
+  await send('/data/sync/posts/run', { mode: 'sweep' });
+}
+
+async function addresses({ url, uncertain }: Stage): Promise<[name: string, address: string][]> {
+  const sql = 'SELECT post_id FROM post_history GROUP BY post_id ORDER BY count(*) DESC, post_id LIMIT 1';
+  const headers = { 'content-type': 'application/json' };
+  const found = await fetch(`${url}/data/query`, { method: 'POST', headers, body: JSON.stringify({ sql }) });
+  const { rows } = (await found.json()) as { rows: number[][] };
+  const asked =
+    "SELECT strftime('%Y-%m', created) AS month, count(*) AS posts, sum(votes_count) AS votes\n  FROM live_posts\n GROUP BY month\n ORDER BY month";
+  return [
+    ['overview', '/'],
+    ['posts', '/posts'],
+    ['search', '/posts?q=export'],
+    ['post', `/posts/${rows[0]?.[0] ?? 1}`],
+    ['outbox', '/outbox'],
+    ['outbox-row', `/outbox/${uncertain}`],
+    ['import', '/outbox/import'],
+    ['sync', '/sync'],
+    ['ask', `/ask?q=${encodeURIComponent(asked)}`],
+  ];
+}
+
+async function take(name: string, address: string, look: Look): Promise<void> {
+  if (wanted.length > 0 && !wanted.some((page) => name.startsWith(page))) return;
+  const { page, open, close } = await visit(stage.browser, stage.url, look);
+  await open(address);
+  // The freshness line comes with the first event of the stream.
+  await page.locator('.fresh[data-state]').waitFor();
+  await page.screenshot({ path: join(folder ?? '', `${name}.png`) });
+  await close();
+}
