@@ -1,3 +1,5 @@
+import { within } from './within.ts';
+
 /**
  * A reader that never keeps its caller waiting: null when the answer fails or does not come in time. A read that hangs is not
  * begun a second time; whoever asks next waits for the same one.
@@ -15,10 +17,6 @@ export function readWithin<T>(ms: number, read: () => Promise<T>): () => Promise
     under ??= begin().finally(() => {
       under = null;
     });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, ms, null);
-    });
-    return Promise.race([under, late]).finally(() => clearTimeout(timer));
+    return within<T | null>(ms, under, () => null);
   };
 }

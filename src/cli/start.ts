@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { within } from '../base/within.ts';
+import type { Service } from '../worker/service.ts';
 import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -29,10 +29,9 @@ async function start(context: Context): Promise<void> {
   const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
-    if (settings.queueUrl === null && !existsSync(join(settings.dataDir, 'queue')))
-      say('This is the first start here: making the queue takes some seconds more, once.');
-    const url = await open(app, { metrics, signal, opened });
-    say(`Dashboard: ${url}\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
+    const { url, service } = await open(app, { metrics, signal, opened });
+    say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
+    await service.opened;
     if (!signal.aborted) await once(signal, 'abort');
   } catch (error) {
     // Told to stop while it was starting: that is what it does.
@@ -44,27 +43,35 @@ async function start(context: Context): Promise<void> {
   if (signal.aborted) process.exit(0);
 }
 
-/** Everything above the app, in order; what is to be closed again is noted as it opens. Returns where the service listens. */
+/** Everything above the app, in order; what is to be closed again is noted as it opens. */
 async function open(
   app: App,
   { metrics, signal, opened }: { metrics: Metrics; signal: AbortSignal; opened: (() => Promise<void>)[] },
-): Promise<string> {
+): Promise<{ url: string; service: Service }> {
   const [{ openQueue }, { startService }, { startHttp }, { openParts }] = await Promise.all([
     import('../app.ts'),
     import('../worker/service.ts'),
     import('../http/server.ts'),
     import('./start-parts.ts'),
   ]);
-  const service = await startService(app, { openBackend: () => openQueue(app), metrics, signal });
+  const service = startService(app, { openBackend: () => openQueue(app), metrics, signal });
   opened.push(() => service.close());
   const { parts, close } = await openParts(app, service);
   opened.push(close);
   const { httpHost: host, httpPort: port, httpToken: token } = app.settings;
   const { progress, queues } = service;
-  const http = await startHttp({ host, port, token, log: app.log, metrics, progress, queues, parts });
-  opened.push(() => http.close());
-  return http.url;
+  try {
+    const http = await startHttp({ host, port, token, log: app.log, metrics, progress, queues, parts });
+    opened.push(() => http.close());
+    return { url: http.url, service };
+  } finally {
+    // Whoever starts a second service in a folder is told that, and not that its port is taken, or where it would have listened.
+    await within(SOON_MS, service.opened, () => undefined);
+  }
 }
+
+/** A queue that cannot be had says so by then; one that is being made for the first time takes longer and is not waited for. */
+const SOON_MS = 500;
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';
 

@@ -17,14 +17,17 @@ const BOARD_POLICY = CONTENT_POLICY.replace("base-uri 'none'", "base-uri 'self'"
   "style-src 'self' 'unsafe-inline'",
 );
 
-/** The queue board. Jobs carry ids only, so it shows no texts and no people. */
-export async function addBoard(app: FastifyInstance, queues: readonly Queue[]): Promise<void> {
+/** The queue board; queues are shown as soon as they are open. Jobs carry ids only, so it shows no texts and no people. */
+export async function addBoard(app: FastifyInstance, queues: Promise<readonly Queue[]>): Promise<void> {
   const adapter = new FastifyAdapter().setBasePath(BOARD_PATH);
-  createBullBoard({
-    queues: queues.map((queue) => new BullMQAdapter(queue, { displayName: shortName(queue) })),
+  const { addQueue } = createBullBoard({
+    queues: [],
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Feedback Mirror' } },
   });
+  const show = (queue: Queue): void => addQueue(new BullMQAdapter(queue, { displayName: shortName(queue) }));
+  // Those of a queue that cannot be opened never come; whoever opens it says why.
+  queues.then((list) => list.forEach(show)).catch(() => undefined);
   // Its own handler would tell the client what went wrong inside; thrown again, the error reaches ours.
   adapter.setErrorHandler((error) => {
     throw error;

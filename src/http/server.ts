@@ -23,7 +23,8 @@ export interface HttpOptions {
   log: Logger;
   metrics: Metrics;
   progress(): Promise<Progress>;
-  queues: readonly Queue[];
+  /** As soon as they are open. */
+  queues: Promise<readonly Queue[]>;
   /** Further routes: each registers under the same guard. */
   parts: readonly HttpPart[];
   limits?: Partial<HttpLimits>;

@@ -1,7 +1,7 @@
 import type { Queue, Worker } from 'bullmq';
 import { AppError } from '../base/errors.ts';
+import { within } from '../base/within.ts';
 import type { Connection, QueueBackend, Trouble } from './seam.ts';
-import { within } from './within.ts';
 
 /** A service has ten seconds to stop, and most of them belong to a create under way. */
 const CLOSE_MS = 1000;

@@ -2,10 +2,10 @@ import { Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../base/log.ts';
 import type { Secret } from '../base/secret.ts';
+import { within } from '../base/within.ts';
 import { checkServer, refusal } from './redis-check.ts';
 import { awayAtStart, PATIENCE_MS } from './refusals.ts';
 import type { Connection, Trouble } from './seam.ts';
-import { within } from './within.ts';
 import { workerOptions } from './worker-options.ts';
 
 /** Commands wait for a server that is away, however long: nothing is lost, and nothing has to be tried again by the caller. */

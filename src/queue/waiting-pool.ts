@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
+import { within } from '../base/within.ts';
 import type { Trouble } from './seam.ts';
-import { within } from './within.ts';
 
 export interface WaitingPool extends PgPool {
   /** Ends every session now; what still waits for the server fails. */

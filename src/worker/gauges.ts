@@ -1,9 +1,8 @@
-import type { JobContext } from '../../jobs/context.ts';
-import { queueDepth } from './progress.ts';
+import type { WorkContext } from '../../jobs/context.ts';
+import { type OpenQueue, queueDepth } from './progress.ts';
 
 /** What is a state rather than an event, read when somebody asks for the metrics: one reader a source. */
-export function gauges(context: JobContext): void {
-  const { app, metrics } = context;
+export function gauges({ app, metrics }: WorkContext, queue: () => OpenQueue | null): void {
   metrics.observe(async () => {
     const now = app.clock.now();
     const lag = app.state.lastPasses().map(({ resource, mode, finishedAt }) => ({
@@ -16,7 +15,8 @@ export function gauges(context: JobContext): void {
   metrics.observe(async () => ({ outbox: await app.outbox.counts(null) }));
   metrics.observe(async () => ({ rows: (await app.store.status()).resources }));
   metrics.observe(async () => {
-    const depth = await queueDepth(context);
+    const open = queue();
+    const depth = open && (await queueDepth(open));
     if (!depth) throw new Error('the queue does not answer');
     return { queues: [...depth] };
   });

@@ -15,7 +15,8 @@ export interface Progress {
   /** Until when the upstream wants no calls; null when it does not mind. */
   closedUntil: number | null;
   queue: {
-    kind: BackendKind;
+    /** Null until it is open. */
+    kind: BackendKind | null;
     reachable: boolean;
     depth: readonly { queue: string; state: string; jobs: number }[];
   };
@@ -69,6 +70,7 @@ export function assess(progress: Progress): Health {
 }
 
 function judgeQueue({ queue: { kind, reachable } }: Progress): Verdict {
+  if (kind === null) return bad('the queue is still being opened');
   return reachable ? good(`the ${kind} queue answers`) : bad(`the ${kind} queue does not answer`);
 }
 

@@ -1,10 +1,5 @@
 /** Every period of the service that is not a setting, in milliseconds. */
 export interface Periods {
-  /**
-   * How long the first look at the upstream has for itself. The embedded queue is made in this very thread, which takes seconds the
-   * first time: a small mirror is complete before that.
-   */
-  headStart: number;
   /** How often rows of the outbox are looked for through the queue, which also shows that the queue works. */
   tick: number;
   /** How often the outbox is looked at for a change, beside the queue. */
@@ -21,7 +16,6 @@ export interface Periods {
 }
 
 export const PERIODS: Periods = {
-  headStart: 3000,
   tick: 5000,
   watch: 200,
   heal: 15_000,

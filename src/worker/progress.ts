@@ -1,14 +1,21 @@
-import { type JobContext, QUEUES, type RunningPass } from '../../jobs/context.ts';
+import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
 import { rhythmOf, sweepDueAt } from '../../jobs/freshness.ts';
+import { within } from '../base/within.ts';
 import { RESOURCES, type Resource } from '../contract/resources.ts';
-import { within } from '../queue/within.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 import type { LastPass, UnderWay } from '../store/service-state.ts';
 import type { ListProgress, Progress } from './health.ts';
 
 export interface ProgressOptions {
   startedAt: number;
   tickEveryMs: number;
-  isSender: () => boolean;
+  /** Null until the queue is open. */
+  queue: () => OpenQueue | null;
+}
+
+export interface OpenQueue {
+  backend: QueueBackend;
+  isSender(): boolean;
 }
 
 /** Whoever asks how we are wants an answer also while the queue's server is away. */
@@ -17,12 +24,13 @@ const ANSWER_MS = 2000;
 const SIGN_OF_LIFE_MS = 60_000;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
-export function progressReader(context: JobContext, options: ProgressOptions): () => Promise<Progress> {
+export function progressReader(context: WorkContext, options: ProgressOptions): () => Promise<Progress> {
   const foreign = foreignPasses(context);
   return async () => {
-    const { app, activity, backend } = context;
+    const { app, activity } = context;
     const now = app.clock.now();
-    const depth = await queueDepth(context);
+    const open = options.queue();
+    const depth = open && (await queueDepth(open));
     const { since } = await app.outbox.due(now, 1);
     return {
       now,
@@ -37,15 +45,15 @@ export function progressReader(context: JobContext, options: ProgressOptions): (
         oldestDueAt: since,
         lastAttemptAt: activity.lastAttemptAt,
         paused: await app.outbox.paused(),
-        isSender: options.isSender(),
+        isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),
-      queue: { kind: backend.kind, reachable: depth !== null, depth: depth ?? [] },
+      queue: { kind: open?.backend.kind ?? null, reachable: depth !== null, depth: depth ?? [] },
     };
   };
 }
 
-function listProgress({ app }: JobContext, resource: Resource, startedAt: number): ListProgress {
+function listProgress({ app }: WorkContext, resource: Resource, startedAt: number): ListProgress {
   const last = app.state.lastPasses().find((pass) => pass.resource === resource && pass.mode === 'sweep');
   return {
     resource,
@@ -61,7 +69,7 @@ function durationOf({ startedAt, finishedAt }: LastPass): number {
 }
 
 /** Jobs by queue and state; null when the queue does not answer. */
-export async function queueDepth({ backend }: JobContext): Promise<Progress['queue']['depth'] | null> {
+export async function queueDepth({ backend }: OpenQueue): Promise<Progress['queue']['depth'] | null> {
   const counted = async () => {
     await backend.ping(ANSWER_MS);
     const each = QUEUES.map(async (queue) => {
@@ -74,7 +82,7 @@ export async function queueDepth({ backend }: JobContext): Promise<Progress['que
 }
 
 /** Sweeps of other processes, followed by the pages they write down; a number that does not grow shows nothing. */
-function foreignPasses({ app }: JobContext): (resource: Resource) => RunningPass | null {
+function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPass | null {
   const seen = new Map<Resource, UnderWay & { at: number }>();
   return (resource) => {
     const now = app.clock.now();

@@ -6,9 +6,9 @@ import { runPass } from '../../jobs/sync.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { within } from '../base/within.ts';
 import type { Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import { within } from '../queue/within.ts';
 import type { PassMode } from '../store/mirror/seam.ts';
 import { startWorkers } from './crews.ts';
 import { gauges } from './gauges.ts';
@@ -22,9 +22,11 @@ import { keepSending, type Sender } from './sender.ts';
 import { closeWorkers } from './workers.ts';
 
 export interface Service {
+  /** Resolves when the queue is open and everything runs; rejects when the queue cannot be opened. */
+  readonly opened: Promise<void>;
   progress(): Promise<Progress>;
-  /** For the queue board. */
-  readonly queues: readonly Queue[];
+  /** For the queue board, as soon as there are any. */
+  readonly queues: Promise<readonly Queue[]>;
   /** Has a list read soon, because a person asked for it; resolves as soon as the queue has it. */
   requestSync(resource: Resource, what: SyncWish): Promise<void>;
   /** Stops in order; a create under way has eight seconds. Resolves within 9.5 s of being called. */
@@ -44,28 +46,56 @@ export interface ServiceOptions {
   periods?: Partial<Periods>;
 }
 
-/** The service without its HTTP side: keeps the mirror fresh and the outbox empty until it is closed. */
-export async function startService(app: App, options: ServiceOptions): Promise<Service> {
+/**
+ * The service without its HTTP side: keeps the mirror fresh and the outbox empty until it is closed. It is there at once, its queue a
+ * little later.
+ */
+export function startService(app: App, options: ServiceOptions): Service {
   const periods = { ...PERIODS, ...options.periods };
   const stop = new AbortController();
   // At once, and not when it is closed: from the first signal on nothing new begins.
   options.signal?.addEventListener('abort', () => stop.abort(stopped()), { once: true });
   const work = workContext(app, options.metrics, periods, stop.signal);
+  const startedAt = app.clock.now();
   const early = firstSweeps(work);
-  try {
-    await within(periods.headStart, unlessStopped(options.signal, early), () => undefined);
-    const backend = await openUnlessStopped(options);
-    return run({ ...work, ...withQueue(app, backend, periods) }, periods, early, stop);
-  } catch (error) {
+  let machinery: Machinery | null = null;
+  const opening = openUnlessStopped(options, stop.signal).then((backend) => {
+    machinery = run({ ...work, ...withQueue(app, backend, periods) }, periods);
+    return machinery;
+  });
+  const queue = (): Machinery | null => machinery;
+  gauges(work, queue);
+
+  const close = async (): Promise<void> => {
     stop.abort(stopped());
-    await early;
-    throw error;
-  }
+    await Promise.all([opening.then((opened) => opened.close()).catch(() => undefined), early]);
+  };
+  let closing: Promise<void> | undefined;
+  const opened = opening.then(() => undefined);
+  const queues = opening.then(({ backend }) => QUEUES.map((name) => backend.queue(name)));
+  // Whoever wants to know asks; nobody has to.
+  for (const promise of [opened, queues]) promise.catch(() => undefined);
+  return {
+    opened,
+    queues,
+    progress: progressReader(work, { startedAt, tickEveryMs: periods.tick, queue }),
+    async requestSync(resource, what) {
+      if (!machinery) throw noQueue();
+      await within(ASK_MS, ring(machinery.backend, wished(resource, what)), noQueue);
+    },
+    close() {
+      closing ??= within(CLOSE_MS, close(), () => undefined);
+      return closing;
+    },
+  };
 }
 
 /** An embedded queue can take seconds to open; what opens after nobody wants it any more is closed at once. */
-async function openUnlessStopped({ openBackend, signal }: ServiceOptions): Promise<QueueBackend> {
-  signal?.throwIfAborted();
+async function openUnlessStopped(
+  { openBackend }: ServiceOptions,
+  signal: AbortSignal,
+): Promise<QueueBackend> {
+  signal.throwIfAborted();
   const opening = openBackend();
   const backend = await unlessStopped(signal, opening);
   if (backend) return backend;
@@ -86,30 +116,27 @@ function withQueue(
   };
 }
 
-function run(context: JobContext, periods: Periods, early: Promise<void>, stop: AbortController): Service {
-  const { app, backend } = context;
-  const startedAt = app.clock.now();
+/** What there is once the queue is open. */
+export interface Machinery {
+  backend: QueueBackend;
+  isSender(): boolean;
+  close(): Promise<void>;
+}
+
+function run(context: JobContext, periods: Periods): Machinery {
+  const { app, backend, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
   const workers = startWorkers(context, schedules);
   const sender = startSender(context, periods);
-  const { signal } = stop;
   const healing = loop({ ...app, signal, name: 'keeping the queue whole', everyMs: periods.heal }, () =>
     unlessStopped(signal, heal(context, schedules)),
   );
-  gauges(context);
-  const close = async (): Promise<void> => {
-    stop.abort(stopped());
-    await Promise.all([closeWorkers(workers), sender.stopped, healing, early]);
-    await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
-  };
-  let closing: Promise<void> | undefined;
   return {
-    progress: progressReader(context, { startedAt, tickEveryMs: periods.tick, isSender: sender.isSender }),
-    queues: QUEUES.map((name) => backend.queue(name)),
-    requestSync: (resource, what) => within(ASK_MS, ring(backend, wished(resource, what)), noQueue),
-    close() {
-      closing ??= within(CLOSE_MS, close(), () => undefined);
-      return closing;
+    backend,
+    isSender: sender.isSender,
+    async close() {
+      await Promise.all([closeWorkers(workers), sender.stopped, healing]);
+      await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Job, Worker } from 'bullmq';
 import type { JobContext, JobDefinition, QueueName } from '../../jobs/context.ts';
+import { within } from '../base/within.ts';
 import type { Processor, WorkerSettings } from '../queue/backend.ts';
-import { within } from '../queue/within.ts';
 
 /** A worker of the queue, and what it has in hand. */
 export interface Crew {

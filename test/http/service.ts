@@ -20,7 +20,7 @@ export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'queues'>> {
 }
 
 /** The HTTP side alone, healthy and on a free port unless the test wants it otherwise; closed when the test ends. */
-export async function open(t: TestContext, { token, ...wishes }: Wishes = {}): Promise<Running> {
+export async function open(t: TestContext, { token, queues = [], ...wishes }: Wishes = {}): Promise<Running> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const server = await startHttp({
@@ -30,7 +30,7 @@ export async function open(t: TestContext, { token, ...wishes }: Wishes = {}): P
     log: createLogger({ level: 'debug', format: 'json', secrets: () => [], destination }),
     metrics: createMetrics(),
     progress: async () => progressWith(),
-    queues: [],
+    queues: Promise.resolve(queues),
     parts: [],
     ...wishes,
   });

@@ -22,7 +22,7 @@ export interface Site {
   env: Record<string, string>;
   /** Runs to the end; whatever it prints is searched for the token. */
   run(args: string[], env?: Record<string, string>): Promise<CliResult>;
-  start(args: string[]): Running;
+  start(args: string[], env?: Record<string, string>): Running;
 }
 
 export interface Running {
@@ -50,7 +50,7 @@ export async function openSite(t: TestContext, options: SandboxOptions = {}): Pr
       const result = await runCli(args, { cwd: folder, env: { ...env, ...extra } });
       return withoutToken(result);
     },
-    start: (args) => running(t, spawnCli(args, { cwd: folder, env })),
+    start: (args, extra = {}) => running(t, spawnCli(args, { cwd: folder, env: { ...env, ...extra } })),
   };
 }
 

@@ -46,7 +46,6 @@ export interface StationOptions {
 
 /** What takes seconds in life takes tenths of them here. */
 const QUICK: Partial<Periods> = {
-  headStart: 0,
   tick: 500,
   watch: 20,
   heal: 500,
@@ -99,12 +98,13 @@ export async function openStation(t: TestContext, options: StationOptions): Prom
     async start(env = {}, periods = {}) {
       const own = await open(env);
       const backend = await openQueue(own);
-      const service = await startService(own, {
+      const service = startService(own, {
         openBackend: async () => backend,
         metrics: createMetrics(),
         periods: { ...QUICK, ...periods },
       });
       opened.push(() => service.close());
+      await service.opened;
       return { ...service, app: own, backend };
     },
     async add(...titles) {

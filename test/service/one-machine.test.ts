@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually, openSite } from '../support/mirror-site.ts';
+import { assertExact } from '../sync/mirror-rows.ts';
+import { isReady, logOf, posted, startService } from './runs.ts';
+
+describe('a service on one machine, its queue in the data folder', () => {
+  it('starts again on its own data, knows what it knew and reads nothing that is fresh', async (t) => {
+    const site = await openSite(t);
+    const first = await startService(site, { SYNC_HEAD_EVERY: 'off' });
+    await eventually('readiness', () => isReady(first));
+    await first.stop();
+    const requests = site.sandbox.requestCount;
+    const second = await startService(site, { SYNC_HEAD_EVERY: 'off' });
+    await eventually('readiness', () => isReady(second));
+    assert.equal(site.sandbox.requestCount, requests, second.said());
+    await second.stop();
+    assertExact(site.mirror, site.sandbox.world);
+  });
+
+  it('has its data folder for itself: a second one is told who is there, and ends with 6', async (t) => {
+    const site = await openSite(t);
+    const service = await startService(site);
+    const second = await site.run(['start'], { HTTP_PORT: '0' });
+    assert.equal(second.code, 6, second.stderr);
+    assert.match(second.stderr, new RegExp(`process ${service.child.pid}\\b`));
+    assert.equal(await isAlive(service.url), true);
+    await service.stop();
+  });
+
+  it('lets every command work beside it', async (t) => {
+    const site = await openSite(t);
+    const service = await startService(site);
+    await eventually('readiness', () => isReady(service));
+    const commands: [args: string[], shows: RegExp][] = [
+      [['status'], /posts/],
+      [['create', '--board', 'bugs', '--title', 'Made beside it', '--wait'], /post \d+/],
+      [['sync', '--json'], /"complete"/],
+      [['outbox'], /confirmed/],
+      [['search', 'Made beside it'], /beside/],
+      [['query', 'SELECT count(*) AS posts FROM live_posts'], /31/],
+      [['report', 'overview'], /posts/i],
+      [['export', 'posts', '--format', 'csv', '--out', '-'], /Made beside it/],
+      [['backup', 'copy.db'], /copy\.db/],
+      [['doctor'], /queue/i],
+    ];
+    for (const [args, shows] of commands) {
+      const { code, stdout, stderr } = await site.run(args);
+      assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+      assert.match(stdout + stderr, shows, args.join(' '));
+    }
+    assert.deepEqual(posted(site), ['Made beside it']);
+    await service.stop();
+    for (const line of logOf(service)) assert.ok(line.msg, JSON.stringify(line));
+  });
+});
+
+async function isAlive(url: string): Promise<boolean> {
+  return (await fetch(`${url}/healthz`)).ok;
+}
