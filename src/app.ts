@@ -198,6 +198,11 @@ export function watchPulse(settings: Settings): PulseReader {
   return openPulse(mirrorOf(settings));
 }
 
+/** Which file is read, for readers in threads of their own. */
+export function fileOf(settings: Settings): OpenOptions {
+  return mirrorOf(settings);
+}
+
 /** What reports ask the mirror. */
 export function readForReports(settings: Settings): ReportReader {
   return openReportReader(mirrorOf(settings));

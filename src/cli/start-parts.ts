@@ -1,5 +1,6 @@
 import {
   type App,
+  fileOf,
   keptQueries,
   openOutbox,
   openQueries,
@@ -11,6 +12,7 @@ import {
 } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import { type DashboardDeps, dashboard } from '../http/dashboard/index.ts';
+import { openReads } from '../http/dashboard/reads.ts';
 import { replica } from '../http/replica/index.ts';
 import type { HttpPart } from '../http/server.ts';
 import type { Service } from '../worker/service.ts';
@@ -58,12 +60,16 @@ function dashboardDeps(
   const view = keep(viewOutbox(settings));
   const reads = keep(readsForImport(settings));
   const desk = { view, outbox, reads, clock };
+  const pulse = keep(watchPulse(settings));
+  const insight = { reads: keep(openReads(fileOf(settings))), clock };
   return {
     hasLogin: settings.httpToken !== null,
-    events: { pulse: keep(watchPulse(settings)), progress: service.progress, log },
+    events: { pulse, progress: service.progress, log },
     ask: { ask: openQueries(settings, QUERIES_AT_ONCE), saved: keep(keptQueries(settings)), clock },
     outbox: desk,
     imports: { ...desk, folder: settings.dataDir },
     sync: { view: keep(viewSync(settings)), service },
+    overview: { ...insight, version: pulse.version, log },
+    posts: { ...insight, upstream: settings.baseUrl?.href ?? null },
   };
 }

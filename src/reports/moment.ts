@@ -44,6 +44,15 @@ export function mondays(since: string, until: string): string[] {
   return days;
 }
 
+/** The days of a period, the first and the last of them perhaps in part. */
+export function daysOf(since: string, until: string): string[] {
+  const days: string[] = [];
+  const end = Date.parse(until);
+  for (let day = Date.parse(since.slice(0, 10)); day < end; day += AGO_MS.d)
+    days.push(new Date(day).toISOString().slice(0, 10));
+  return days;
+}
+
 /** `2026-01-31 12:00 UTC`, for sentences. */
 export function spoken(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;

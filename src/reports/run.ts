@@ -24,7 +24,7 @@ export async function runReport(
   const board = await boardOf(reader, request.board);
   const period = periodOf(definition, request);
   const { bound, notes } = await bind(reader, definition, request, period, board);
-  const sql = readFileSync(new URL(`./sql/${definition.sql ?? known}.sql`, import.meta.url), 'utf8');
+  const sql = sqlNamed(definition.sql ?? known);
   const found = isUnknowable(definition, bound) ? [] : await reader.rows(sql, bound);
   if (known === 'post-votes') await refuseUnknownPost(reader, request.post ?? 0);
   const rows =
@@ -44,6 +44,11 @@ export async function runReport(
     ),
     notes: [...(definition.notes ?? []), ...notes],
   };
+}
+
+/** The text of a file in sql/. */
+export function sqlNamed(name: string): string {
+  return readFileSync(new URL(`./sql/${name}.sql`, import.meta.url), 'utf8');
 }
 
 export function reportNamed(name: string): ReportName {
@@ -82,7 +87,8 @@ function refuseIdleFlags(name: ReportName, { takes }: Definition, request: Repor
       });
 }
 
-async function boardOf(reader: ReportReader, wanted: string | undefined): Promise<KnownBoard | null> {
+/** The board a person means, by slug, name or id. */
+export async function boardOf(reader: ReportReader, wanted: string | undefined): Promise<KnownBoard | null> {
   if (wanted === undefined) return null;
   const boards = await reader.boards();
   const text = wanted.trim().toLowerCase();
@@ -104,12 +110,16 @@ async function refuseUnknownPost(reader: ReportReader, id: number): Promise<void
   });
 }
 
-interface Period {
+export interface Period {
   since: string | null;
   until: string;
 }
 
-function periodOf(definition: Definition, { now, since, until }: ReportRequest): Period {
+/** The period a person asks for, or the one that is usual for the question. */
+export function periodOf(
+  definition: Pick<Definition, 'since'>,
+  { now, since, until }: ReportRequest,
+): Period {
   const end = until === undefined ? new Date(now).toISOString() : momentOf('until', until, now);
   const begin =
     since === undefined ? defaultSince(definition, Date.parse(end)) : momentOf('since', since, now);
@@ -120,7 +130,7 @@ function periodOf(definition: Definition, { now, since, until }: ReportRequest):
   return { since: begin, until: end };
 }
 
-function defaultSince({ since }: Definition, end: number): string | null {
+function defaultSince({ since }: Pick<Definition, 'since'>, end: number): string | null {
   if (since === undefined) return null;
   return 'weeks' in since
     ? mondayBefore(end, since.weeks - 1)
@@ -172,7 +182,8 @@ async function bind(
   return { bound, notes };
 }
 
-function priorTo(since: string, until: string): string {
+/** Where the period before it begins, which is just as long. */
+export function priorTo(since: string, until: string): string {
   return new Date(2 * Date.parse(since) - Date.parse(until)).toISOString();
 }
 

@@ -4,6 +4,8 @@ import { type Db, type OpenOptions, openForReading } from './db.ts';
 export interface ReportReader {
   /** The rows of one SELECT with parameters by name. */
   rows(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Record<string, Bound>[]>;
+  /** The same as lists of values: half the work where rows are many. */
+  tuples(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Bound[][]>;
   boards(): Promise<KnownBoard[]>;
   statuses(): Promise<KnownStatus[]>;
   /** Deleted or not. */
@@ -27,6 +29,7 @@ export interface KnownBoard {
 export interface KnownStatus {
   id: number;
   name: string;
+  color: string;
 }
 
 export interface TitledPost {
@@ -51,7 +54,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
   // Sorting in memory: what is sorted has been cut down to numbers before.
   db.pragma('temp_store = MEMORY');
   const boards = db.prepare<[], KnownBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');
-  const statuses = db.prepare<[], KnownStatus>('SELECT id, name FROM statuses ORDER BY id');
+  const statuses = db.prepare<[], KnownStatus>('SELECT id, name, color FROM statuses ORDER BY id');
   const post = db.prepare<[number]>('SELECT 1 FROM posts WHERE id = ?');
   const emails = db
     .prepare<[string], number>(
@@ -61,6 +64,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
     .pluck();
   return {
     rows: async (sql, parameters) => db.prepare<object, Record<string, Bound>>(sql).all(parameters),
+    tuples: async (sql, parameters) => db.prepare<object, Bound[]>(sql).raw().all(parameters),
     boards: async () => boards.all(),
     statuses: async () => statuses.all(),
     hasPost: async (id) => post.get(id) !== undefined,

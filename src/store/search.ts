@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../base/errors.ts';
 import { SEARCH_LIMIT } from '../contract/endpoints.ts';
+import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from './browse-filter.ts';
 import { type Db, type OpenOptions, openForReading } from './db.ts';
 import { matchText, readTerms } from './search-terms.ts';
 
@@ -17,6 +19,8 @@ export interface SearchOptions {
   board?: string | undefined;
   /** Whether the last word may still be growing. */
   typing?: boolean;
+  /** Which posts may be found; the live ones unless given. */
+  among?: PostFilter;
 }
 
 export interface Found {
@@ -77,12 +81,9 @@ const CANDIDATES = 200_000;
  */
 export const SEARCH_SQL = {
   floor: `SELECT rowid FROM posts_text WHERE posts_text MATCH $match ORDER BY rowid DESC LIMIT 1 OFFSET ${CANDIDATES - 1}`,
-  best: `
-    SELECT rowid AS id, bm25(posts_text, ${TITLE_WEIGHT}.0, 1.0) AS relevance FROM posts_text
-     WHERE posts_text MATCH $match AND rowid >= $floor
-       AND rowid NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)
-       AND ($board IS NULL OR (SELECT board_id FROM posts WHERE id = posts_text.rowid) = $board)
-     ORDER BY relevance, rowid DESC LIMIT $limit`,
+  best: bestOf(`
+       rowid NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)
+       AND ($board IS NULL OR (SELECT board_id FROM posts WHERE id = posts_text.rowid) = $board)`),
   // The plus keeps SQLite from asking the index once for each id: the beginning of a word is gathered anew each time.
   shown: `
     SELECT p.id, highlight(posts_text, 0, '${OPEN}', '${CLOSE}') AS title,
@@ -94,6 +95,19 @@ export const SEARCH_SQL = {
      WHERE posts_text MATCH $match AND posts_text.rowid >= $floor
        AND +posts_text.rowid IN (SELECT value FROM json_each($ids))`,
 } as const;
+
+function bestOf(condition: string): string {
+  return `
+    SELECT rowid AS id, bm25(posts_text, ${TITLE_WEIGHT}.0, 1.0) AS relevance FROM posts_text
+     WHERE posts_text MATCH $match AND rowid >= $floor AND ${condition}
+     ORDER BY relevance, rowid DESC LIMIT $limit`;
+}
+
+/** Among some posts only: each match is looked up, and none is left out for being too far down a ranking made before. */
+function bestAmong(filter: PostFilter): string {
+  const conditions = ['p.id = posts_text.rowid', ...conditionsOf(filter)];
+  return bestOf(`EXISTS (SELECT 1 FROM posts p WHERE ${conditions.join(' AND ')})`);
+}
 
 interface Best {
   id: number;
@@ -107,12 +121,17 @@ export function ranker(db: Db): (text: string, options?: SearchOptions) => Ranki
     SEARCH_SQL.best,
   );
   const boardId = boardFinder(db);
-  return (text, { limit = SEARCH_LIMIT, board: slug, typing = false } = {}) => {
+  return (text, { limit = SEARCH_LIMIT, board: slug, typing = false, among } = {}) => {
     const board = slug === undefined ? null : boardId(slug);
     const match = matchText(readTerms(text, { typing }));
     if (match === null) return null;
     const floor = floors.get({ match }) ?? 0;
-    return { match, floor, best: best.all({ match, floor, board, limit: Math.min(limit, SEARCH_LIMIT) }) };
+    const range = { match, floor, limit: Math.min(limit, SEARCH_LIMIT) };
+    if (among === undefined || isDeepStrictEqual(among, EVERY_LIVE_POST))
+      return { match, floor, best: best.all({ ...range, board }) };
+    const filter = { ...among, board: board ?? among.board };
+    const found = db.prepare<object, Best>(bestAmong(filter)).all({ ...range, ...boundOf(filter) });
+    return { match, floor, best: found };
   };
 }
 

@@ -4,6 +4,8 @@ import { addAssets } from './assets.ts';
 import { addEvents, type EventOptions } from './events.ts';
 import { addImports, type ImportDeps } from './imports.ts';
 import { addOutbox, type OutboxDeps } from './outbox.ts';
+import { addOverview, type OverviewDeps } from './overview.ts';
+import { addPosts, type PostsDeps } from './posts.ts';
 import { addSync, type SyncDeps } from './sync.ts';
 
 /** What each page is given; where two need the same thing they call it the same. */
@@ -15,6 +17,8 @@ export interface DashboardDeps {
   outbox: OutboxDeps;
   imports: ImportDeps;
   sync: SyncDeps;
+  overview: OverviewDeps;
+  posts: PostsDeps;
 }
 
 const PAGES = ['/', '/posts', '/posts/:id', '/outbox', '/outbox/import', '/outbox/:id', '/sync', '/ask'];
@@ -28,5 +32,7 @@ export function dashboard(deps: DashboardDeps): HttpPart {
     addOutbox(app, deps.outbox);
     await addImports(app, deps.imports);
     addSync(app, deps.sync);
+    addOverview(app, deps.overview);
+    addPosts(app, deps.posts);
   };
 }

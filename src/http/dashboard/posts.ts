@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { momentOf } from '../../reports/moment.ts';
+import { type Place, SORTS } from '../../store/browse.ts';
+import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
+import { numberOf, oneOf, required, textOf } from './asked.ts';
+import type { FilteredPage, ListRequest, Wanted } from './reading.ts';
+import type { DashboardReads } from './reads.ts';
+
+export interface PostsDeps {
+  reads: DashboardReads;
+  /** Where the upstream's own pages are; null where it has none. */
+  upstream: string | null;
+  clock: Clock;
+}
+
+export interface PostsAnswer extends Omit<FilteredPage, 'after'> {
+  /** Asked for with the same filters, the page after this one; null on the last. */
+  next: string | null;
+}
+
+export interface PostAnswer extends WholePost {
+  /** The post on the upstream's own page. */
+  original: string | null;
+}
+
+export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
+  next: string | null;
+}
+
+const PAGE_ROWS = 50;
+const MOST_ROWS = 200;
+/** Nobody looks for a longer text. */
+const MOST_CHARACTERS = 1000;
+
+/** `/data/posts`: lists, search as one types, and one post with all that is known of it. */
+export function addPosts(app: FastifyInstance, { reads, upstream, clock }: PostsDeps): void {
+  app.get('/data/posts', async ({ query }, reply): Promise<PostsAnswer> => {
+    const signal = leaving(reply);
+    const filter = filterOf(query, clock.now());
+    const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim();
+    const found = text
+      ? await reads.ask('search', { text, filter }, signal)
+      : await reads.ask('posts', pageOf(query, filter), signal);
+    const { after, ...page } = found;
+    return { ...page, next: after && writePlace([after.key, after.id]) };
+  });
+  app.get('/data/posts/:id', async ({ params }, reply): Promise<PostAnswer> => {
+    const id = required(numberOf(params, 'id'), 'id');
+    const whole = await reads.ask('post', id);
+    if (whole) return { ...whole, original: originalOf(whole.post.url, upstream) };
+    return reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
+  });
+  app.get('/data/posts/:id/comments', async ({ params, query }): Promise<CommentsAnswer> => {
+    const post = required(numberOf(params, 'id'), 'id');
+    const { after, ...page } = await reads.ask('comments', { post, after: commentPlaceOf(query) });
+    return { ...page, next: after && writePlace([after.created, after.id]) };
+  });
+}
+
+/** A search that is typed on is not worth beginning any more. */
+function leaving({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(new AppError('interrupted', 'nobody waits for the answer'));
+  });
+  return gone.signal;
+}
+
+function filterOf(query: unknown, now: number): Wanted {
+  const moment = (name: 'since' | 'until'): string | null => {
+    const text = textOf(query, name);
+    return text === null ? null : momentOf(name, text, now);
+  };
+  return {
+    board: textOf(query, 'board'),
+    status: numberOf(query, 'status'),
+    creator: numberOf(query, 'creator'),
+    deleted: oneOf(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
+    since: moment('since'),
+    until: moment('until'),
+  };
+}
+
+function pageOf(query: unknown, filter: Wanted): ListRequest {
+  const sort = oneOf(query, 'sort', SORTS) ?? 'newest';
+  const limit = Math.min(numberOf(query, 'limit') ?? PAGE_ROWS, MOST_ROWS);
+  const after = placeOf(textOf(query, 'cursor'));
+  const isText = sort === 'newest' || sort === 'oldest' || sort === 'changed';
+  if (after && (typeof after.key === 'string') !== isText) throw noPlace();
+  return { filter, sort, after, limit };
+}
+
+function writePlace(place: readonly [string | number, number]): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function placeOf(cursor: string | null): Place | null {
+  if (cursor === null) return null;
+  try {
+    const [key, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
+    const isKey = typeof key === 'string' || Number.isSafeInteger(key);
+    if (isKey && Number.isSafeInteger(id)) return { key: key as string | number, id: id as number };
+  } catch {
+    // As any other text that is none of ours.
+  }
+  throw noPlace();
+}
+
+function commentPlaceOf(query: unknown): CommentPlace {
+  const place = required(placeOf(textOf(query, 'cursor')), 'cursor');
+  if (typeof place.key !== 'string') throw noPlace();
+  return { created: place.key, id: place.id };
+}
+
+function noPlace(): AppError {
+  return new AppError('usage', '"cursor" is no place in this list', { hint: 'Begin with the first page.' });
+}
+
+/** Only addresses of the web: whatever else the upstream sends is not made something to click on. */
+export function originalOf(url: string, upstream: string | null): string | null {
+  const found = URL.parse(url, upstream ?? undefined);
+  return found && (found.protocol === 'https:' || found.protocol === 'http:') ? found.href : null;
+}

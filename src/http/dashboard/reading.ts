@@ -1,0 +1,89 @@
+import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
+import { boardOf } from '../../reports/run.ts';
+import { type ListedPost, openBrowseReads, type PageRequest, type PostPage } from '../../store/browse.ts';
+import type { PostFilter } from '../../store/browse-filter.ts';
+import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
+import type { OpenOptions } from '../../store/db.ts';
+import { openReportReader } from '../../store/reports.ts';
+import { type Found, openSearchReads, type Part } from '../../store/search.ts';
+
+/** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
+export interface Reading {
+  overview(request: OverviewRequest): Promise<Overview>;
+  posts(request: ListRequest): Promise<FilteredPage>;
+  search(request: SearchRequest): Promise<FilteredPage>;
+  post(id: number): Promise<WholePost | null>;
+  comments(request: { post: number; after: CommentPlace }): Promise<CommentPage>;
+}
+
+export interface ListRequest extends Omit<PageRequest, 'filter'> {
+  filter: Wanted;
+}
+
+export interface SearchRequest {
+  text: string;
+  filter: Wanted;
+}
+
+/** The board as a person knows it: by slug, name or id. */
+export type Wanted = Omit<PostFilter, 'board'> & { board: string | null };
+
+/** A page of posts with what it can be narrowed down to. */
+export interface FilteredPage extends PostPage {
+  rows: FoundPost[];
+  boards: { id: number; name: string; slug: string }[];
+  statuses: { id: number; name: string; color: string }[];
+  /** The person the posts are of, if they are of one only. */
+  creator: { id: number; name: string | null } | null;
+  /** Posts that cannot be searched yet. */
+  unindexed: number;
+}
+
+export interface FoundPost extends ListedPost {
+  /** The title and a piece of the content with what was looked for marked; null where nothing was. */
+  marked: { title: Part[]; snippet: Part[] } | null;
+}
+
+/** Opens what it needs when it is first asked for it. */
+export function openReading(options: OpenOptions): Reading {
+  const reports = once(() => openReportReader(options));
+  const browse = once(() => openBrowseReads(options));
+  const texts = once(() => openSearchReads(options));
+  const resolve = async ({ board, ...rest }: Wanted) => {
+    const found = await boardOf(reports(), board ?? undefined);
+    const { creator: id } = rest;
+    const creator = id === null ? null : browse().creator(id);
+    return { filter: { ...rest, board: found?.id ?? null }, around: { ...browse().choices(), creator } };
+  };
+  return {
+    overview: async (request) => readOverview(reports(), request),
+    async posts(request) {
+      const { filter, around } = await resolve(request.filter);
+      const page = browse().page({ ...request, filter });
+      const rows = page.rows.map((row) => ({ ...row, marked: null }));
+      return { ...page, rows, ...around, unindexed: 0 };
+    },
+    async search({ text, filter: wanted }) {
+      const { filter, around } = await resolve(wanted);
+      const found = await texts().find(text, { typing: true, among: filter });
+      const rows = markedRows(browse().rows(found.hits.map(({ id }) => id)), found);
+      const total = { posts: rows.length, isMore: false };
+      return { rows, after: null, total, ...around, unindexed: found.unindexed };
+    },
+    post: async (id) => browse().post.whole(id),
+    comments: async ({ post, after }) => browse().post.comments(post, after),
+  };
+}
+
+function markedRows(rows: readonly ListedPost[], { hits }: Found): FoundPost[] {
+  const marks = new Map(hits.map(({ id, title, snippet }) => [id, { title, snippet }]));
+  return rows.map((row) => ({ ...row, marked: marks.get(row.id) ?? null }));
+}
+
+function once<T>(open: () => T): () => T {
+  let opened: { value: T } | undefined;
+  return () => {
+    opened ??= { value: open() };
+    return opened.value;
+  };
+}

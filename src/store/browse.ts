@@ -1,0 +1,150 @@
+import { boundOf, conditionsOf, type PostFilter } from './browse-filter.ts';
+import { postReader } from './browse-post.ts';
+import { type OpenOptions, openForReading } from './db.ts';
+
+/** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
+export interface BrowseReads {
+  page(request: PageRequest): PostPage;
+  /** Posts in the order of their ids here; what is not there is left out. */
+  rows(ids: readonly number[]): ListedPost[];
+  choices(): Choices;
+  creator(id: number): Person | null;
+  post: ReturnType<typeof postReader>;
+  close(): void;
+}
+
+export const SORTS = ['newest', 'oldest', 'votes', 'comments', 'changed'] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface PageRequest {
+  filter: PostFilter;
+  sort: Sort;
+  /** Where the page before it ended; null for the first. */
+  after: Place | null;
+  limit: number;
+}
+
+/** The last row of a page. Sorted by votes, a post that climbs meanwhile can be met again; none that stays is skipped. */
+export interface Place {
+  key: string | number;
+  id: number;
+}
+
+export interface PostPage {
+  rows: ListedPost[];
+  after: Place | null;
+  /** Null where the page goes on from another one; `isMore` when it is only known to be at least that many. */
+  total: { posts: number; isMore: boolean } | null;
+}
+
+export interface ListedPost {
+  id: number;
+  title: string;
+  /** How the content begins. */
+  beginning: string;
+  board: string;
+  boardSlug: string;
+  status: string;
+  statusColor: string;
+  creator: string | null;
+  creatorId: number;
+  votes: number;
+  comments: number;
+  created: string;
+  changed: string;
+  deleted: string | null;
+}
+
+export interface Choices {
+  boards: { id: number; name: string; slug: string }[];
+  statuses: { id: number; name: string; color: string }[];
+}
+
+export interface Person {
+  id: number;
+  name: string | null;
+}
+
+/** Counting goes on to here: further would mean a walk over every post for a number nobody reads. */
+const COUNTED_TO = 10_000;
+const BEGINNING = 180;
+/** Enough for the narrow index of a million posts. */
+const CACHE_KB = 128_000;
+
+const ORDER: Record<Sort, { column: string; way: 'ASC' | 'DESC' }> = {
+  newest: { column: 'created', way: 'DESC' },
+  oldest: { column: 'created', way: 'ASC' },
+  votes: { column: 'votes_count', way: 'DESC' },
+  comments: { column: 'comments_count', way: 'DESC' },
+  changed: { column: 'version_at', way: 'DESC' },
+};
+
+/** The ids of a page, found without a look at any text; its rows are fetched afterwards. */
+export function pageSql({ filter, sort, after }: Omit<PageRequest, 'limit'>): string {
+  const { column, way } = ORDER[sort];
+  // Few posts are of one person or in one status: walking all by their time until a page is full would read their texts too. The plus
+  // leaves the planner with the narrow index, which is in the order of time within a board and status.
+  const isThin = filter.creator !== null || (filter.status !== null) !== (filter.board !== null);
+  const plus = isThin ? '+' : '';
+  const beyond = after ? [`(${plus}p.${column}, p.id) ${way === 'ASC' ? '>' : '<'} ($key, $id)`] : [];
+  const where = [...conditionsOf(filter), ...beyond];
+  return `
+    SELECT p.id, p.${column} AS key FROM posts p ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+     ORDER BY ${plus}p.${column} ${way}, p.id ${way} LIMIT $limit`;
+}
+
+const ROWS = `
+  SELECT p.id, p.title, substr(p.content, 1, ${BEGINNING}) AS beginning, b.name AS board, b.slug AS boardSlug,
+         s.name AS status, s.color AS statusColor, u.name AS creator, p.creator_id AS creatorId, p.votes_count AS votes,
+         p.comments_count AS comments, p.created, p.version_at AS changed, p.deleted_at AS deleted
+    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
+    JOIN users u ON u.id = p.creator_id
+   WHERE p.id IN (SELECT value FROM json_each(?))`;
+
+function totalOf(posts: number): PostPage['total'] {
+  return { posts: Math.min(posts, COUNTED_TO), isMore: posts > COUNTED_TO };
+}
+
+export function openBrowseReads(options: OpenOptions): BrowseReads {
+  const db = openForReading(options);
+  db.pragma(`cache_size = -${CACHE_KB}`);
+  const rowsOf = db.prepare<[string], ListedPost>(ROWS);
+  const boards = db.prepare<[], Choices['boards'][number]>('SELECT id, name, slug FROM boards ORDER BY name');
+  const statuses = db.prepare<[], Choices['statuses'][number]>(
+    'SELECT id, name, color FROM statuses ORDER BY id',
+  );
+  const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
+  const rows = (ids: readonly number[]): ListedPost[] => {
+    const found = new Map(rowsOf.all(JSON.stringify(ids)).map((row) => [row.id, row]));
+    return ids.flatMap((id) => found.get(id) ?? []);
+  };
+  const count = (filter: PostFilter): number => {
+    const where = conditionsOf(filter).join(' AND ') || 'true';
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
+    return db.prepare<object, number>(sql).pluck().get(boundOf(filter)) ?? 0;
+  };
+  const page = (request: PageRequest): PostPage => {
+    const { filter, after, limit } = request;
+    // The posts of one person are few, and found by a walk over all: that one walk counts them too.
+    const most = filter.creator === null ? limit + 1 : COUNTED_TO + 1;
+    const bound = { ...boundOf(filter), ...(after ?? {}), limit: most };
+    const found = db.prepare<object, Place>(pageSql(request)).all(bound);
+    const shown = found.slice(0, limit);
+    const posts = () => (found.length < most ? found.length : count(filter));
+    const isLast = found.length <= limit;
+    return {
+      rows: rows(shown.map(({ id }) => id)),
+      after: isLast ? null : (shown.at(-1) ?? null),
+      total: after ? null : totalOf(posts()),
+    };
+  };
+  return {
+    // One snapshot for a page, its rows and their number.
+    page: db.transaction(page),
+    rows,
+    choices: () => ({ boards: boards.all(), statuses: statuses.all() }),
+    creator: (id) => creator.get(id) ?? null,
+    post: postReader(db),
+    close: () => db.close(),
+  };
+}
