@@ -3,7 +3,8 @@ import { nearest } from '../base/nearest.ts';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
 import type { Refusal } from './wire.ts';
 
-const SCHEMA_HINT = '"feedback-mirror query --schema" lists tables and columns.';
+/** Where the tables can be seen; a page that shows them itself says so instead. */
+export const SCHEMA_HINT = '"feedback-mirror query --schema" lists tables and columns.';
 
 /** The refusal as one sentence that says what is wrong, where, and what to do. */
 export function explainRefusal({ reason, message }: Refusal, sql: string): AppError {

@@ -50,7 +50,7 @@ async function live(app: App, { world }: Sandbox): Promise<void> {
   }
 }
 
-/** Some posts go out, and thirty that vanished upstream are held back. */
+/** Some posts go out, and some that vanished upstream are held back. */
 async function settle({ sandbox, url }: Stage): Promise<void> {
   const send = (path: string, body: object): Promise<unknown> =>
     fetch(url + path, {
@@ -65,7 +65,7 @@ async function settle({ sandbox, url }: Stage): Promise<void> {
       content: 'It would help a lot.',
       key: `picture-${n}`,
     });
-  for (let id = 20; id < 52; id++) sandbox.world.deletePost(id);
+  for (let id = 20; id < 100; id++) sandbox.world.deletePost(id);
   await send('/data/sync/posts/run', { mode: 'sweep' });
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AskMirror } from '../../app.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { SCHEMA_HINT } from '../../query/explain.ts';
 import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
 import { schemaOf } from '../../query/schema.ts';
 import type { TableWords } from '../../query/schema-words.ts';
@@ -50,14 +51,14 @@ export function addAsk(app: FastifyInstance, { ask, saved, clock }: AskDeps): vo
   app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
     const began = clock.now();
     const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };
-    const { columns, rows, more } = await collect(ask(request, leaving(reply)));
+    const { columns, rows, more } = await inWords(collect(ask(request, leaving(reply))));
     return { columns, rows: rows.map((row) => row.map(cellOf)), more, ms: clock.now() - began };
   });
   app.post('/data/query.csv', async ({ body }, reply) => {
     const request = { sql: statementOf(body), maxRows: FILE_ROWS, maxBytes: FILE_BYTES };
     const parts = ask(request, leaving(reply));
     // Until the first part has come nothing is said yet, and a refusal is an ordinary one.
-    const first = await parts.next();
+    const first = await inWords(parts.next());
     return reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="answer.csv"')
@@ -92,6 +93,17 @@ function statementOf(body: unknown): string {
   const sql = textOf(body, 'sql');
   if (sql !== null && sql.trim() !== '') return sql;
   throw new AppError('usage', 'there is no statement', { hint: 'Write one, or take one of the examples.' });
+}
+
+/** The command's own words, but for the hint to it: the page shows the tables. */
+async function inWords<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.hint?.includes(SCHEMA_HINT)) throw error;
+    const hint = error.hint.replace(SCHEMA_HINT, 'The tables and their columns stand beside the statement.');
+    throw new AppError(error.code, error.message, { hint, cause: error });
+  }
 }
 
 /** Whoever leaves, or asks something else, ends what was asked. */

@@ -23,11 +23,11 @@ export const EXAMPLES: readonly { name: string; sql: string }[] = [
  LIMIT 50`,
   },
   {
-    name: 'Votes gained in the last seven days',
+    name: 'Posts whose votes moved this week',
     sql: `SELECT p.id AS post_id, p.title, p.votes_count - min(h.votes_count) AS gained, p.votes_count AS votes
   FROM post_history h
   JOIN live_posts p ON p.id = h.post_id
- WHERE h.observed_at >= datetime('now', '-7 days')
+ WHERE h.observed_at >= date('now', '-7 days')
  GROUP BY p.id
 HAVING gained > 0
  ORDER BY gained DESC
