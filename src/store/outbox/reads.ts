@@ -47,8 +47,12 @@ export function outboxReader(db: Db): OutboxReader {
   const tries = db.prepare<[number], AttemptRow>(`
     SELECT n, started_at, deadline_at, ended_at, outcome, http_status, post_id, error
       FROM outbox_attempts WHERE outbox_id = ? ORDER BY n`);
-  const count = db.prepare<{ batch: string | null }, { state: keyof StateCounts; n: number }>(
-    'SELECT state, count(*) AS n FROM outbox WHERE $batch IS NULL OR batch = $batch GROUP BY state',
+  // Two statements, for one with a condition that may be none would read every row for the sake of one batch.
+  const count = db.prepare<[], { state: keyof StateCounts; n: number }>(
+    'SELECT state, count(*) AS n FROM outbox GROUP BY state',
+  );
+  const countBatch = db.prepare<[string], { state: keyof StateCounts; n: number }>(
+    'SELECT state, count(*) AS n FROM outbox WHERE batch = ? GROUP BY state',
   );
   const after = db.prepare<[], StoredRow>(`
     SELECT * FROM outbox o
@@ -69,7 +73,8 @@ export function outboxReader(db: Db): OutboxReader {
     attempts: (id) => tries.all(id),
     counts(batch) {
       const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
-      for (const { state, n } of count.all({ batch })) counts[state] = n;
+      const found = batch === null ? count.all() : countBatch.all(batch);
+      for (const { state, n } of found) counts[state] = n;
       return counts;
     },
     lookalikes: lookalikeReader(db),

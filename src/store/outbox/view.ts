@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { type Db, type OpenOptions, openForReading } from '../db.ts';
 import { outboxReader } from './reads.ts';
 import { type StoredRow, toRow } from './rows.ts';
-import type { AttemptRow, OutboxRow, OutboxState, StateCounts } from './seam.ts';
+import {
+  type AttemptRow,
+  OUTBOX_STATES,
+  type OutboxRow,
+  type OutboxState,
+  type StateCounts,
+} from './seam.ts';
 
 /** The outbox as a person looks at it, from a handle that cannot change it. */
 export interface OutboxView {
@@ -62,24 +68,35 @@ export function openOutboxView(options: OpenOptions): OutboxView | null {
   };
 }
 
-/**
- * The ids come out of an index that holds nothing else, sorted as they are found, and only the rows shown are read: asking each row of
- * a million for its state would read all their texts.
- */
+/** A million rows may stand in one state: each question is a walk down an index, from the newest row to the last one wanted. */
 function newestReader(db: Db): (filter: NewestFilter) => OutboxRow[] {
-  const statement = (...conditions: string[]) =>
-    db.prepare<Record<string, string | number>, StoredRow>(`
-      SELECT * FROM outbox WHERE id IN (
-        SELECT id FROM outbox WHERE ${[...conditions, 'id < $before'].join(' AND ')} ORDER BY id DESC LIMIT $limit)
-       ORDER BY id DESC`);
-  const all = statement();
-  const byState = statement('state = $state');
-  const byBatch = statement('batch = $batch');
-  const byBoth = statement('batch = $batch', 'state = $state');
+  const all = newestOf(db, ['SELECT id FROM outbox WHERE id < $before ORDER BY id DESC LIMIT $limit']);
+  const byBatch = newestOf(
+    db,
+    OUTBOX_STATES.flatMap((state) => walks(`batch = $batch AND state = '${state}'`)),
+  );
+  const byState = newestOf(db, walks('state = $state'));
+  const byBoth = newestOf(db, walks('batch = $batch AND state = $state'));
   return ({ state, batch, before, limit }) => {
     const page = { before: before ?? Number.MAX_SAFE_INTEGER, limit };
-    if (state !== null && batch !== null) return byBoth.all({ ...page, state, batch }).map(toRow);
-    if (state !== null) return byState.all({ ...page, state }).map(toRow);
-    return (batch !== null ? byBatch.all({ ...page, batch }) : all.all(page)).map(toRow);
+    if (state !== null && batch !== null) return byBoth({ ...page, state, batch });
+    if (state !== null) return byState({ ...page, state });
+    return batch !== null ? byBatch({ ...page, batch }) : all(page);
   };
+}
+
+/** Both indexes go on with `not_before`, and only where that is one value do they stand in the order of ids: few rows wait for a time. */
+function walks(condition: string): string[] {
+  return ['IS NULL', 'IS NOT NULL'].map(
+    (waiting) => `
+      SELECT id FROM outbox WHERE ${condition} AND not_before ${waiting} AND id < $before ORDER BY id DESC LIMIT $limit`,
+  );
+}
+
+function newestOf(db: Db, parts: string[]): (page: Record<string, string | number>) => OutboxRow[] {
+  const ids = parts.map((part) => `SELECT id FROM (${part})`).join(' UNION ALL ');
+  const rows = db.prepare<Record<string, string | number>, StoredRow>(
+    `SELECT * FROM outbox WHERE id IN (${ids}) ORDER BY id DESC LIMIT $limit`,
+  );
+  return (page) => rows.all(page).map(toRow);
 }
