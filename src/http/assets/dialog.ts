@@ -22,6 +22,7 @@ export function confirm({ title, text, action, isDangerous = false, run }: Quest
   const act = button(action, () => void attempt(), isDangerous ? 'danger' : 'main');
   const attempt = async (): Promise<void> => {
     act.disabled = true;
+    act.textContent = 'One moment …';
     try {
       await run();
       dialog.close();
@@ -29,6 +30,7 @@ export function confirm({ title, text, action, isDangerous = false, run }: Quest
       fill(trouble, banner('bad', error instanceof Error ? error.message : String(error)));
     } finally {
       act.disabled = false;
+      act.textContent = action;
     }
   };
   const dialog = openDialog(title, h('p', {}, text), trouble, h('div', { class: 'actions' }, out, act));
