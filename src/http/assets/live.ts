@@ -3,19 +3,29 @@ import { ago, counted } from './format.ts';
 
 type Listener = (pulse: Pulse) => void;
 
-/** The one stream of this window. It reconnects by itself; while it is away the freshness line says so. */
+/**
+ * The one stream of this window. It reconnects by itself; while it is away the freshness line says so. A window nobody looks at
+ * has none: a browser opens six connections to a host at most, and many windows would take them all.
+ */
 export function startLive(): { subscribe(listener: Listener, signal: AbortSignal): void } {
   const listeners = new Set<Listener>();
   let last: Pulse | null = null;
-  const stream = new EventSource('/data/events');
-  stream.addEventListener('message', (event: MessageEvent<string>) => {
-    last = JSON.parse(event.data) as Pulse;
+  let stream: EventSource | null = null;
+  const onPulse = ({ data }: MessageEvent<string>): void => {
+    last = JSON.parse(data) as Pulse;
     showPulse(last);
     for (const listener of listeners) listener(last);
-  });
-  stream.addEventListener('error', () => tell('bad', 'The service does not answer'));
+  };
+  const listen = (): void => {
+    stream?.close();
+    stream = document.hidden ? null : new EventSource('/data/events');
+    stream?.addEventListener('message', onPulse);
+    stream?.addEventListener('error', () => tell('bad', 'The service does not answer'));
+  };
+  listen();
+  document.addEventListener('visibilitychange', listen);
   // Ages move on although nothing happens.
-  setInterval(() => last && stream.readyState === EventSource.OPEN && showPulse(last), 10_000);
+  setInterval(() => last && stream?.readyState === EventSource.OPEN && showPulse(last), 10_000);
   return {
     subscribe(listener, signal) {
       listeners.add(listener);
