@@ -105,6 +105,29 @@ describe('somebody at work on the dashboard', onStage, () => {
     assertCalm();
   });
 
+  it('sees numbers move without a reload', async (t) => {
+    const { page, open, assertCalm } = await enter(t, PHONE);
+    await open('/sync');
+    await page.evaluate('window.isSame = true');
+    const count = page.getByRole('region', { name: 'Posts', exact: true }).locator('.figure b').first();
+    const before = Number(await count.textContent());
+    stage.sandbox.world.addPost({ board: 'bugs', title: 'Just written' });
+    await count.getByText(String(before + 1), { exact: true }).waitFor();
+    assert.equal(await page.evaluate('window.isSame'), true);
+    assertCalm();
+  });
+
+  it('is told news only while the window is looked at', async (t) => {
+    const { page, open } = await enter(t);
+    await open('/ask');
+    const show = (isHidden: boolean): Promise<unknown> =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+                     document.dispatchEvent(new Event('visibilitychange'))`);
+    const isEvents = (request: { url(): string }): boolean => request.url().endsWith('/data/events');
+    await Promise.all([page.waitForEvent('requestfailed', isEvents), show(true)]);
+    await Promise.all([page.waitForRequest(isEvents), show(false)]);
+  });
+
   it('gets about with the keyboard alone', async (t) => {
     const { page, open, assertCalm } = await enter(t);
     await open('/outbox');
