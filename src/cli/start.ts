@@ -5,6 +5,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { within } from '../base/within.ts';
 import type { Service } from '../worker/service.ts';
 import { type Context, openContext } from './context.ts';
+import { announce } from './service-address.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -30,6 +31,8 @@ async function start(context: Context): Promise<void> {
   try {
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
     const { url, service } = await open(app, { metrics, signal, opened });
+    const forget = announce(settings.dataDir, url);
+    opened.push(async () => forget());
     say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
     await service.opened;
     if (!signal.aborted) await once(signal, 'abort');

@@ -4,6 +4,8 @@ import type { StateCounts } from '../store/outbox/seam.ts';
 import { type Context, openContext } from './context.ts';
 import { counted } from './counted.ts';
 import { pausedText, stateText } from './outbox-text.ts';
+import { announced } from './service-address.ts';
+import { askService, type ServiceWord, serviceText } from './service-text.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -17,11 +19,12 @@ async function status(context: Context): Promise<void> {
   const [app, { table }] = await Promise.all([import('../app.ts'), import('./table.ts')]);
   const found = app.lookAtMirror(context.settings);
   const outbox = await lookAtOutbox(app, context);
+  const service = await lookAtService(context);
   if (context.json) {
-    context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found, outbox }));
+    context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found, outbox, service }));
     return;
   }
-  context.print(statusText(context, found, outbox, table));
+  context.print(statusText(context, { ...found, outbox, service }, table));
 }
 
 interface OutboxStatus {
@@ -43,12 +46,21 @@ async function lookAtOutbox(
   }
 }
 
+async function lookAtService({ settings }: Context): Promise<ServiceWord | null> {
+  const url = announced(settings.dataDir);
+  return url === null ? null : await askService(url, settings.httpToken);
+}
+
+interface Found extends MirrorStatus {
+  outbox: OutboxStatus | null;
+  service: ServiceWord | null;
+}
+
 type Table = (head: string[], rows: (string | number | null)[][]) => string;
 
 function statusText(
   { settings }: Context,
-  { upstream, people, resources, runs }: MirrorStatus,
-  outbox: OutboxStatus | null,
+  { upstream, people, resources, runs, outbox, service }: Found,
   table: Table,
 ): string {
   const lists = table(
@@ -88,6 +100,7 @@ function statusText(
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
     ...(outbox?.paused ? [pausedText(outbox.paused)] : []),
+    ...serviceText(service),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
     ...failures(runs, table),

@@ -33,7 +33,7 @@ describe('a service on one machine, its queue in the data folder', () => {
     const service = await startService(site);
     await eventually('readiness', () => isReady(service));
     const commands: [args: string[], shows: RegExp][] = [
-      [['status'], /posts/],
+      [['status'], /service: ready at http:[^\n]+\nqueue: embedded/],
       [['create', '--board', 'bugs', '--title', 'Made beside it', '--wait'], /post \d+/],
       [['sync', '--json'], /"complete"/],
       [['outbox'], /confirmed/],
@@ -51,6 +51,7 @@ describe('a service on one machine, its queue in the data folder', () => {
     }
     assert.deepEqual(posted(site), ['Made beside it']);
     await service.stop();
+    assert.match((await site.run(['status'])).stdout, /service: not running/);
     for (const line of logOf(service)) assert.ok(line.msg, JSON.stringify(line));
   });
 });
