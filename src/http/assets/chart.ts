@@ -10,6 +10,8 @@ export interface Series {
   values: (number | null)[];
   /** Bars for what happened within a step, a line for what stood at a moment. */
   kind: 'line' | 'bars';
+  /** A custom property of the style; the colours in their order unless given. */
+  color?: string;
 }
 
 export interface ChartOptions {
@@ -66,8 +68,8 @@ function settings({ series, height = 200 }: ChartOptions, plot: HTMLElement): uP
     ],
   };
 
-  function drawn({ label, kind }: Series, i: number): uPlotType.Series {
-    const stroke = color(COLORS[i % COLORS.length] ?? '--accent');
+  function drawn({ label, kind, color: own }: Series, i: number): uPlotType.Series {
+    const stroke = color(own ?? COLORS[i % COLORS.length] ?? '--accent');
     const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
     if (kind === 'line') return { ...base, points: { show: false } };
     const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
