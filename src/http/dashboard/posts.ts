@@ -23,6 +23,8 @@ export interface PostsAnswer extends Omit<FilteredPage, 'after'> {
 export interface PostAnswer extends WholePost {
   /** The post on the upstream's own page. */
   original: string | null;
+  /** Where the comments go on; null where all are here. */
+  nextComments: string | null;
 }
 
 export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
@@ -49,13 +51,18 @@ export function addPosts(app: FastifyInstance, { reads, upstream, clock }: Posts
   app.get('/data/posts/:id', async ({ params }, reply): Promise<PostAnswer> => {
     const id = required(numberOf(params, 'id'), 'id');
     const whole = await reads.ask('post', id);
-    if (whole) return { ...whole, original: originalOf(whole.post.url, upstream) };
+    if (whole)
+      return {
+        ...whole,
+        original: originalOf(whole.post.url, upstream),
+        nextComments: nextOf(whole.comments),
+      };
     return reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
   });
   app.get('/data/posts/:id/comments', async ({ params, query }): Promise<CommentsAnswer> => {
     const post = required(numberOf(params, 'id'), 'id');
-    const { after, ...page } = await reads.ask('comments', { post, after: commentPlaceOf(query) });
-    return { ...page, next: after && writePlace([after.created, after.id]) };
+    const found = await reads.ask('comments', { post, after: commentPlaceOf(query) });
+    return { rows: found.rows, total: found.total, next: nextOf(found) };
   });
 }
 
@@ -94,6 +101,10 @@ function pageOf(query: unknown, filter: Wanted): ListRequest {
 
 function writePlace(place: readonly [string | number, number]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function nextOf({ after }: CommentPage): string | null {
+  return after && writePlace([after.created, after.id]);
 }
 
 function placeOf(cursor: string | null): Place | null {
