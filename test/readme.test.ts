@@ -33,7 +33,9 @@ describe('the README', () => {
   it('names only npm scripts and settings that exist', () => {
     for (const [, script = ''] of readme.matchAll(/npm run ([a-z:]+)/g))
       assert.ok(manifest.scripts[script], script);
-    const known: string[] = Object.values(SETTINGS).map(({ env }) => env);
+    const known = Object.values(SETTINGS).flatMap(({ env, secret }) =>
+      secret ? [env, `${env}_FILE`] : [env],
+    );
     for (const [name] of readme.matchAll(
       /\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG|QUEUE|HTTP|EXPORT|RETENTION)_[A-Z_]+\b/g,
     ))
