@@ -4,7 +4,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '../../src/api/client.ts';
 import type { App } from '../../src/app.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { createLife } from '../../src/sandbox/live.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -38,16 +40,20 @@ try {
 }
 
 /** Two months in some seconds: people use the service, and each day its lists are read. */
-async function live(app: App, { world }: Sandbox): Promise<void> {
+async function live({ store }: App, { world, url }: Sandbox): Promise<void> {
   const step = createLife(world, 7);
-  await sweepAll(app, clock);
+  // When a page was read is the client's to say, so it has to have the same clock.
+  const token = new Secret('sandbox');
+  const client = createClient({ baseUrl: url, auth: { kind: 'header' }, token: () => token, clock });
+  await sweepAll({ client, store, clock });
   for (let day = 0; day < DAYS; day++) {
     for (let n = 0; n < EVENTS_A_DAY; n++) {
       clock.advance(DAY / EVENTS_A_DAY);
       step();
     }
-    await sweepAll(app, clock);
+    await sweepAll({ client, store, clock });
   }
+  await client.close();
 }
 
 /** Some posts go out, and some that vanished upstream are held back. */
@@ -79,7 +85,7 @@ async function addresses({ url, uncertain }: Stage): Promise<[name: string, addr
   return [
     ['overview', '/'],
     ['posts', '/posts'],
-    ['search', '/posts?q=export'],
+    ['search', '/posts?search=export'],
     ['post', `/posts/${rows[0]?.[0] ?? 1}`],
     ['outbox', '/outbox'],
     ['outbox-row', `/outbox/${uncertain}`],

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { SyncState } from '../../../src/http/dashboard/sync.ts';
+import { eventually } from '../../support/mirror-site.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { barriers, type Look, sideways, visit, weightOf } from './visit.ts';
 
@@ -21,10 +23,17 @@ describe('the pages of the dashboard', onStage, () => {
     for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
     const headers = { 'content-type': 'application/json' };
     await fetch(`${stage.url}/data/sync/posts/run`, { method: 'POST', headers, body: '{"mode":"sweep"}' });
+    await eventually('deletions are held back', async () => {
+      const { lists } = (await (await fetch(`${stage.url}/data/sync`)).json()) as SyncState;
+      return lists.some(({ held }) => held === 30);
+    });
   });
   after(() => stage?.close());
 
   const addresses = (): string[] => [
+    '/',
+    '/posts',
+    '/posts/5',
     '/outbox',
     `/outbox/${stage.uncertain}`,
     '/outbox/import',

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { loadSettings } from '../../../config/load.ts';
 import { type App, openApp } from '../../../src/app.ts';
-import type { Clock } from '../../../src/base/clock.ts';
 import { twinKey } from '../../../src/outbox/match.ts';
 import { ARROWS } from '../../../src/outbox/states.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
@@ -104,8 +103,12 @@ async function prepare(
   }
 }
 
-/** Reads both lists whole, at the time of the given clock. */
-export async function sweepAll({ client, store, ...app }: App, clock: Clock = app.clock): Promise<void> {
+/** Reads both lists whole. */
+export async function sweepAll({
+  client,
+  store,
+  clock,
+}: Pick<App, 'client' | 'store' | 'clock'>): Promise<void> {
   const context = { client, store, clock, signal: AbortSignal.timeout(60_000), ahead: 1, onPage: () => {} };
   for (const resource of ['posts', 'comments'] as const) await syncOnce(context, { resource, mode: 'sweep' });
 }

@@ -16,6 +16,37 @@ describe('somebody at work on the dashboard', onStage, () => {
     return visitor;
   };
 
+  it('sees at first sight how much feedback there is, and which way it goes', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/');
+    const posts = page.locator('.figure', { hasText: 'Posts' }).locator('b');
+    assert.equal(await posts.textContent(), String(stage.sandbox.world.posts().length));
+    for (const name of ['New posts', 'By status', 'By board', 'Fastest climbers', 'Unanswered'])
+      await page.getByRole('region', { name, exact: true }).waitFor();
+    await page.getByLabel('Period').selectOption({ label: '90 days' });
+    await page.getByText('The last 90 days').waitFor();
+    assert.match(page.url(), /since=90d/);
+    await page.goBack();
+    await page.getByText('The last 30 days').waitFor();
+    assertCalm();
+  });
+
+  it('finds a post from the first page in three steps, and reads a hostile title as text', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/');
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Posts' }).click();
+    await page.getByRole('searchbox').fill('onerror');
+    await page.getByRole('list', { name: 'Posts' }).getByRole('link', { name: HOSTILE }).click();
+    await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor();
+    for (const name of ['What it says', 'Votes over time'])
+      await page.getByRole('region', { name, exact: true }).waitFor();
+    assert.equal(await page.locator('main img').count(), 0);
+    await page.goBack();
+    await page.getByRole('searchbox').waitFor();
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'onerror');
+    assertCalm();
+  });
+
   it('decides about an uncertain row, with its candidates side by side', async (t) => {
     const { page, open, assertCalm } = await enter(t);
     await open('/outbox');
