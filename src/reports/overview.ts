@@ -41,7 +41,8 @@ export interface Amount {
   votes: number;
 }
 
-interface Titled {
+/** A post as a line of a list. */
+export interface Titled {
   id: number;
   title: string;
   board: string;

@@ -46,7 +46,7 @@ function data({ times, series }: ChartOptions): uPlotType.AlignedData {
   return [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)];
 }
 
-function settings({ series, height = 200 }: ChartOptions, plot: HTMLElement): uPlotType.Options {
+function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLElement): uPlotType.Options {
   const style = getComputedStyle(plot);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis = {
@@ -55,15 +55,21 @@ function settings({ series, height = 200 }: ChartOptions, plot: HTMLElement): uP
     ticks: { show: false },
     font: `12px ${style.fontFamily}`,
   };
+  const isByDay = times.every((time) => time.length === 10);
+  const margin = series.some(({ kind }) => kind === 'bars') ? halfStep(times) : 0;
   return {
     width: plot.clientWidth,
     height,
     cursor: { y: false, points: { size: 6 } },
     legend: { live: true },
     axes: [axis, { ...axis, size: 54, values: (_, ticks) => ticks.map((tick) => number(tick)) }],
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), high === low ? high + 1 : high * 1.05] } },
+    ...(isByDay ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
+    scales: {
+      x: { range: (_, low, high) => [low - margin, high + margin] },
+      y: { range: (_, low, high) => [Math.min(0, low), high === low ? high + 1 : high * 1.05] },
+    },
     series: [
-      { value: (_, at) => (at === null ? '–' : date(new Date(at * 1000).toISOString())) },
+      { value: (_, at) => (at === null ? '–' : date(times[closest(times, at)] ?? null)) },
       ...series.map(drawn),
     ],
   };
@@ -75,6 +81,17 @@ function settings({ series, height = 200 }: ChartOptions, plot: HTMLElement): uP
     const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
     return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
   }
+}
+
+/** So that the first and the last bar are whole. */
+function halfStep(times: readonly string[]): number {
+  const [first, second] = times.map((time) => Date.parse(time) / 1000);
+  return first === undefined || second === undefined ? 43_200 : (second - first) / 2;
+}
+
+/** Where a moment of the plot, in seconds, stands in the list. */
+function closest(times: readonly string[], at: number): number {
+  return times.findIndex((time) => Date.parse(time) / 1000 === at);
 }
 
 function summary({ title, times, series }: ChartOptions): string {

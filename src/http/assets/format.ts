@@ -1,6 +1,8 @@
 const whole = new Intl.NumberFormat();
 const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+/** A day without an hour is the same day everywhere. */
+const bareDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 export function number(value: number | null): string {
@@ -12,7 +14,8 @@ export function percent(share: number | null): string {
 }
 
 export function date(iso: string | null): string {
-  return iso === null ? '–' : day.format(new Date(iso));
+  if (iso === null) return '–';
+  return (iso.length === 10 ? bareDay : day).format(new Date(iso));
 }
 
 export function time(iso: string | null): string {

@@ -54,7 +54,12 @@ export function table<T>(
   return h(
     'div',
     { class: 'scroll', role: 'region', 'aria-label': `${label}, as a table`, tabindex: 0 },
-    h('table', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)),
+    h(
+      'table',
+      {},
+      columns.some(({ head: text }) => text !== '') && h('thead', {}, h('tr', {}, ...head)),
+      h('tbody', {}, ...body),
+    ),
   );
 }
 
@@ -73,7 +78,8 @@ export function bars(rows: readonly Bar[], label: string): HTMLElement {
     [
       {
         head: '',
-        cell: ({ label: text, href, color }) => swatched(href ? h('a', { href }, text) : text, color),
+        cell: ({ label: text, href, color }) =>
+          swatched(h('span', { class: 'bar-label' }, href ? h('a', { href }, text) : text), color),
       },
       {
         head: '',

@@ -1,21 +1,23 @@
-import type { Overview } from '../../../reports/overview.ts';
+import type { Overview, Titled } from '../../../reports/overview.ts';
 import { withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
-import { h } from '../dom.ts';
+import { type Child, h } from '../dom.ts';
 import { counted, number, percent, span } from '../format.ts';
 import { card, swatched, table } from '../parts.ts';
+
+function titled({ id, title, status, statusColor, board }: Titled, list: string): Child {
+  return [
+    h('a', { id: `${list}-${id}`, href: `/posts/${id}`, title }, title || '(no title)'),
+    h('div', { class: 'post-facts' }, swatched(status, statusColor), h('span', {}, board)),
+  ];
+}
 
 export function climbersCard({ climbers, figures }: Overview): HTMLElement {
   return card(
     { title: 'Fastest climbers', note: 'more votes a day than before', size: 'half' },
     table(
       [
-        {
-          head: 'Post',
-          kind: 'cut',
-          cell: ({ id, title }) => h('a', { id: `climber-${id}`, href: `/posts/${id}`, title }, title),
-        },
-        { head: 'Status', cell: ({ status, statusColor }) => swatched(status, statusColor) },
+        { head: 'Post', kind: 'cut', cell: (post) => titled(post, 'climber') },
         { head: 'Gained', kind: 'number', cell: ({ gained }) => `+${number(gained)}` },
         { head: 'Votes', kind: 'number', cell: ({ votes }) => number(votes) },
       ],
@@ -37,12 +39,7 @@ export function unansweredCard({ unanswered, board }: Overview): HTMLElement {
     },
     table(
       [
-        {
-          head: 'Post',
-          kind: 'cut',
-          cell: ({ id, title }) => h('a', { id: `unanswered-${id}`, href: `/posts/${id}`, title }, title),
-        },
-        { head: 'Status', cell: ({ status, statusColor }) => swatched(status, statusColor) },
+        { head: 'Post', kind: 'cut', cell: (post) => titled(post, 'unanswered') },
         { head: 'Waiting', kind: 'number', cell: ({ waitingSeconds }) => span(waitingSeconds * 1000) },
         { head: 'Votes', kind: 'number', cell: ({ votes }) => number(votes) },
       ],

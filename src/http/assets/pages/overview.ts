@@ -3,7 +3,7 @@ import type { OverviewAnswer } from '../../dashboard/overview.ts';
 import { ask, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { ago, counted, number, percent } from '../format.ts';
+import { ago, counted, number } from '../format.ts';
 import type { Page, PageContext } from '../page.ts';
 import { bars, card, field, pageHead, select } from '../parts.ts';
 import { onNews } from '../refresh.ts';
@@ -134,7 +134,11 @@ function figure(
         ? null
         : [
             verb ? ', ' : null,
-            h('span', { class: 'change', 'data-way': way }, `${change > 0 ? '+' : ''}${percent(change)}`),
+            h(
+              'span',
+              { class: 'change', 'data-way': way },
+              `${change > 0 ? '+' : ''}${Math.round(change * 100)} %`,
+            ),
             verb ? null : ' on the period before',
           ],
     ),

@@ -69,7 +69,12 @@ function createFinder(context: PageContext) {
     typing = setTimeout(() => choose({ search: text }, { replace: true }), TYPING_MS);
   });
   signal.addEventListener('abort', () => clearTimeout(typing), { once: true });
-  const head = pageHead('Posts', lead, h('div', { class: 'filters' }, field('Search posts', search)));
+  const head = h(
+    'div',
+    {},
+    pageHead('Posts', lead),
+    h('div', { class: 'posts-search' }, field('Search posts', search)),
+  );
   /** The first page moves with the mirror; what somebody has searched for or walked to stays. */
   const follow = async (): Promise<void> => {
     if (chosen.search === null && chosen.cursor === null) await refresh();
