@@ -61,7 +61,7 @@ async function generate(path: string, upstream: string, made: Plan): Promise<voi
     db.transaction(() => write(db, made))();
   db.close();
   const store = openSqliteStore({ path, upstream, holder: 'bench' });
-  while (await store.indexText());
+  while (await store.index());
   await store.close();
 }
 

@@ -89,7 +89,7 @@ export async function fillMirror(path: string, upstream: string, posts: number):
   }
   const end = { outcome: 'complete', error: null, keepState: null, conclude: 'nothing' } as const;
   await store.finishPass({ pass, now: Date.now(), acceptDeletes: false, ...end });
-  while (await store.indexText());
+  while (await store.index());
   await store.close();
   return language;
 }

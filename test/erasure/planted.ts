@@ -101,7 +101,7 @@ export async function sweepUpstream({ store }: ErasureBench, version: number, at
     await apply(store, pass, rows, at, { absence: { ...absence, proven: [EVERYWHERE] } });
     await finish(store, pass, at, { conclude: 'proven' });
   }
-  while (await store.indexText());
+  while (await store.index());
 }
 
 /** Rows of the person in every state that has an end, one that was never sent, and one nobody knows about. */

@@ -36,7 +36,7 @@ async function withDeletions(t: TestContext): Promise<ErasureBench> {
   const bench = await openBench(t);
   const earlier = POSTS.map((post) => ({ ...post, content: `${post.content} earlier` }));
   await sweep(bench.store, 'posts', earlier, 0);
-  while (await bench.store.indexText());
+  while (await bench.store.index());
   await sweep(bench.store, 'comments', COMMENTS, 0);
   await sweep(bench.store, 'posts', POSTS, 10);
   await sweep(bench.store, 'posts', POSTS.slice(2), 60);

@@ -159,7 +159,7 @@ export async function write(t: TestContext, fill: (store: MirrorStore) => Promis
   const options = { path: join(folder, 'mirror.db'), upstream: UPSTREAM };
   const store = openSqliteStore({ ...options, holder: 'the story' });
   await fill(store);
-  while (await store.indexText());
+  while (await store.index());
   await store.close();
   return {
     path: options.path,

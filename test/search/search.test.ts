@@ -28,7 +28,7 @@ async function shelfOf(t: TestContext, posts: Post[], isIndexed = true): Promise
   const path = join(folder, 'mirror.db');
   const store = openSqliteStore({ path, upstream: UPSTREAM, holder: 'test' });
   await sweep(store, 'posts', posts, 1);
-  if (isIndexed) while (await store.indexText());
+  if (isIndexed) while (await store.index());
   const search = openSearchReads({ path, upstream: UPSTREAM });
   t.after(async () => {
     await search.close();
@@ -119,7 +119,7 @@ describe('a search', () => {
     const { store, search } = await shelfOf(t, [post(1, 'zeppelin'), post(2, 'other')], false);
     assert.deepEqual(await search.find('zeppelin'), { hits: [], isQuestion: true, unindexed: 2 });
     assert.deepEqual(await search.find(' ?! '), { hits: [], isQuestion: false, unindexed: 2 });
-    while (await store.indexText());
+    while (await store.index());
     const { hits, unindexed } = await search.find('zeppelin');
     assert.deepEqual([hits.length, unindexed], [1, 0]);
   });

@@ -24,6 +24,9 @@ export interface ChartOptions {
   unit: string;
 }
 
+/** Posts and votes are counted: half a vote on the axis would only puzzle. */
+const WHOLE_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+
 const COLORS = ['--accent', '--second', '--warn', '--good', '--bad'];
 
 /** A chart over time, with the same numbers as a table behind it for whoever cannot or does not want to see it. */
@@ -46,6 +49,13 @@ function data({ times, series }: ChartOptions): uPlotType.AlignedData {
   return [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)];
 }
 
+/** 1, 2, 5, 10, 20 …: where there are no halves, the axis counts none. */
+const WHOLE_STEPS = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat();
+
+function isWhole({ values }: Series): boolean {
+  return values.every((value) => value === null || Number.isInteger(value));
+}
+
 function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLElement): uPlotType.Options {
   const style = getComputedStyle(plot);
   const color = (name: string): string => style.getPropertyValue(name).trim();
@@ -62,7 +72,10 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
     height,
     cursor: { y: false, points: { size: 6 } },
     legend: { live: true },
-    axes: [axis, { ...axis, size: 54, values: (_, ticks) => ticks.map((tick) => number(tick)) }],
+    axes: [
+      axis,
+      { ...axis, size: 54, incrs: WHOLE_STEPS, values: (_, ticks) => ticks.map((tick) => number(tick)) },
+    ],
     ...(isByDay ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
     scales: {
       x: { range: (_, low, high) => [low - margin, high + margin] },
