@@ -8,8 +8,8 @@ export interface Series {
   label: string;
   /** One value a moment; null where nothing is known. */
   values: (number | null)[];
-  /** Bars for what happened within a step, a line for what stood at a moment. */
-  kind: 'line' | 'bars';
+  /** Bars for what happened within a step, a line for what stood at a moment, steps for what stayed until the next one. */
+  kind: 'line' | 'bars' | 'steps';
   /** A custom property of the style; the colours in their order unless given. */
   color?: string;
 }
@@ -49,9 +49,7 @@ function data({ times, series }: ChartOptions): uPlotType.AlignedData {
   return [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)];
 }
 
-/** 1, 2, 5, 10, 20 …: where there are no halves, the axis counts none. */
-const WHOLE_STEPS = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat();
-
+/** Averages and shares, which people ask for in SQL, are not. */
 function isWhole({ values }: Series): boolean {
   return values.every((value) => value === null || Number.isInteger(value));
 }
@@ -74,7 +72,12 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
     legend: { live: true },
     axes: [
       axis,
-      { ...axis, size: 54, incrs: WHOLE_STEPS, values: (_, ticks) => ticks.map((tick) => number(tick)) },
+      {
+        ...axis,
+        size: 54,
+        ...(series.every(isWhole) ? { incrs: WHOLE_STEPS } : {}),
+        values: (_, ticks) => ticks.map((tick) => number(tick)),
+      },
     ],
     ...(isByDay ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
     scales: {
@@ -91,6 +94,8 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
     const stroke = color(own ?? COLORS[i % COLORS.length] ?? '--accent');
     const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
     if (kind === 'line') return { ...base, points: { show: false } };
+    const steps = uPlot.paths.stepped?.({ align: 1 });
+    if (kind === 'steps') return { ...base, points: { show: false }, ...(steps ? { paths: steps } : {}) };
     const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
     return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
   }
