@@ -51,7 +51,7 @@ function comment(given: ShownComment | undefined): HTMLElement {
     [isTeam === 1, 'team', null],
     [internal === 1, 'internal', 'warn'],
     [highlighted === 1, 'highlighted', 'good'],
-    [kind !== 'reply', kind, null],
+    [kind !== 'reply' && status === null, kind.replaceAll('_', ' '), null],
   ];
   return h(
     'li',

@@ -126,7 +126,7 @@ function votesCard({ states, isCut, post }: PostAnswer, signal: AbortSignal): HT
         title: `Votes of post ${number(post.id)}`,
         unit: 'votes',
         times: points.map(({ at }) => at ?? ''),
-        series: [{ label: 'votes', kind: 'line', values: points.map(({ votes }) => votes ?? null) }],
+        series: [{ label: 'votes', kind: 'steps', values: points.map(({ votes }) => votes ?? null) }],
       },
       signal,
     ),

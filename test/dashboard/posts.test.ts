@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { PostsAnswer } from '../../src/http/dashboard/posts.ts';
+import { openReads } from '../../src/http/dashboard/reads.ts';
+import { openBrowseReads, pageSql, SORTS } from '../../src/store/browse.ts';
+import { boundOf, EVERY_LIVE_POST, type PostFilter } from '../../src/store/browse-filter.ts';
+import { openForReading } from '../../src/store/db.ts';
+import type { MirrorStore } from '../../src/store/mirror/seam.ts';
+import * as wire from '../contract/wire.ts';
+import { ANN, BOB, NOW, tell, UPSTREAM, write } from '../reports/story.ts';
+import { aPost, range } from '../store/rows.ts';
+import { sweep } from '../store/steps.ts';
+import { type InsightSite, openInsight } from './insight.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+const BOARDS = [
+  { id: 1, name: 'Features', url: '/b/features/' },
+  { id: 2, name: 'Bugs', url: '/b/bugs/' },
+] as const;
+const DONE = { id: 9, name: 'Done', color: '#00ff00' };
+
+/** A post whose facts follow from its id: votes in sevens, comments in threes, every second one a bug, every fifth done. */
+const numbered = (id: number, changes: Record<string, unknown> = {}) =>
+  aPost(id, {
+    title: `Wish ${id}`,
+    content: id % 4 === 0 ? 'about the export of tables' : 'about something else',
+    votes_count: id % 7,
+    comments_count: id % 3,
+    board: BOARDS[id % 2],
+    status: id % 5 === 0 ? DONE : wire.post.status,
+    creator: id % 10 === 0 ? BOB : ANN,
+    created: new Date(Date.UTC(2026, 0, 1) + Math.floor(id / 2) * 3_600_000).toISOString(),
+    ...changes,
+  });
+
+const fill =
+  (count: number) =>
+  async (store: MirrorStore): Promise<void> => {
+    await sweep(
+      store,
+      'posts',
+      range(1, count).map((id) => numbered(id)),
+    );
+  };
+
+/** The ids of a list, walked to its end. */
+async function walk(site: InsightSite, query: string, between?: () => Promise<void>): Promise<number[]> {
+  const ids: number[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: PostsAnswer = await site.get(`/data/posts?${query}${cursor && `&cursor=${cursor}`}`);
+    ids.push(...page.rows.map(({ id }) => id));
+    cursor = page.next;
+    if (cursor) await between?.();
+  }
+  return ids;
+}
+
+describe('the list of posts', () => {
+  it('is walked whole in every order, each post once', async (t) => {
+    const site = await openInsight(t, fill(120));
+    const key: Record<string, (id: number) => [number, number]> = {
+      newest: (id) => [-Math.floor(id / 2), -id],
+      oldest: (id) => [Math.floor(id / 2), id],
+      votes: (id) => [-(id % 7), -id],
+      comments: (id) => [-(id % 3), -id],
+      changed: (id) => [0, -id],
+    };
+    for (const sort of SORTS) {
+      const of = key[sort] ?? assert.fail();
+      const expected = range(1, 120).sort((a, b) => of(a)[0] - of(b)[0] || of(a)[1] - of(b)[1]);
+      assert.deepEqual(await walk(site, `sort=${sort}&limit=50`), expected, sort);
+    }
+  });
+
+  it('skips no post that stays, and shows none twice, while others come and go', async (t) => {
+    const site = await openInsight(t, fill(60));
+    let [next, gone] = [100, 60];
+    const between = async (): Promise<void> => {
+      // A new one at the top, and one that was already shown goes.
+      const rows = [...range(1, --gone), ...range(101, ++next)].map((id) => numbered(id));
+      await sweep(site.store, 'posts', rows, next, { acceptDeletes: true });
+    };
+    const seen = await walk(site, 'limit=7', between);
+    assert.equal(new Set(seen).size, seen.length);
+    assert.deepEqual(
+      range(1, gone).filter((id) => !seen.includes(id)),
+      [],
+    );
+  });
+
+  it('filters by board, status, person, time and deletion, alone and together', async (t) => {
+    const site = await openInsight(t, async (store) => {
+      await sweep(
+        store,
+        'posts',
+        range(1, 40).map((id) => numbered(id)),
+        0,
+      );
+      await sweep(
+        store,
+        'posts',
+        range(1, 36).map((id) => numbered(id)),
+        1,
+        { acceptDeletes: true },
+      );
+    });
+    const all = range(1, 40).reverse();
+    const live = all.filter((id) => id <= 36);
+    const cases: [string, number[]][] = [
+      ['board=bugs', live.filter((id) => id % 2 === 1)],
+      ['board=Features', live.filter((id) => id % 2 === 0)],
+      ['status=9', live.filter((id) => id % 5 === 0)],
+      ['board=bugs&status=9', live.filter((id) => id % 10 === 5)],
+      [`creator=${BOB.id}`, [30, 20, 10]],
+      [`creator=${BOB.id}&board=bugs`, []],
+      ['deleted=only', [40, 39, 38, 37]],
+      ['deleted=too', all],
+      [`deleted=only&creator=${BOB.id}`, [40]],
+      ['since=2026-01-01T10:00Z', live.filter((id) => id >= 20)],
+      ['since=2026-01-01T10:00Z&until=2026-01-01T11:00Z', [21, 20]],
+    ];
+    for (const [query, expected] of cases) {
+      const { rows, total } = await site.get<PostsAnswer>(`/data/posts?${query}`);
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        expected,
+        query,
+      );
+      assert.deepEqual(total, { posts: expected.length, isMore: false }, query);
+    }
+    const { creator, rows } = await site.get<PostsAnswer>(`/data/posts?deleted=only&creator=${BOB.id}`);
+    assert.equal(creator?.name, 'Bob');
+    assert.equal(typeof rows[0]?.deleted, 'string');
+  });
+
+  it('searches as one types, within the filters, with what was found marked as data', async (t) => {
+    const site = await openInsight(t, async (store) => {
+      const odd = { title: HOSTILE, content: 'exporting <b>tables</b>', board: BOARDS[1] };
+      await sweep(store, 'posts', [...range(1, 30).map((id) => numbered(id)), numbered(99, odd)]);
+    });
+    const search = (query: string): Promise<PostsAnswer> => site.get(`/data/posts?search=${query}`);
+    const { rows, total } = await search('expo');
+    assert.equal(rows.length, 8, 'seven of thirty, and the hostile one');
+    assert.deepEqual(total, { posts: 8, isMore: false });
+    assert.deepEqual(
+      (await search('exp&board=bugs')).rows.map(({ id }) => id),
+      [99],
+    );
+    assert.deepEqual(
+      (await search('expo&status=9')).rows.map(({ id }) => id),
+      [20],
+    );
+    const [hit] = (await search('onerror')).rows;
+    assert.equal(hit?.title, HOSTILE);
+    assert.equal(hit?.marked?.title.map(({ text }) => text).join(''), HOSTILE);
+    assert.deepEqual(
+      hit?.marked?.title.filter(({ isMatch }) => isMatch),
+      [{ text: 'onerror', isMatch: true }],
+    );
+    assert.deepEqual((await search('nothing-like-it')).rows, []);
+    assert.equal((await search('%20')).rows.length, 31, 'a blank search is none');
+  });
+
+  it('refuses filters and places that mean nothing', async (t) => {
+    const site = await openInsight(t, fill(3));
+    const numbers = Buffer.from('[5,1]').toString('base64url');
+    for (const query of [
+      'sort=best',
+      'board=nowhere',
+      'status=x',
+      'creator=0',
+      'deleted=yes',
+      'since=soon',
+      'limit=-1',
+      'cursor=x',
+      `cursor=${numbers}`,
+    ])
+      assert.equal((await site.ask(`/data/posts?${query}`)).status, 400, query);
+    assert.equal((await site.ask(`/data/posts?sort=votes&cursor=${numbers}`)).status, 200);
+  });
+
+  it('goes by an index in every order and with every filter, and never through the texts', async (t) => {
+    const { path } = await write(t, fill(500));
+    const db = openForReading({ path, upstream: UPSTREAM });
+    t.after(() => db.close());
+    const filters: Partial<PostFilter>[] = [
+      {},
+      { board: 1 },
+      { status: 9 },
+      { board: 1, status: 9 },
+      { creator: 2 },
+      { deleted: 'only' },
+      { deleted: 'too' },
+      { since: '2026-01-02' },
+    ];
+    for (const sort of SORTS)
+      for (const chosen of filters)
+        for (const after of [null, { key: sort === 'votes' || sort === 'comments' ? 5 : '2026', id: 9 }]) {
+          const filter = { ...EVERY_LIVE_POST, ...chosen };
+          const sql = pageSql({ filter, sort, after });
+          const plan = db
+            .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+            .all({ ...boundOf(filter), ...after, limit: 51 })
+            .map(({ detail }) => detail);
+          assert.match(plan[0] ?? '', /INDEX/, `${sort} ${JSON.stringify(chosen)}: ${plan.join('; ')}`);
+        }
+  });
+
+  it('counts to ten thousand on the first page, and does not on the next', async (t) => {
+    const { path } = await write(t, fill(10_010));
+    const browse = openBrowseReads({ path, upstream: UPSTREAM });
+    t.after(() => browse.close());
+    const first = { sort: 'newest', after: null, limit: 2 } as const;
+    const page = browse.page({ ...first, filter: EVERY_LIVE_POST });
+    assert.deepEqual(page.total, { posts: 10_000, isMore: true });
+    assert.equal(browse.page({ ...first, filter: EVERY_LIVE_POST, after: page.after }).total, null);
+    const few = browse.page({ ...first, filter: { ...EVERY_LIVE_POST, creator: BOB.id } });
+    assert.deepEqual(few.total, { posts: 1001, isMore: false });
+    assert.equal(few.rows.length, 2);
+  });
+});
+
+describe('the threads that read', () => {
+  it('leave out what nobody waits for any more, and say what cannot be read', async (t) => {
+    const { path } = await tell(t);
+    const reads = openReads({ path, upstream: UPSTREAM });
+    t.after(() => reads.close());
+    const first = reads.ask('post', 101);
+    const gone = new AbortController();
+    const dropped = reads.ask('post', 102, gone.signal);
+    gone.abort(new Error('went elsewhere'));
+    const last = reads.ask('post', 104);
+    await assert.rejects(dropped, /went elsewhere/);
+    assert.equal((await first)?.post.id, 101);
+    assert.equal((await last)?.post.id, 104, 'the answers are still those of their questions');
+    await assert.rejects(reads.ask('overview', { now: NOW, board: 'nowhere' }), { code: 'usage' });
+  });
+
+  it('answer nothing more once they are closed, and nobody waits in vain', async (t) => {
+    const { path } = await tell(t);
+    const reads = openReads({ path, upstream: UPSTREAM });
+    const asked = Promise.allSettled([reads.ask('post', 101), reads.ask('post', 102)]);
+    await reads.close();
+    for (const { status } of await asked) assert.equal(status, 'rejected');
+    await assert.rejects(reads.ask('post', 104), { code: 'interrupted' });
+  });
+
+  it('say so where there is no mirror', async (t) => {
+    const reads = openReads({ path: '/nowhere/mirror.db', upstream: UPSTREAM });
+    t.after(() => reads.close());
+    await assert.rejects(reads.ask('post', 1), { code: 'usage', message: /no mirror/ });
+  });
+});
