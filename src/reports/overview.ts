@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { KnownBoard, ReportReader } from '../store/reports.ts';
 import { coverage } from './coverage.ts';
 import { daysOf, mondays } from './moment.ts';
 import { type Movement, type PostMovement, readMovement } from './movement.ts';
 import type { ReportRequest } from './report.ts';
-import { boardOf, type Period, periodOf, priorTo, runReport, sqlNamed } from './run.ts';
+import { boardOf, type Period, periodOf, priorTo, runReport } from './run.ts';
 
 /** The state of feedback on one page: what there is, what moved, and what waits. */
 export interface Overview {
@@ -120,12 +121,17 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
 
 type Span = Period & { since: string };
 
+/** Reports have their SQL in sql/, and this page its own beside it. */
+function sqlOf(name: 'standing' | 'activity' | 'titles'): string {
+  return readFileSync(new URL(`./page-sql/${name}.sql`, import.meta.url), 'utf8');
+}
+
 function sum(rows: readonly Amount[], what: 'posts' | 'votes'): number {
   return rows.reduce((total, row) => total + row[what], 0);
 }
 
 async function amounts(reader: ReportReader, board: number | null, boards: readonly KnownBoard[]) {
-  const parts = (await reader.rows(sqlNamed('standing'), { board })) as unknown as Part[];
+  const parts = (await reader.rows(sqlOf('standing'), { board })) as unknown as Part[];
   const of = <T extends { id: number; name: string }>(known: readonly T[], key: 'board' | 'status') =>
     known
       .map((one) => ({ ...one, ...added(parts.filter((part) => part[key] === one.id)) }))
@@ -153,7 +159,7 @@ function added(parts: readonly Part[]): { posts: number; votes: number } {
 }
 
 async function activity(reader: ReportReader, bound: Span & { prior: string; board: number | null }) {
-  const rows = await reader.rows(sqlNamed('activity'), { ...bound });
+  const rows = await reader.rows(sqlOf('activity'), { ...bound });
   const total = (what: 'posts' | 'comments' | 'customers', isRecent: number): number =>
     rows.reduce((n, row) => n + (row.isRecent === isRecent ? Number(row[what]) : 0), 0);
   const both = (what: 'posts' | 'comments' | 'customers') => ({
@@ -215,7 +221,7 @@ function paceOf({ created, votes, gained }: PostMovement, since: string, until: 
 }
 
 async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Titled>> {
-  const rows = await reader.rows(sqlNamed('titles'), { ids: JSON.stringify(ids) });
+  const rows = await reader.rows(sqlOf('titles'), { ids: JSON.stringify(ids) });
   return new Map(rows.map((row) => [Number(row.id), row as unknown as Titled]));
 }
 

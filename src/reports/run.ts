@@ -46,8 +46,7 @@ export async function runReport(
   };
 }
 
-/** The text of a file in sql/. */
-export function sqlNamed(name: string): string {
+function sqlNamed(name: string): string {
   return readFileSync(new URL(`./sql/${name}.sql`, import.meta.url), 'utf8');
 }
 
