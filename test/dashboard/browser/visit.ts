@@ -49,7 +49,10 @@ export async function visit(browser: Browser, base: string, look: Look = DESKTOP
     page,
     async open(address) {
       await page.goto(address);
-      await settled(page);
+      await settled(page).catch(async (cause: unknown) => {
+        const shown = await page.locator('main').innerText();
+        throw new Error(`${address} does not stand: ${[shown, ...complaints].join('\n')}`, { cause });
+      });
     },
     assertCalm: () => assert.deepEqual(complaints, []),
     close: () => context.close(),
