@@ -195,8 +195,12 @@ describe('answers that are kept', () => {
     state.version = 2;
     await answers.warm('a');
     assert.equal(state.computed, 1, 'a computation of a second is followed by a rest of fifty');
+    assert.equal((await answers.ask('a')).value, 1, 'and of ten while a page is open');
+    state.now += 10_000;
+    assert.equal((await answers.ask('a')).value, 2);
+    state.version = 3;
     state.now += 60_000;
     await answers.warm('a');
-    assert.equal(state.computed, 2);
+    assert.equal(state.computed, 3);
   });
 });

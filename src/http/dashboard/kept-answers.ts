@@ -20,8 +20,8 @@ const PATIENCE_MS = 200;
 /** Beyond this the last ones are no answer any more. */
 const OLDEST_MS = 15 * 60_000;
 const MOST_KEYS = 40;
-/** Renewing what nobody asked for yet takes at most one part in so many of a thread's time. */
-const LEISURE = 50;
+/** At most one part in so many of a thread's time: for a page that is open while the mirror changes, and for one that nobody looks at. */
+const REST = { asked: 10, warmed: 50 };
 
 interface Entry<T> extends Kept<T> {
   version: number;
@@ -38,6 +38,8 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
 
   const isFresh = (entry: Entry<T>): boolean =>
     entry.version === version() && clock.now() - entry.at < FRESH_MS;
+  const isSettled = (entry: Entry<T>, rest: number): boolean =>
+    isFresh(entry) || clock.now() - entry.at < entry.tookMs * rest;
   const renew = (key: string): Promise<Entry<T>> => {
     const running = underWay.get(key);
     if (running !== undefined) return running;
@@ -60,7 +62,7 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
   return {
     async ask(key: string): Promise<Kept<T>> {
       const last = kept.get(key);
-      if (last && isFresh(last)) return last;
+      if (last && isSettled(last, REST.asked)) return last;
       const newest = renew(key);
       if (!last || clock.now() - last.at > OLDEST_MS) return await newest;
       const patience = new AbortController();
@@ -79,9 +81,7 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
     /** To be called now and then: has the answer ready before anybody asks. */
     async warm(key: string): Promise<void> {
       const last = kept.get(key);
-      const rest = last ? last.tookMs * LEISURE : 0;
-      if (last && (isFresh(last) || clock.now() - last.at < rest)) return;
-      await renew(key);
+      if (!last || !isSettled(last, REST.warmed)) await renew(key);
     },
   };
 }

@@ -43,6 +43,7 @@ interface Waiting {
 }
 
 const CLOSED = 'the service is about to stop';
+const LOST = 'the thread that reads the mirror ended early';
 
 /** One thread, started when it is first needed, that answers one question after the other. */
 function createLane(options: OpenOptions) {
@@ -77,7 +78,9 @@ function createLane(options: OpenOptions) {
       done(({ reject }) => reject(reason));
     };
     started.once('error', lost);
-    started.once('exit', () => lost(new AppError(isClosed ? 'interrupted' : 'internal', CLOSED)));
+    started.once('exit', () =>
+      lost(isClosed ? new AppError('interrupted', CLOSED) : new AppError('internal', LOST)),
+    );
     return started;
   };
   const rejectAll = (): void => {
