@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
+import { isLoopback } from '../src/base/loopback.ts';
 import { nearest } from '../src/base/nearest.ts';
 import { Secret } from '../src/base/secret.ts';
-import { isLoopback } from './parse.ts';
 import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
 
 export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';

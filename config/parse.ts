@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { CronExpressionParser } from 'cron-parser';
+import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
 
 /** Reading one setting from text. Each parser returns the value or throws an Error whose message says what is allowed. */
@@ -82,16 +83,6 @@ export const upstreamUrl: Parse<URL> = (value) => {
   }
   return url;
 };
-
-/** A host as a URL spells it, so every notation of an IPv4 address has become the usual one. */
-export function isLoopback(host: string): boolean {
-  return (
-    host === 'localhost' ||
-    host === '[::1]' ||
-    host === '::1' ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
-  );
-}
 
 const QUEUES = ['redis:', 'rediss:', 'postgres:', 'postgresql:'];
 

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { createRetryBudget, type RetryBudget } from './budget.ts';
@@ -119,8 +120,6 @@ function harmless({ onRequest, log }: ClientOptions): Context['onRequest'] {
   };
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 function checkBase(value: URL | string): URL {
   const base = URL.parse(String(value));
   if (base === null) throw new AppError('usage', 'The base URL of the upstream is not a URL.');
@@ -130,7 +129,7 @@ function checkBase(value: URL | string): URL {
   if (base.search !== '' || base.hash !== '') {
     throw new AppError('usage', 'The base URL of the upstream must not carry a query or a fragment.');
   }
-  if (base.protocol === 'https:' || (base.protocol === 'http:' && LOOPBACK.test(base.hostname))) return base;
+  if (base.protocol === 'https:' || (base.protocol === 'http:' && isLoopback(base.hostname))) return base;
   throw new AppError(
     'usage',
     `The base URL of the upstream must be https, or http on loopback: ${base.origin}.`,

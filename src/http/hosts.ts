@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isLoopback } from '../base/loopback.ts';
 
 export interface Listening {
   /** As configured: a name or an address. */
@@ -24,10 +25,6 @@ export function isOurHost(header: string, { host, port }: Listening): boolean {
   const isNamed = name === inUrl(host) || LOOPBACK_NAMES.includes(name);
   if (isLoopback(host)) return isNamed && Number(match?.groups?.port ?? 80) === port;
   return isNamed || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || inUrl(host) === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** Where a person on this machine finds the service: an address that means all of them is no place to go to. */

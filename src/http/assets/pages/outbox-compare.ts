@@ -3,7 +3,7 @@ import type { ViewedPost } from '../../../store/outbox/view.ts';
 import { type Child, h } from '../dom.ts';
 import { time } from '../format.ts';
 import { outward } from '../links.ts';
-import { markDifference } from './differences.ts';
+import { differences } from './text-diff.ts';
 
 /** Our row and the posts it may be, side by side; where a post differs from the row, it is marked. */
 export function compare(
@@ -54,4 +54,11 @@ export function facts(pairs: [name: string, value: Child][]): HTMLElement {
     { class: 'facts' },
     ...pairs.flatMap(([name, value]) => [h('dt', {}, name), h('dd', { class: 'text' }, value)]),
   );
+}
+
+/** A text with the words marked that another one does not have there. */
+function markDifference(text: string, other: string): Child {
+  return differences(other, text)
+    .filter(({ kind }) => kind !== 'gone')
+    .map(({ kind, text: piece }) => (kind === 'new' ? h('mark', {}, piece) : piece));
 }
