@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '../../../src/sandbox/random.ts';
+import { mustRecover } from '../judge/readiness.ts';
+import type { Incident } from '../plan.ts';
+import type { Stage } from '../stage.ts';
+import { recover } from './recovery.ts';
+
+/** Death, sleep and company. */
+export function processFaults(stage: Stage, random: Random): Incident[] {
+  const { service, tally } = stage;
+  const kill: Incident = {
+    name: 'kill -9 of the service',
+    async run() {
+      await delay(random.int(1500));
+      await service.kill();
+      tally.fired(this.name);
+      await recover(stage, this.name);
+    },
+  };
+  const freeze: Incident = {
+    name: 'SIGSTOP of the service',
+    async run() {
+      service.signal('SIGSTOP');
+      tally.fired(this.name);
+      await delay(500 + random.int(4000));
+      service.signal('SIGCONT');
+      await mustRecover(stage, this.name);
+    },
+  };
+  const frozenDeath: Incident = {
+    name: 'kill -9 of a frozen service',
+    async run() {
+      service.signal('SIGSTOP');
+      await delay(300 + random.int(1500));
+      await service.kill();
+      tally.fired(this.name);
+      await recover(stage, this.name);
+    },
+  };
+  const stop: Incident = {
+    name: 'SIGTERM of the service',
+    async run() {
+      await service.stop();
+      tally.fired(this.name);
+      await recover(stage, this.name);
+    },
+  };
+  const second: Incident = { name: 'two services on one folder', run: () => company(stage) };
+  // Death comes most often: its surroundings differ each time.
+  return [kill, freeze, kill, frozenDeath, stop, kill, second];
+}
+
+/** With the queue in the folder a second one is turned away; on a server they share the work, and one of them dies. */
+async function company({ queue, command, tally }: Stage): Promise<void> {
+  const other = command(['start'], { HTTP_PORT: '0' });
+  tally.fired('two services on one folder');
+  if (queue.server) {
+    await Promise.race([other.ended, delay(5000)]);
+    tally.check('a second service works beside the first', other.child.exitCode === null, () =>
+      other.stderr().slice(-500),
+    );
+    other.child.kill('SIGKILL');
+    await other.ended;
+    return;
+  }
+  const code = await Promise.race([other.ended, delay(20_000, 'alive' as const)]);
+  tally.check('a second service in the folder is refused with 6', code === 6, () => `it ended with ${code}`);
+  other.child.kill('SIGKILL');
+  await other.ended;
+}

@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { csvLine } from '../../../src/outbox/csv/write.ts';
+import type { Random } from '../../../src/sandbox/random.ts';
+import { streamOf } from '../plan.ts';
+import type { Program } from '../program.ts';
+import type { Stage } from '../stage.ts';
+import type { Wanted } from './book.ts';
+
+export const KILLED = 'kill -9 of a command';
+export const FROZEN = 'SIGSTOP of a command';
+const EXITS = 'commands end with a code that was promised, never with 1';
+
+/** Commands beside the service, one after the other; some are killed or frozen on their way. */
+export async function runCommands(stage: Stage, until: AbortSignal): Promise<void> {
+  const random = streamOf(stage.options.seed, 'commands');
+  const works = [create, importRows, importRows, sync, exportTables, look];
+  for (const fault of [KILLED, FROZEN]) stage.tally.expect(fault);
+  while (!until.aborted) {
+    await random.pick(works)(stage, random);
+    await delay(100);
+  }
+}
+
+/** Without a key of its own nobody can ask again: a create that was cut off may or may not have been taken in, but never twice. */
+async function create(stage: Stage, random: Random): Promise<void> {
+  const post = stage.book.draft();
+  const customer = post.email === null ? [] : ['--email', post.email, '--full-name', post.full_name ?? ''];
+  const words = ['--board', post.board, '--title', post.title, '--content', post.content, ...customer];
+  const program = stage.command(['create', ...words, '--json']);
+  await disturbed(stage, program, random);
+  if ((await ended(stage, program, 'create')) === 0) stage.book.accepted([post], 'create');
+}
+
+/** A file is imported until the program says that all of it is in; importing it again adds nothing twice. */
+async function importRows(stage: Stage, random: Random): Promise<void> {
+  const posts = Array.from({ length: 1 + random.int(8) }, () => stage.book.draft());
+  const file = writeCsv(stage, posts);
+  const waiting = random.chance(0.3) ? ['--wait', '--patience', '4s', '--results', `${file}.results`] : [];
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const program = stage.command(['import', file, '--json', ...waiting]);
+    if (attempt < 4) await disturbed(stage, program, random);
+    const code = await ended(stage, program, 'import');
+    // 5: some wait or were refused upstream; they are in the outbox all the same.
+    if (code !== 0 && code !== 5) continue;
+    stage.book.accepted(posts, 'import');
+    return;
+  }
+}
+
+let files = 0;
+
+export function writeCsv({ folder }: Stage, posts: readonly Wanted[]): string {
+  const path = join(folder, `import-${++files}.csv`);
+  const header = ['board', 'title', 'content', 'email', 'full_name'];
+  const rows = posts.map(({ board, title, content, email, full_name }) =>
+    [board, title, content, email ?? '', full_name ?? ''].map(String),
+  );
+  writeFileSync(path, [header, ...rows].map((cells) => csvLine(cells, { delimiter: ',' })).join(''));
+  return path;
+}
+
+async function sync(stage: Stage, random: Random): Promise<void> {
+  const what = random.pick([['posts'], ['comments', '--head'], []]);
+  const program = stage.command(['sync', ...what, '--json']);
+  await disturbed(stage, program, random);
+  await ended(stage, program, 'sync');
+}
+
+async function exportTables(stage: Stage, random: Random): Promise<void> {
+  const program = stage.command([...redactedExport(stage, random.pick(['csv', 'ndjson'])), '--json']);
+  await disturbed(stage, program, random);
+  await ended(stage, program, 'export');
+}
+
+export function redactedExport({ folder }: Stage, format: string): string[] {
+  const to = join(folder, 'exports', format);
+  return ['export', 'all', '--format', format, '--redact', 'emails', '--out', to];
+}
+
+async function look(stage: Stage, random: Random): Promise<void> {
+  const program = stage.command(random.pick([['status'], ['report', 'overview'], ['outbox', '--json']]));
+  await ended(stage, program, 'look');
+}
+
+async function disturbed(
+  { tally, journal }: Stage,
+  { child, ended }: Program,
+  random: Random,
+): Promise<void> {
+  const draw = random.next();
+  const after = 30 + random.int(900);
+  const frozenFor = 200 + random.int(1500);
+  if (draw > 0.45) return;
+  const isOver = await Promise.race([ended.then(() => true), delay(after, false)]);
+  if (isOver) return;
+  if (draw > 0.3) {
+    child.kill('SIGSTOP');
+    tally.fired(FROZEN);
+    await delay(frozenFor);
+    child.kill('SIGCONT');
+  }
+  if (draw < 0.35 && child.kill('SIGKILL')) {
+    tally.fired(KILLED);
+    journal.note(`command ${child.pid} killed`);
+  }
+}
+
+/** `--wait` goes on while rows move, and one that a dead sender left unclear moves after half a minute. */
+const COMMAND_MS = 240_000;
+
+async function ended({ tally, journal }: Stage, program: Program, what: string): Promise<number | null> {
+  const code = await Promise.race([program.ended, delay(COMMAND_MS, 'late' as const)]);
+  const { spawnargs, killed } = program.child;
+  const words = (): string => `${what} ended with ${code}: ${program.stderr().slice(-500)}`;
+  const isPromised = code === null ? killed : [0, 3, 4, 5, 6].includes(code as number);
+  tally.check(EXITS, isPromised, words);
+  if (code === 'late') {
+    journal.note(`hangs: ${spawnargs.slice(2, 4).join(' ')}`);
+    program.child.kill('SIGKILL');
+    return null;
+  }
+  return code;
+}

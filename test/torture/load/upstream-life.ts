@@ -1,0 +1,43 @@
+import type { Random } from '../../../src/sandbox/random.ts';
+import type { World } from '../../../src/sandbox/server.ts';
+import { type Event, happen } from '../../sync/upheaval.ts';
+import { streamOf } from '../plan.ts';
+import type { Stage } from '../stage.ts';
+import { MARKS } from './book.ts';
+
+const GENTLE: Event['what'][] = [
+  'post',
+  'post',
+  'comment',
+  'comment',
+  'vote',
+  'vote',
+  'status',
+  'uncomment',
+  'like',
+];
+
+/** People use the upstream meanwhile: posts, votes, comments, statuses, edits and deletions, some every second. */
+export function startUpstreamLife({ sandbox, options, tally }: Stage): () => void {
+  const random = streamOf(options.seed, 'upstream life');
+  const step = (): void => {
+    const what = random.chance(0.12) ? upset(sandbox.world, random) : random.pick(GENTLE);
+    if (what !== 'delete' && what !== 'edit') happen(sandbox.world, { what, at: random.int(100_000) });
+    tally.fired(`load: upstream ${what}`);
+  };
+  const timer = setInterval(step, 250);
+  return () => clearInterval(timer);
+}
+
+/**
+ * Posts that we sent are left as they are: one that somebody deletes or rewrites before its sender has found it cannot be told from one
+ * that never arrived, and would rightly be sent again.
+ */
+function upset(world: World, random: Random): 'delete' | 'edit' {
+  const what = random.pick(['delete', 'edit'] as const);
+  const strangers = world.posts().filter(({ title }) => !title.startsWith(MARKS.title));
+  const { id } = random.pick(strangers);
+  if (what === 'delete') world.deletePost(id);
+  else world.editPost(id, { title: `edited ${random.int(1000)}`, content: `new text ${random.int(1000)}` });
+  return what;
+}

@@ -1,0 +1,51 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { tell } from '../queue/psql.ts';
+import { type Server, startPostgres, startRedis } from '../support/servers.ts';
+
+export const QUEUE_KINDS = ['embedded', 'redis', 'postgres'] as const;
+export type QueueKind = (typeof QUEUE_KINDS)[number];
+
+/** Where the program keeps its queue, and what can be done to it. */
+export interface QueueSite {
+  kind: QueueKind;
+  /** Null for the one in the data folder. */
+  url: string | null;
+  /** What it wrote, to be searched for what must not be there. */
+  folder: string;
+  /** Null for the one in the data folder, which dies with the service. */
+  server: Server | null;
+  /** Loses everything it holds: at once for a server; the folder's service has to be dead. */
+  empty(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function openQueueSite(kind: QueueKind, data: string): Promise<QueueSite> {
+  if (kind === 'embedded') {
+    const folder = join(data, 'queue');
+    const empty = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+    return { kind, url: null, folder, server: null, empty, stop: async () => {} };
+  }
+  // Redis logs every write there was, so that its folder shows all that was ever in the queue.
+  const server = kind === 'redis' ? await startRedis({ durable: true }) : await startPostgres();
+  const { url, folder } = server;
+  const empty = kind === 'redis' ? () => flushRedis(url) : () => truncateAll(url);
+  return { kind, url, folder, server, empty, stop: () => server.stop() };
+}
+
+async function flushRedis(url: string): Promise<void> {
+  const admin = new Redis(url);
+  await admin.flushall();
+  admin.disconnect();
+}
+
+/** The tables stay: a queue whose tables are gone is another version of it, and the service says so. */
+async function truncateAll(url: string): Promise<void> {
+  const tables = await tell(
+    url,
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+      WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename NOT LIKE '%migration%'`,
+  );
+  if (tables.length > 0) await tell(url, `TRUNCATE ${tables.map(({ name }) => String(name)).join(', ')}`);
+}
