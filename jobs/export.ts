@@ -1,4 +1,4 @@
-import { exportSource } from '../src/app.ts';
+import { exportSource } from '../src/app/readers.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { exportOnSchedule } from '../src/export/schedule.ts';
 import { type JobDefinition, RunAgain } from './context.ts';

@@ -1,4 +1,4 @@
-import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app.ts';
+import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
 import { messageOf } from '../src/base/errors.ts';
 import { TIDYING } from '../src/store/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';

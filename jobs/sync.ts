@@ -1,5 +1,5 @@
 import { DelayedError, type Job } from 'bullmq';
-import { eraseExpiredRows } from '../src/app.ts';
+import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { RESOURCES, type Resource } from '../src/contract/resources.ts';
 import { lookAfter } from '../src/outbox/after-look.ts';

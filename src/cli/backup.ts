@@ -24,7 +24,7 @@ async function backUp(
   file: string,
   force: boolean,
 ): Promise<void> {
-  const { backUpMirror } = await import('../app.ts');
+  const { backUpMirror } = await import('../app/upkeep.ts');
   const copy = await backUpMirror(settings, file, { force, signal });
   if (json) {
     print(JSON.stringify(copy));

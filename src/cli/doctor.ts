@@ -23,7 +23,7 @@ Examples:
 
 async function doctor(context: Context): Promise<void> {
   const [{ patientOf }, { examine }, { check, fine }, { oneLine }] = await Promise.all([
-    import('../app.ts'),
+    import('../app/patient.ts'),
     import('../doctor/examine.ts'),
     import('../doctor/check.ts'),
     import('./table.ts'),

@@ -42,7 +42,7 @@ async function erase(context: Context, flags: Flags): Promise<void> {
 async function erasePerson(context: Context, email: string): Promise<void> {
   const { settings, signal } = context;
   const [app, flow, files, text] = await Promise.all([
-    import('../app.ts'),
+    import('../app/upkeep.ts'),
     import('../erasure/erase.ts'),
     import('../erasure/files.ts'),
     import('./erase-text.ts'),
@@ -64,7 +64,7 @@ async function erasePerson(context: Context, email: string): Promise<void> {
 
 async function lift(context: Context, email: string): Promise<void> {
   const [{ openErasure }, { liftSuppression }] = await Promise.all([
-    import('../app.ts'),
+    import('../app/upkeep.ts'),
     import('../erasure/erase.ts'),
   ]);
   const { store } = openErasure(context.settings, 'erase');
@@ -83,7 +83,7 @@ async function lift(context: Context, email: string): Promise<void> {
 }
 
 async function startNewList(context: Context): Promise<void> {
-  const { openErasure } = await import('../app.ts');
+  const { openErasure } = await import('../app/upkeep.ts');
   const { store } = openErasure(context.settings, 'erase');
   try {
     const forgotten = await store.newKey();

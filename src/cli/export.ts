@@ -47,7 +47,7 @@ async function exportTables(context: Context, what: string[], flags: ExportFlags
     throw new AppError('usage', '--json would print the manifest between the rows of --out -');
   const request = await requestOf(what, flags, context.settings);
   const [{ exportSource }, { exportMirror }] = await Promise.all([
-    import('../app.ts'),
+    import('../app/readers.ts'),
     import('../export/export.ts'),
   ]);
   keepHeapFlat();

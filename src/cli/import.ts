@@ -90,7 +90,7 @@ async function spoolFolder({ settings }: Context): Promise<string> {
 
 async function dryRun(context: Context, request: Request, progress: Progress, words: Words): Promise<void> {
   const [{ readsForImport }, { rehearse }, { openScratch }] = await Promise.all([
-    import('../app.ts'),
+    import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
     import('../store/outbox/scratch.ts'),
   ]);
@@ -115,7 +115,7 @@ type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
   const { results } = options;
   const [{ readsForImport }, flow, { checkResultsPath }, { batchId }] = await Promise.all([
-    import('../app.ts'),
+    import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
     import('../outbox/import/results.ts'),
     import('../outbox/import/batch-id.ts'),

@@ -108,7 +108,7 @@ async function show(context: Context, id: number): Promise<void> {
 }
 
 async function withView(context: Context, look: (view: OutboxView | null) => Promise<void>): Promise<void> {
-  const { viewOutbox } = await import('../app.ts');
+  const { viewOutbox } = await import('../app/readers.ts');
   const view = viewOutbox(context.settings);
   try {
     await look(view);

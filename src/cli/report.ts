@@ -72,7 +72,7 @@ async function report(context: Context, name: string | undefined, flags: Flags):
 
 async function answer({ settings }: Context, name: string, flags: Flags): Promise<ReportResult> {
   const [{ readForReports }, { reportNamed, runReport }] = await Promise.all([
-    import('../app.ts'),
+    import('../app/readers.ts'),
     import('../reports/run.ts'),
   ]);
   const known = reportNamed(name);

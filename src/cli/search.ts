@@ -49,7 +49,7 @@ async function search(context: Context, text: string, flags: Flags): Promise<voi
 type Wanted = { limit: number; board: string | undefined };
 
 async function locally({ settings }: Context, text: string, options: Wanted): Promise<Found> {
-  const { openSearch } = await import('../app.ts');
+  const { openSearch } = await import('../app/readers.ts');
   const reads = openSearch(settings);
   try {
     return await reads.find(text, options);

@@ -1,15 +1,14 @@
 import {
-  type App,
   fileOf,
   keptQueries,
-  openOutbox,
   openQueries,
   openReplica,
   readsForImport,
   viewOutbox,
   viewSync,
   watchPulse,
-} from '../app.ts';
+} from '../app/readers.ts';
+import { type App, openOutbox } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import { type DashboardDeps, dashboard } from '../http/dashboard/index.ts';
 import { openReads } from '../http/dashboard/reads.ts';

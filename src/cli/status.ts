@@ -16,7 +16,7 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 async function status(context: Context): Promise<void> {
-  const [app, { table }] = await Promise.all([import('../app.ts'), import('./table.ts')]);
+  const [app, { table }] = await Promise.all([import('../app/readers.ts'), import('./table.ts')]);
   const found = app.lookAtMirror(context.settings);
   const outbox = await lookAtOutbox(app, context);
   const service = await lookAtService(context);
@@ -34,7 +34,7 @@ interface OutboxStatus {
 }
 
 async function lookAtOutbox(
-  { viewOutbox }: typeof import('../app.ts'),
+  { viewOutbox }: typeof import('../app/readers.ts'),
   { settings }: Context,
 ): Promise<OutboxStatus | null> {
   const view = viewOutbox(settings);

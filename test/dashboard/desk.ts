@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { openOutbox, readsForImport, viewOutbox, viewSync } from '../../src/app.ts';
+import { readsForImport, viewOutbox, viewSync } from '../../src/app/readers.ts';
+import { openOutbox } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Resource } from '../../src/contract/resources.ts';
 import { addImports } from '../../src/http/dashboard/imports.ts';

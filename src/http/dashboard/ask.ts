@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AskMirror } from '../../app.ts';
+import type { AskMirror } from '../../app/readers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { SCHEMA_HINT } from '../../query/explain.ts';

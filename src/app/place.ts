@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import type { Settings } from '../../config/load.ts';
+import type { OpenOptions } from '../store/db.ts';
+
+/** The name under which a mirror of the built-in sandbox knows its upstream; its port is another one each time. */
+const SANDBOX = 'the built-in sandbox';
+
+export function mirrorOf({ mirrorPath, dataDir, baseUrl }: Settings): Required<OpenOptions> {
+  const upstream = baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
+  return { path: mirrorPath, upstream, keyFile: join(dataDir, 'suppression.key') };
+}
+
+export function holder(purpose: string): string {
+  return `process ${process.pid} (${purpose})`;
+}
+
+/** A command that prints its own result is quiet unless something is wrong or the person asked for more. */
+export function quietLevel({ logLevel: level, sources }: Settings): string {
+  return sources.logLevel === 'default' ? 'warn' : level;
+}

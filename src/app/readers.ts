@@ -1,0 +1,84 @@
+import type { Settings } from '../../config/load.ts';
+import type { QueryPart, QueryRequest } from '../query/run.ts';
+import { limitQueries } from '../query/slots.ts';
+import { type OpenOptions, openForReading } from '../store/db.ts';
+import { type ExportSource, openExportSource } from '../store/export.ts';
+import type { MirrorStatus } from '../store/mirror/seam.ts';
+import { readMirrorStatus } from '../store/mirror/sqlite.ts';
+import { openSyncView, type SyncView } from '../store/mirror/view.ts';
+import { type ImportReads, openImportReads } from '../store/outbox/import-reads.ts';
+import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
+import { openPulse, type PulseReader } from '../store/pulse.ts';
+import { openReplicaReads, type ReplicaReads } from '../store/replica.ts';
+import { openReportReader, type ReportReader } from '../store/reports.ts';
+import { openSavedQueries, type SavedQueries } from '../store/saved-queries.ts';
+import { openSearchReads, type SearchReads } from '../store/search.ts';
+import { mirrorOf } from './place.ts';
+
+/** The outbox for commands that only look; null where nothing was ever written. */
+export function viewOutbox(settings: Settings): OutboxView | null {
+  return openOutboxView(mirrorOf(settings));
+}
+
+/** How the mirror follows its upstream, for the dashboard. */
+export function viewSync(settings: Settings): SyncView {
+  return openSyncView(mirrorOf(settings));
+}
+
+/** The full-text search of the mirror's posts. */
+export function openSearch(settings: Settings): SearchReads {
+  return openSearchReads(mirrorOf(settings));
+}
+
+/** The mirror as the upstream's own API shows it. */
+export function openReplica(settings: Settings): ReplicaReads {
+  return openReplicaReads(mirrorOf(settings));
+}
+
+/** What an import asks the mirror and the outbox; null where there is neither. */
+export function readsForImport(settings: Settings): ImportReads | null {
+  return openImportReads(mirrorOf(settings));
+}
+
+export type AskMirror = (
+  ask: Omit<QueryRequest, 'path'>,
+  signal?: AbortSignal,
+) => AsyncGenerator<QueryPart, void, undefined>;
+
+/** SQL from people on the mirror: each statement in a process of its own, at most so many at the same time. */
+export function openQueries(settings: Settings, atOnce: number): AskMirror {
+  const run = limitQueries(atOnce);
+  const { path } = mirrorOf(settings);
+  openForReading(mirrorOf(settings)).close();
+  return (ask, signal) => run({ ...ask, path }, signal);
+}
+
+/** The statements that people keep in the mirror. */
+export function keptQueries(settings: Settings): SavedQueries {
+  return openSavedQueries(mirrorOf(settings));
+}
+
+/** The few numbers that the pages of the dashboard watch. */
+export function watchPulse(settings: Settings): PulseReader {
+  return openPulse(mirrorOf(settings));
+}
+
+/** What reports ask the mirror. */
+export function readForReports(settings: Settings): ReportReader {
+  return openReportReader(mirrorOf(settings));
+}
+
+/** How the mirror stands, for commands that only look. */
+export function lookAtMirror(settings: Settings): MirrorStatus {
+  return readMirrorStatus(mirrorOf(settings));
+}
+
+/** The mirror as it is now, to be exported; to be closed soon, as it keeps the write-ahead log from starting over. */
+export function exportSource(settings: Settings): ExportSource {
+  return openExportSource(mirrorOf(settings));
+}
+
+/** Which file is read, for readers in threads of their own. */
+export function fileOf(settings: Settings): OpenOptions {
+  return mirrorOf(settings);
+}

@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from '../../config/load.ts';
+import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/errors.ts';
+import { eraseExpired, type Retained } from '../erasure/retention.ts';
+import { type Backup, backUp, keepBackup, keptBackup } from '../store/backup.ts';
+import { doChore } from '../store/chores.ts';
+import type { ErasureStore } from '../store/erasure/seam.ts';
+import { openSqliteErasure } from '../store/erasure/sqlite.ts';
+import { type Tidying, tidy } from '../store/housekeeping.ts';
+import { holder, mirrorOf } from './place.ts';
+
+/** What of an open app upkeep needs. */
+interface Keeper {
+  settings: Settings;
+  clock: Clock;
+}
+
+/** One piece of housekeeping on the mirror's file. */
+export async function tidyMirror({ settings, clock }: Keeper, step: Tidying): Promise<number> {
+  return await tidy({ ...mirrorOf(settings), step, now: clock.now() });
+}
+
+/** Erasing people and old rows from the mirror, and rewriting its file afterwards. */
+export interface Erasure {
+  store: ErasureStore;
+  /** False when somebody kept reading or writing: what was erased may still lie in unused parts of the file. */
+  compact(signal: AbortSignal): Promise<boolean>;
+}
+
+export function openErasure(settings: Settings, purpose: string): Erasure {
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  const mirror = mirrorOf(settings);
+  return {
+    store: openSqliteErasure({ ...mirror, holder: holder(purpose) }),
+    async compact(signal) {
+      try {
+        return (await doChore({ chore: 'compact', ...mirror }, signal)).isClean;
+      } catch (error) {
+        if (codeOf(error) === 'busy') return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Erases the deleted rows whose time is up, for the housekeeping of the service. */
+export async function eraseExpiredRows({ settings, clock }: Keeper, signal: AbortSignal): Promise<Retained> {
+  const { store, compact } = openErasure(settings, 'retention');
+  try {
+    return await eraseExpired(store, { keepMs: settings.retentionDeleted, clock, signal, compact });
+  } finally {
+    await store.close();
+  }
+}
+
+/** A checked copy of the mirror. */
+export async function backUpMirror(
+  settings: Settings,
+  to: string,
+  options: { force: boolean; signal?: AbortSignal },
+): Promise<Backup> {
+  return await backUp(mirrorOf(settings), to, options);
+}
+
+/** Renews the one checked copy that the service keeps in the data folder. */
+export async function keepMirrorBackup(settings: Settings, signal?: AbortSignal): Promise<Backup> {
+  return await keepBackup(mirrorOf(settings), join(settings.dataDir, 'backup'), signal);
+}
+
+/** After an erasure: a copy from before it must not stay. False where there was none. */
+export async function renewMirrorBackup(settings: Settings, signal?: AbortSignal): Promise<boolean> {
+  const old = keptBackup(join(settings.dataDir, 'backup'));
+  if (!existsSync(old)) return false;
+  rmSync(old);
+  await keepMirrorBackup(settings, signal);
+  return true;
+}
