@@ -40,11 +40,18 @@ function isAsWanted(found: JobSchedulerJson | undefined, rhythm: Rhythm, now: nu
 }
 
 async function set(queue: Queue, id: string, rhythm: Rhythm): Promise<void> {
-  // Ticks are of no interest once they have rung; they come every few seconds.
-  await queue.upsertJobScheduler(id, rhythm, {
-    name: id,
-    opts: { removeOnComplete: true, removeOnFail: 20 },
-  });
+  await queue.upsertJobScheduler(id, rhythm, { name: id, opts: TICK_OPTIONS });
+}
+
+/** Ticks are of no interest once they have rung; they come every few seconds. */
+const TICK_OPTIONS = { removeOnComplete: true, removeOnFail: 20 };
+
+/**
+ * One tick beside the schedules. After a restart the next one of those may be a whole period away, and only a tick shows that the queue
+ * and its workers live: a service that was killed would not be ready again for that long.
+ */
+export async function tickNow(backend: QueueBackend, { id }: Pick<Schedule, 'id'>): Promise<void> {
+  await backend.queue('ticks').add(id, {}, TICK_OPTIONS);
 }
 
 /** Rings one job, unless one like it waits, runs or is to be tried again. */

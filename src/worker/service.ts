@@ -17,7 +17,7 @@ import type { Progress } from './health.ts';
 import { loop, unlessStopped } from './loop.ts';
 import { PERIODS, type Periods } from './periods.ts';
 import { progressReader } from './progress.ts';
-import { ring } from './schedules.ts';
+import { ring, tickNow } from './schedules.ts';
 import { keepSending, type Sender } from './sender.ts';
 import { closeWorkers } from './workers.ts';
 
@@ -128,6 +128,9 @@ function run(context: JobContext, periods: Periods): Machinery {
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
   const workers = startWorkers(context, schedules);
   const sender = startSender(context, periods);
+  // Left out where the queue is away: the schedules tick as soon as it is back.
+  for (const schedule of schedules.filter(({ rings }) => rings === 'dispatch'))
+    unlessStopped(signal, tickNow(backend, schedule)).catch(() => undefined);
   const healing = loop({ ...app, signal, name: 'keeping the queue whole', everyMs: periods.heal }, () =>
     unlessStopped(signal, heal(context, schedules)),
   );
