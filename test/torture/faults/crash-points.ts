@@ -10,8 +10,11 @@ import { recover } from './recovery.ts';
 const IN_SERVICE = ['push:claimed', 'push:answered', 'push:recorded', 'reconcile:read', 'reconcile:recorded'];
 const IN_COMMANDS = ['import:accepted', 'import:results', 'export:written'];
 
-/** An unclear send has to settle before anybody looks for it; one whose sender died waits for its whole deadline. */
-const PATIENCE_MS = 60_000;
+/**
+ * An unclear send has to settle before anybody looks for it: three times the longest delay that the program has seen, which kills and
+ * stuck sweeps have made long by then. A refused token pauses all sending on top of it.
+ */
+const PATIENCE_MS = 120_000;
 
 export function crashPoints(stage: Stage): Incident[] {
   return [
