@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseBody } from '../../../src/contract/body.ts';
 import { decodeComment, decodePost } from '../../../src/contract/decode.ts';
-import { createRandom } from '../../../src/sandbox/random.ts';
+import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { comment, post } from '../../contract/wire.ts';
 import { mutated } from './mutate.ts';
 
@@ -14,11 +14,8 @@ export interface Fuzzed {
 
 const WIDE = { tags: ['é', '😀', null], score: 0.1, deep: { a: [{ b: 'c' }] } };
 const SAMPLES = [
-  { decode: decodePost, bytes: Buffer.from(JSON.stringify({ ...post, ...WIDE })) },
-  {
-    decode: decodeComment,
-    bytes: Buffer.from(JSON.stringify({ ...comment, status: { id: 3, name: 'Open' } })),
-  },
+  { decode: decodePost, raw: { ...post, ...WIDE } },
+  { decode: decodeComment, raw: { ...comment, status: { id: 3, name: 'Open' } } },
 ];
 
 /** Damaged rows of the API: each is refused with a reason, or kept exactly as it was received. */
@@ -26,8 +23,8 @@ export function fuzzDecoder(count: number, seed: number): Fuzzed {
   const random = createRandom(seed);
   const result = { accepted: 0, refused: 0, unreadable: 0 };
   for (let n = 0; n < count; n++) {
-    const { decode, bytes } = random.pick(SAMPLES);
-    const damaged = mutated(bytes, random);
+    const { decode, raw: sample } = random.pick(SAMPLES);
+    const damaged = random.chance(0.3) ? mutated(asBytes(sample), random) : asBytes(bent(sample, random));
     const raw = readOrNothing(damaged);
     if (raw === undefined) {
       result.unreadable++;
@@ -44,6 +41,39 @@ export function fuzzDecoder(count: number, seed: number): Fuzzed {
     }
   }
   return result;
+}
+
+function asBytes(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value).replaceAll('"huge"', '9007199254740993'));
+}
+
+/** Values that some field somewhere does not expect. Damage to bytes alone mostly leaves no JSON to decode. */
+const ODD = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e300,
+  'huge',
+  '',
+  'x\u0000',
+  'lone \ud800',
+  '2024-13-45',
+  [],
+  {},
+  [[1]],
+  { id: 'huge' },
+];
+
+/** The row with one field, here or further inside, replaced, taken away or added. */
+function bent(row: object, random: Random): object {
+  const name = random.pick([...Object.keys(row), 'id', '__proto__', 'new field']);
+  const inner: unknown = Reflect.get(row, name);
+  if (typeof inner === 'object' && inner !== null && Object.keys(inner).length > 0 && random.chance(0.6))
+    return { ...row, [name]: Array.isArray(inner) ? inner.toReversed() : bent(inner, random) };
+  const rest = Object.entries(row).filter(([key]) => key !== name);
+  return Object.fromEntries(random.chance(0.2) ? rest : [...rest, [name, random.pick(ODD)]]);
 }
 
 function readOrNothing(bytes: Buffer): unknown {
