@@ -52,7 +52,7 @@ async function storm(stage: Stage): Promise<void> {
     watchBooks(stage, over.signal),
   ];
   try {
-    await Promise.race([strike(stage), ...lanes]);
+    await Promise.race([strike(stage).then(() => allTroubles(stage)), ...lanes]);
   } finally {
     over.abort();
     stopLife();
@@ -80,6 +80,11 @@ async function strike(stage: Stage): Promise<void> {
     await card.run();
     await delay(500 + random.int(1500));
   }
+}
+
+/** On a slow machine the incidents are through before each kind of upstream trouble has found a request to spoil. */
+async function allTroubles(stage: Stage): Promise<void> {
+  await waitFor(180_000, () => [...upstreamCounts(stage).values()].every((fired) => fired > 0), 500);
 }
 
 /** What must hold at every moment is looked at every second. */
