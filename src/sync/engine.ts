@@ -3,8 +3,8 @@ import type { Resource } from '../contract/endpoints.ts';
 import type { Lock, Pass, PassEnd, PassMode, PassStart, PassSummary } from '../store/mirror/seam.ts';
 import { head } from './head.ts';
 import type { PassContext } from './pass.ts';
-import { type Memory, newSweep, readMemory, type SweepState } from './state.ts';
-import { type Sweep, sweep, withProof } from './sweep.ts';
+import { type Memory, newSweep, readMemory, readState, type SweepState } from './state.ts';
+import { proofOf, type Sweep, sweep, withProof } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -104,8 +104,8 @@ async function sweepPass(
 
 /** The checkpoint was written with its page, before anyone knew whether that page proved something. */
 function takenUp(text: string): SweepState {
-  const state = JSON.parse(text) as SweepState;
-  return state.previous ? { ...state, proofs: withProof(state.proofs, state.previous.cursor) } : state;
+  const state = readState(text);
+  return { ...state, proofs: withProof(state.proofs, proofOf(state.previous)) };
 }
 
 /** The floor is written before the first row of a pass, so that a kill at any point leaves it standing. */

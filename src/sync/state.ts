@@ -7,14 +7,25 @@ export interface SweepState {
   /** The page to read next. */
   cursor: string;
   /** The page before it. */
-  previous: { cursor: string; lastId: number | null; key: Key | null } | null;
+  previous: { cursor: string; lastId: number | null; key: Key | null; reach: Reach } | null;
   /** The first row of the list as this sweep found it. */
   firstId: number | null;
   evidence: Evidence;
   /** The ids of all pages are kept, for want of a proven order. */
   keepIds: boolean;
   /** Pages whose gaps hold rows of the mirror. */
-  proofs: string[];
+  proofs: Proof[];
+}
+
+/** From which row to which a page went: the first and the last of them that could be read; null where there was none. */
+export interface Reach {
+  first: Key | null;
+  last: Key | null;
+}
+
+/** A page to be read once more; `last` is null where it ended the list. */
+export interface Proof extends Reach {
+  cursor: string;
 }
 
 /** What complete sweeps teach later passes about a list. */
@@ -39,4 +50,16 @@ export function newSweep(resource: Resource, memory: Memory): SweepState {
 
 export function readMemory(text: string | null): Memory {
   return text === null ? { order: null, tryCreated: false, floor: null } : (JSON.parse(text) as Memory);
+}
+
+/** A checkpoint of version 0.1 had only the cursors of its proofs: without their reach nothing is concluded from them. */
+export function readState(text: string): SweepState {
+  const state = JSON.parse(text) as SweepState;
+  const nowhere: Reach = { first: null, last: null };
+  const { previous, proofs } = state;
+  return {
+    ...state,
+    previous: previous && { ...previous, reach: previous.reach ?? nowhere },
+    proofs: proofs.map((proof) => (typeof proof === 'string' ? { cursor: proof, ...nowhere } : proof)),
+  };
 }

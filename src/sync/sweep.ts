@@ -5,7 +5,7 @@ import { compareKeys, keyOf, orderFrom, type Slot, slotsOf, withPage } from './o
 import { type AnyPage, rowsOf, walk } from './pages.ts';
 import type { PassContext } from './pass.ts';
 import { lookAgain, MOST_LOOKS } from './second-look.ts';
-import type { Memory, SweepState } from './state.ts';
+import type { Memory, Proof, Reach, SweepState } from './state.ts';
 
 /** A sweep under way. `state` is where a resumed one would start, `counts` what it would start with: they move on with each page. */
 export interface Sweep {
@@ -25,9 +25,10 @@ export async function sweep(context: PassContext, under: Sweep): Promise<Conclus
     onPage(under.pass);
   }
   const isOnlyPage = last.previous?.cursor === '' && !last.evidence.unknownRows;
-  const conclude = isOnlyPage ? 'proven' : await conclusion(context, under, last);
-  if (conclude === 'proven') await lookAgain(context, under.pass, last.proofs);
-  return { conclude, memory: lessons(last, under.memory) };
+  const allowed = isOnlyPage ? 'proven' : await conclusion(context, under, last);
+  const memory = lessons(last, under.memory);
+  const isSure = allowed !== 'proven' || (await lookAgain(context, under.pass, last.proofs, memory.order));
+  return { conclude: isSure ? allowed : 'nothing', memory };
 }
 
 export interface Conclusion {
@@ -50,7 +51,7 @@ async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Pro
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
     state: page.next === null ? null : JSON.stringify(next),
   });
-  if (proven > 0) next.proofs = withProof(next.proofs, page.cursor);
+  if (proven > 0) next.proofs = withProof(next.proofs, proofOf(next.previous, page.next === null));
   if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
   if (suspects.length > 0)
     await settleSuspects(context, pass, suspects, [state.previous, page.cursor, slots[0]]);
@@ -64,14 +65,32 @@ function advance(state: SweepState, slots: Slot[], page: AnyPage): SweepState {
   return {
     ...state,
     cursor: page.next ?? '',
-    previous: { cursor: page.cursor, lastId: last?.id ?? null, key: keyOf(last, by) },
+    previous: {
+      cursor: page.cursor,
+      lastId: last?.id ?? null,
+      key: keyOf(last, by),
+      reach: reachOf(slots, by),
+    },
     firstId: state.previous === null ? (first?.id ?? null) : state.firstId,
     evidence: { ...evidence, overlaps: evidence.overlaps || overlaps(state, first) },
   };
 }
 
-export function withProof(proofs: readonly string[], cursor: string): string[] {
-  return proofs.includes(cursor) ? [...proofs] : [...proofs, cursor].slice(0, MOST_LOOKS);
+function reachOf(slots: readonly Slot[], by: KeyFamily): Reach {
+  const isKnown = (slot: Slot): boolean => keyOf(slot, by) !== null;
+  return { first: keyOf(slots.find(isKnown), by), last: keyOf(slots.findLast(isKnown), by) };
+}
+
+/** The page that was just read, as one to be read again. */
+export function proofOf(previous: SweepState['previous'], isLast = false): Proof | null {
+  if (!previous) return null;
+  const { cursor, reach } = previous;
+  return { cursor, first: reach.first, last: isLast ? null : reach.last };
+}
+
+export function withProof(proofs: readonly Proof[], proof: Proof | null): Proof[] {
+  if (!proof || proofs.some(({ cursor }) => cursor === proof.cursor)) return [...proofs];
+  return [...proofs, proof].slice(0, MOST_LOOKS);
 }
 
 function byOf({ evidence }: SweepState): KeyFamily {

@@ -76,4 +76,50 @@ describe('the second look before anything is deleted', () => {
     await bench.sync(SWEEP);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
+
+  it('follows a list that grew before it, and still sees what is really gone', async (t) => {
+    const bench = await sweptBench(t);
+    bench.sandbox.world.deletePost(12);
+    bench.sandbox.faults.set('missing-row on=posts nth=2');
+    const start = bench.sandbox.requestCount;
+    // After all pages of the sweep, before the first of them is read again.
+    bench.meanwhile = () => {
+      if (bench.sandbox.requestCount === start + PAGES)
+        for (let i = 0; i < 3; i++) bench.sandbox.world.addPost();
+    };
+    const { deleted } = await bench.sync(SWEEP);
+    assert.equal(deleted, 1);
+    assert.equal(bench.query<{ id: number }>('SELECT id FROM posts WHERE deleted_at IS NOT NULL')[0]?.id, 12);
+    await bench.sync(SWEEP);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
+  it('concludes nothing from a list that shrank before it: what it came for may stand where nobody looked', async (t) => {
+    const bench = await sweptBench(t);
+    bench.sandbox.faults.set('missing-row on=posts nth=2');
+    const start = bench.sandbox.requestCount;
+    bench.meanwhile = () => {
+      if (bench.sandbox.requestCount === start + PAGES)
+        for (const id of [30, 29, 28]) bench.sandbox.world.deletePost(id);
+    };
+    assert.equal((await bench.sync(SWEEP)).deleted, 0);
+    bench.meanwhile = () => {};
+    assert.equal((await bench.sync(SWEEP)).deleted, 3);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
+  it('concludes nothing from a list that moved while it was followed', async (t) => {
+    const bench = await sweptBench(t);
+    bench.sandbox.faults.set('missing-row on=posts nth=2');
+    const start = bench.sandbox.requestCount;
+    bench.meanwhile = () => {
+      const since = bench.sandbox.requestCount - start;
+      if (since === PAGES) for (let i = 0; i < 3; i++) bench.sandbox.world.addPost();
+      if (since === PAGES + 1) bench.sandbox.world.deletePost(30);
+    };
+    assert.equal((await bench.sync(SWEEP)).deleted, 0);
+    bench.meanwhile = () => {};
+    await bench.sync(SWEEP);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
 });
