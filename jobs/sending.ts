@@ -1,4 +1,5 @@
 import { type Job, RateLimitError } from 'bullmq';
+import { unlessStopped } from '../src/base/unless-stopped.ts';
 import type { JobContext } from './context.ts';
 
 /** The longest single hold: after it the gate is asked again, whatever the clock did meanwhile. */
@@ -35,10 +36,11 @@ export async function heedGate(context: JobContext, name: 'push' | 'reconcile'):
 
 /** Always throws what tells the queue that this was no attempt. */
 export async function holdQueue(
-  { backend }: JobContext,
+  { backend, signal }: JobContext,
   name: 'push' | 'reconcile',
   ms: number,
 ): Promise<never> {
-  await backend.queue(name).rateLimit(Math.max(1, Math.min(LONGEST_HOLD_MS, Math.ceil(ms))));
+  const holdMs = Math.max(1, Math.min(LONGEST_HOLD_MS, Math.ceil(ms)));
+  await unlessStopped(signal, backend.queue(name).rateLimit(holdMs));
   throw new RateLimitError();
 }

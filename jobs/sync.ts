@@ -1,6 +1,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
+import { unlessStopped } from '../src/base/unless-stopped.ts';
 import { RESOURCES, type Resource } from '../src/contract/resources.ts';
 import { lookAfter } from '../src/outbox/after-look.ts';
 import type { Pass, PassMode, PassSummary } from '../src/store/mirror/seam.ts';
@@ -36,7 +37,8 @@ export const syncSweep: JobDefinition = {
       throw new RunAgain(messageOf(error), passDelay(context, job.attemptsMade));
     }
     // Waiting here would keep a slot of the worker; back in the queue the job also finds out whether it is still wanted.
-    await job.moveToDelayed(context.app.clock.now() + context.retry.busyMs, token);
+    const later = context.app.clock.now() + context.retry.busyMs;
+    await unlessStopped(context.signal, job.moveToDelayed(later, token));
     throw new DelayedError();
   },
 };

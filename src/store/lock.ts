@@ -20,8 +20,18 @@ export function takeLock(path: string, holder: string): Lock | Busy {
     throw error;
   }
   writeFileSync(holderFile(path), `${holder}\n`, { mode: 0o600 });
-  return { ok: true, release: () => db.close() };
+  held.add(db);
+  return {
+    ok: true,
+    release() {
+      held.delete(db);
+      db.close();
+    },
+  };
 }
+
+/** Whoever takes a lock for life may drop what it was given; a handle that is collected as garbage would let the lock go. */
+const held = new Set<Database.Database>();
 
 /** Who has the lock, without taking it or making its file; null when nobody does. */
 export function lockHolder(path: string): string | null {

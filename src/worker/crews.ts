@@ -1,7 +1,7 @@
 import { backoffOf, type JobContext } from '../../jobs/context.ts';
 import { JOBS } from '../../jobs/index.ts';
 import type { Schedule } from '../../jobs/schedules.ts';
-import { unlessStopped } from './loop.ts';
+import { unlessStopped } from '../base/unless-stopped.ts';
 import { ring } from './schedules.ts';
 import { type Crew, startWorker } from './workers.ts';
 

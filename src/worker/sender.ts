@@ -4,9 +4,10 @@ import { push } from '../../jobs/push.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { rowOf } from '../../jobs/sending.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
+import { unlessStopped } from '../base/unless-stopped.ts';
 import { endPause, recoverOrphans } from '../outbox/drive.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
-import { loop, pause, unlessStopped } from './loop.ts';
+import { loop, pause } from './loop.ts';
 import { type Crew, closeWorkers, startWorker } from './workers.ts';
 
 export interface Sender {
