@@ -8,52 +8,38 @@ import { createRandom, type Random } from '../src/sandbox/random.ts';
 import { BOARDS, STATUSES } from '../src/sandbox/vocabulary.ts';
 import { type Db, openForWriting } from '../src/store/db.ts';
 import { openSqliteStore } from '../src/store/mirror/sqlite.ts';
+import { zipfLanguage } from './words.ts';
 
 const DAY = 86_400_000;
-const VOCABULARY = 50_000;
 /** How long the service has existed, and for how long of that it has been mirrored. */
 const YEARS = 3;
 const MIRRORED_DAYS = 365;
 /** One in so many users works for the company. */
 const TEAM = 200;
 
+export interface MirrorRequest {
+  path: string;
+  upstream: string;
+  posts: number;
+  /** As many as posts unless given. */
+  comments?: number | undefined;
+  seed?: number;
+  /** The moment the file pretends to be written, in milliseconds since the epoch. */
+  now: number;
+}
+
 interface Plan {
   posts: number;
   comments: number;
   users: number;
-  /** The moment the file pretends to be written. */
   now: number;
   random: Random;
   words: (count: number) => string;
 }
 
-const { values } = parseArgs({
-  options: {
-    posts: { type: 'string', default: '10000' },
-    comments: { type: 'string' },
-    out: { type: 'string' },
-    upstream: { type: 'string', default: 'https://feedback.example.com' },
-    seed: { type: 'string', default: '1' },
-    now: { type: 'string', default: '2026-11-01T00:00:00.000Z' },
-  },
-});
-if (values.out === undefined) throw new Error('--out FILE is missing: where the mirror is to be written');
-await generate(values.out, values.upstream, plan());
-
-function plan(): Plan {
-  const posts = Number(values.posts);
-  const random = createRandom(Number(values.seed));
-  return {
-    posts,
-    comments: Number(values.comments ?? posts),
-    users: Math.max(20, Math.ceil(posts / 10)),
-    now: Date.parse(values.now),
-    random,
-    words: zipfWords(random),
-  };
-}
-
-async function generate(path: string, upstream: string, made: Plan): Promise<void> {
+/** Writes the mirror, its index included; nothing may be at the path yet. */
+export async function makeMirror({ path, upstream, ...request }: MirrorRequest): Promise<void> {
+  const made = planOf(request);
   const db = openForWriting({ path, upstream });
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -400000');
@@ -65,21 +51,16 @@ async function generate(path: string, upstream: string, made: Plan): Promise<voi
   await store.close();
 }
 
-/** A word for each rank, drawn so that the rank r comes up about 1/r as often as the first. */
-function zipfWords(random: Random): (count: number) => string {
-  const vocabulary = Array.from({ length: VOCABULARY }, (_, rank) => wordOf(rank));
-  const draw = (): string => vocabulary[Math.floor(VOCABULARY ** random.next()) - 1] ?? 'the';
-  return (count) => Array.from({ length: count }, draw).join(' ');
-}
-
-/** Syllables that spell the rank, so that no two ranks share a word and frequent words are short. */
-function wordOf(rank: number): string {
-  const consonants = 'bcdfghjklmnprstvwz';
-  const vowels = 'aeiou';
-  let word = '';
-  for (let rest = rank + 1; rest > 0; rest = Math.floor(rest / 90))
-    word += (consonants[rest % 18] ?? '') + (vowels[Math.floor(rest / 18) % 5] ?? '');
-  return word;
+function planOf({
+  posts,
+  comments = posts,
+  seed = 1,
+  now,
+}: Omit<MirrorRequest, 'path' | 'upstream'>): Plan {
+  const random = createRandom(seed);
+  const { text } = zipfLanguage();
+  const users = Math.max(20, Math.ceil(posts / 10));
+  return { posts, comments, users, now, random, words: (count) => text(count, random) };
 }
 
 function iso(time: number): string {
@@ -130,8 +111,8 @@ function writePosts(db: Db, made: Plan): void {
     const created = now - Math.floor(((posts - id + random.next()) / posts) * YEARS * 365 * DAY);
     const seen = Math.max(created + random.int(3_600_000), began);
     const current = livePost(made, id, seen, superseded);
-    const title = words(4 + random.int(6));
-    const row = [title, words(20 + random.int(40)), `/p/${id}/`, someone(made), boardOf(random)];
+    const title = words(3 + random.int(10));
+    const row = [title, words(15 + random.int(91)), `/p/${id}/`, someone(made), boardOf(random)];
     const times = [iso(created), iso(seen), iso(current.from), iso(current.from)];
     const deleted = random.chance(0.01) ? iso(current.from) : null;
     insert.run(id, ...row, current.status, current.votes, random.int(6), ...times, deleted);
@@ -201,3 +182,28 @@ function writeRuns(db: Db, { now, posts }: Plan): void {
       insert.run(resource, iso(at - 60_000), iso(at), Math.ceil(posts / 100), posts, posts);
     }
 }
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      posts: { type: 'string', default: '10000' },
+      comments: { type: 'string' },
+      out: { type: 'string' },
+      upstream: { type: 'string', default: 'https://feedback.example.com' },
+      seed: { type: 'string', default: '1' },
+      now: { type: 'string', default: '2026-11-01T00:00:00.000Z' },
+    },
+  });
+  const { out: path, upstream, posts, comments, seed, now } = values;
+  if (path === undefined) throw new Error('--out FILE is missing: where the mirror is to be written');
+  await makeMirror({
+    path,
+    upstream,
+    posts: Number(posts),
+    comments: comments === undefined ? undefined : Number(comments),
+    seed: Number(seed),
+    now: Date.parse(now),
+  });
+}
+
+if (import.meta.main) await main();

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { fillMirror } from '../../bench/search-data.ts';
+import { makeMirror } from '../../bench/mirror-data.ts';
+import { zipfLanguage } from '../../bench/words.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import type { MirrorStore } from '../../src/store/mirror/seam.ts';
 import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
@@ -154,7 +155,8 @@ describe('a search among many posts', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fm-search-'));
     t.after(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'mirror.db');
-    const { words } = await fillMirror(path, UPSTREAM, 5_000);
+    await makeMirror({ path, upstream: UPSTREAM, posts: 5_000, comments: 0, now: Date.now() });
+    const { words } = zipfLanguage();
     const db = new Database(path, { readonly: true });
     const question = { match: `"${words[0]}"`, floor: 0, board: 1, limit: 50, ids: '[]' };
     for (const [name, sql] of Object.entries(SEARCH_SQL)) {
