@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { ENTRY } from '../test/support/cli.ts';
+import { end, freePort, guardOver, remove } from '../test/support/launch.ts';
+
+/** `feedback-mirror start` as a process of its own. */
+export interface ServiceProcess {
+  url: string;
+  /** Resolves with the milliseconds from the start of the process to the first 200 of /readyz. */
+  ready(): Promise<number>;
+  /** Fails with what the service said when it has ended by itself. */
+  assertAlive(): void;
+  stop(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 10;
+const LIMIT_MS = 120_000;
+
+export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'fm-bench-service-'));
+  const guard = guardOver(folder);
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const began = performance.now();
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [ENTRY, 'start'], {
+    cwd: folder,
+    env: { PATH, HOME, LOG_LEVEL: 'warn', HTTP_PORT: new URL(url).port, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const assertAlive = aliveness(child);
+  guard.watch(child.pid);
+  return {
+    url,
+    assertAlive,
+    async ready() {
+      while (!(await answers(`${url}/readyz`))) {
+        assertAlive();
+        if (performance.now() - began > LIMIT_MS) throw new Error(`${url}/readyz never said 200`);
+        await setTimeout(LOOK_EVERY_MS);
+      }
+      return performance.now() - began;
+    },
+    async stop() {
+      await end(child, 'SIGTERM');
+      guard.release();
+      await remove(folder);
+    },
+  };
+}
+
+function aliveness(child: ChildProcess): () => void {
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-2000);
+  });
+  return () => {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the service ended by itself: ${said}`);
+  };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.text();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
