@@ -1,12 +1,13 @@
 /**
  * The least one could write to have the posts in SQLite: fetch, parse, upsert, one transaction a page. No history, no
- * deletions, no resuming, no index, no check of what arrives; of people, boards and statuses only the ids.
- *   node bench/floors/upsert.ts BASE_URL TOKEN FILE
+ * deletions, no resuming, no index, no check of what arrives; of boards and statuses only the ids, of people too unless
+ * told otherwise.
+ *   node bench/floors/upsert.ts BASE_URL TOKEN FILE [--people]
  */
 import Database from 'better-sqlite3';
 import { Pool } from 'undici';
 
-const [base = '', token = '', file = ''] = process.argv.slice(2);
+const [base = '', token = '', file = '', people = ''] = process.argv.slice(2);
 const { origin } = new URL(base);
 const db = new Database(file);
 db.pragma('journal_mode = WAL');
@@ -18,13 +19,20 @@ const upsert = db.prepare(`
   ON CONFLICT DO UPDATE SET title = excluded.title, content = excluded.content, url = excluded.url,
     creator = excluded.creator, board = excluded.board, status = excluded.status, votes_count = excluded.votes_count,
     comments_count = excluded.comments_count, created = excluded.created`);
+db.exec(
+  'CREATE TABLE IF NOT EXISTS users (id INTEGER PRIMARY KEY, email TEXT, name TEXT, alias TEXT, registered TEXT)',
+);
+const upsertUser = db.prepare(`
+  INSERT INTO users VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET email = excluded.email, name = excluded.name, alias = excluded.alias,
+    registered = excluded.registered`);
 
 interface Post {
   id: number;
   title: string;
   content: string;
   url: string;
-  creator: { id: number };
+  creator: { id: number; email: string; name: string; alias: string; registered: string };
   board: { id: number };
   status: { id: number };
   votes_count: number;
@@ -34,6 +42,8 @@ interface Post {
 
 const save = db.transaction((posts: Post[]) => {
   for (const p of posts) {
+    const { id, email, name, alias, registered } = p.creator;
+    if (people) upsertUser.run(id, email, name, alias, registered);
     const links = [p.creator.id, p.board.id, p.status.id];
     upsert.run(p.id, p.title, p.content, p.url, ...links, p.votes_count, p.comments_count, p.created);
   }

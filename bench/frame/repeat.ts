@@ -1,6 +1,11 @@
 import { rounded } from './numbers.ts';
 import type { Bench } from './set.ts';
 
+export interface Turns {
+  /** False for what the first time does not distort, such as the most memory a program takes. */
+  warmUp?: boolean;
+}
+
 /** One of those that are compared. */
 export interface Contender {
   name: string;
@@ -15,8 +20,10 @@ export interface Contender {
 export async function interleaved(
   bench: Pick<Bench, 'repeat' | 'say'>,
   contenders: readonly Contender[],
+  { warmUp = true }: Turns = {},
 ): Promise<number[][]> {
-  for (const { name, run } of contenders) bench.say(`${name}: warm-up, ${rounded(await run())}`);
+  for (const { name, run } of warmUp ? contenders : [])
+    bench.say(`${name}: warm-up, ${rounded(await run())}`);
   const measured = contenders.map((): number[] => []);
   for (let round = 1; round <= bench.repeat; round++)
     for (const [place, { name, run }] of contenders.entries()) {
