@@ -36,7 +36,7 @@ function versions(): string {
 
 /** The first thing in its answer that looks like a version, for each program words its answer in its own way. */
 function versionOf(name: string): string | null {
-  const path = findProgram(name);
+  const path = name === 'python3' ? (pythonOfSqliteUtils() ?? findProgram(name)) : findProgram(name);
   if (path === null) return null;
   const said = execFileSync(path, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   return /\d+(\.\d+)+/.exec(said)?.[0] ?? 'of unknown version';

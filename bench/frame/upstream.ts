@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { feedbackMirror, type Measured, measured } from './child.ts';
@@ -75,8 +75,9 @@ export function syncPosts(upstream: Upstream, folder: string, flags: string[] = 
 export async function sweptMirror(bench: Bench, upstream: Upstream): Promise<string> {
   const folder = join(bench.folder, `mirror-${upstream.posts}`);
   if (existsSync(folder)) return folder;
-  mkdirSync(folder, { mode: 0o700 });
   bench.say(`a mirror of ${upstream.posts.toLocaleString('en')} posts`);
-  await syncPosts(upstream, folder);
+  // Under another name until it is whole: a sweep that failed must not pass for one.
+  await syncPosts(upstream, `${folder}.sweeping`);
+  renameSync(`${folder}.sweeping`, folder);
   return folder;
 }
