@@ -51,12 +51,7 @@ export async function makeMirror({ path, upstream, ...request }: MirrorRequest):
   await store.close();
 }
 
-function planOf({
-  posts,
-  comments = posts,
-  seed = 1,
-  now,
-}: Omit<MirrorRequest, 'path' | 'upstream'>): Plan {
+function planOf({ posts, comments = posts, seed = 1, now }: Omit<MirrorRequest, 'path' | 'upstream'>): Plan {
   const random = createRandom(seed);
   const { text } = zipfLanguage();
   const users = Math.max(20, Math.ceil(posts / 10));
