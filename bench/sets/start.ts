@@ -9,7 +9,7 @@ import { startServiceProcess } from '../service.ts';
 /** How long a person waits before anything happens. */
 export const startSet: BenchSet = {
   name: 'start',
-  about: 'the command line up to its help; the service up to ready',
+  about: 'The command line up to its help, the service up to ready.',
   sizes: 'the built-in sandbox of 200 posts, the embedded queue',
   run: async (bench) => [await help(bench), ...(await service(bench))],
 };
@@ -27,7 +27,7 @@ async function help(bench: Bench): Promise<Row> {
     peer: { name: 'node -e 0', command: 'node -e 0', unit: 'ms', values: node },
     figure: median(ours) - median(node),
     bound: { is: 'at most', value: 150, unit: 'ms' },
-    note: 'the figure is the difference of the two medians',
+    note: 'The difference of the two medians.',
   };
 }
 
@@ -37,18 +37,17 @@ async function service(bench: Bench): Promise<Row[]> {
     { name: 'start on a folder it knows', run: () => secondsToReady(kept) },
     { name: 'start on an empty folder', run: () => onEmptyFolder(bench) },
   ]);
-  const note = 'from the start of the process to the first 200 of /readyz';
   const row = (where: string, values: number[], more: string): Row => ({
     row: `start to ready, ${where}`,
     ours: { name: 'start', command: 'feedback-mirror start', unit: 's', values },
     peer: null,
     figure: median(values),
     bound: { is: 'at most', value: 5, unit: 's' },
-    note: `${note}${more}`,
+    note: `From the start of the process to the first 200 of /readyz${more}.`,
   });
   return [
     row('on a folder it knows', again, ''),
-    row('on an empty folder', first, '; makes the sandbox, its mirror and the queue'),
+    row('on an empty folder', first, ', with the sandbox, its mirror and the queue made on the way'),
   ];
 }
 
