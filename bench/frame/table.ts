@@ -36,7 +36,8 @@ function seriesCells({ values, unit, command }: Series): [string, string] {
 
 function figureText(figure: number, ours: Series, peer: Series | null, bound: Bound | null): string {
   if (Number.isNaN(figure)) return '';
-  const unit = bound?.unit ?? (peer ? 'x' : ours.unit);
+  const isOurs = peer === null && figure === median(ours.values);
+  const unit = bound?.unit ?? (isOurs ? ours.unit : 'x');
   return `${rounded(figure)} ${unit}`.trim();
 }
 
