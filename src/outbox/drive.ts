@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import type { Lock } from '../store/mirror/seam.ts';
 import type { StateCounts } from '../store/outbox/seam.ts';
 import { doubtAfter, type OutboxContext, push } from './push.ts';
 import { reconcile } from './reconcile.ts';
@@ -14,25 +15,28 @@ export interface DriveOptions {
 /** How often a watcher looks, and the longest single sleep of a driver: rows may be added or decided meanwhile. */
 const LOOK_MS = 500;
 
-/** Sends and reconciles until nothing is left to happen by itself. Whoever finds another sender at work only watches. */
+/**
+ * Sends and reconciles until nothing is left to happen by itself. Whoever finds another sender at work only watches, and leaves the
+ * sending to a service that comes: it sends for everybody, while this may wait for minutes for one row of its own.
+ */
 export async function drive(context: OutboxContext, options: DriveOptions): Promise<StateCounts> {
+  const { store, clock, signal } = context;
   for (;;) {
-    const lock = await context.store.lockSender();
-    if (!lock.ok) {
-      if (await context.store.isOver(options.batch)) break;
-      await context.clock.sleep(LOOK_MS, context.signal);
-      continue;
-    }
-    try {
-      await recoverOrphans(context);
-      await endPause(context);
-      await sendAll(context, options);
-      break;
-    } finally {
-      lock.release();
-    }
+    const lock = (await store.isSenderWanted()) ? null : await store.lockSender();
+    if (lock?.ok) await sendUnderLock(context, options, lock);
+    if (await store.isOver(options.batch)) return await store.counts(options.batch);
+    await clock.sleep(LOOK_MS, signal);
   }
-  return await context.store.counts(options.batch);
+}
+
+async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock: Lock): Promise<void> {
+  try {
+    await recoverOrphans(context);
+    await endPause(context);
+    await sendAll(context, options);
+  } finally {
+    lock.release();
+  }
 }
 
 /** Rows that a dead sender left behind: their attempt may have reached the upstream. */
@@ -73,6 +77,7 @@ async function sendAll(context: OutboxContext, options: DriveOptions): Promise<v
   const tell = teller(context, options);
   while (!(await store.isOver(options.batch))) {
     signal.throwIfAborted();
+    if (await store.isSenderWanted()) return;
     const { ready, settled, at } = await store.next(clock.now(), options.batch);
     if (settled !== null) await reconcileOne(context, settled);
     else if (ready !== null) {

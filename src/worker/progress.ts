@@ -18,8 +18,8 @@ export interface OpenQueue {
   isSender(): boolean;
 }
 
-/** Whoever asks how we are wants an answer also while the queue's server is away. */
-const ANSWER_MS = 2000;
+/** Whoever asks how we are wants an answer also while the queue is away, and before a probe's usual second is over. */
+const ANSWER_MS = 800;
 /** Another process whose pass shows no page for so long may be dead: then it is nobody's. */
 const SIGN_OF_LIFE_MS = 60_000;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;

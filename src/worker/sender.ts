@@ -29,13 +29,13 @@ export interface SenderOptions {
 
 /**
  * One process of a mirror sends: whoever has the kernel's lock. The others ask for it again and again, so when it dies, the next one
- * takes over at once. Once taken it is kept until the end.
+ * takes over at once. Once taken it is kept until the end; a command that sends its own rows leaves it to us after the row at hand.
  */
 export function keepSending(context: JobContext, options: SenderOptions): Sender {
   const { app, signal } = context;
   let isSender = false;
   const run = async (): Promise<void> => {
-    const lock = await app.outbox.lockSender();
+    const lock = await app.outbox.lockSenderFirst();
     if (!lock.ok) return;
     isSender = true;
     try {

@@ -123,6 +123,58 @@ describe('a second sender', () => {
     lock.release();
   });
 
+  it('gets the lock after the row at hand where it is a service, and the first one watches it send the rest', async (t) => {
+    const bench = benchFor(t);
+    for (let n = 0; n < 3; n++) await bench.add({ title: `Wish ${n}` });
+    const service = { ...bench.context, store: bench.another() };
+    const watched = {
+      ...bench.clock,
+      async sleep(ms: number) {
+        bench.clock.advance(ms);
+        const lock = await service.store.lockSenderFirst();
+        if (!lock.ok) return;
+        assert.equal((await bench.store.counts(null)).confirmed, 1);
+        for (const id of [2, 3]) await push(service, id);
+        lock.release();
+      },
+    };
+    assert.equal((await drive({ ...bench.context, clock: watched }, ALL)).confirmed, 3);
+  });
+
+  it('is left the lock also while the only row of the first one waits to settle', async (t) => {
+    const bench = benchFor(t);
+    await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    const service = bench.another();
+    let naps = 0;
+    const watched = {
+      ...bench.clock,
+      async sleep(ms: number) {
+        bench.clock.advance(ms);
+        naps++;
+        const lock = await service.lockSenderFirst();
+        if (!lock.ok) return;
+        lock.release();
+        throw new AppError('interrupted', 'seen enough');
+      },
+    };
+    await assert.rejects(drive({ ...bench.context, clock: watched }, ALL), { code: 'interrupted' });
+    assert.equal(naps, 2);
+  });
+
+  it('does not wait for a service that stood in line and is gone', async (t) => {
+    const bench = benchFor(t);
+    await bench.add();
+    const [first, gone] = [bench.another(), bench.another()];
+    const lock = await first.lockSender();
+    assert.equal((await gone.lockSenderFirst()).ok, false);
+    assert.equal(await bench.store.isSenderWanted(), true);
+    assert.ok(lock.ok);
+    lock.release();
+    await gone.close();
+    assert.equal((await drive(bench.context, ALL)).confirmed, 1);
+  });
+
   it('takes over where the first one has died', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();

@@ -1,3 +1,5 @@
+import type { Busy, Lock } from '../mirror/seam.ts';
+
 /** The outbox as flows see it: every method is one transaction that has reached the disk when its promise resolves. */
 export interface OutboxStore {
   /**
@@ -44,7 +46,11 @@ export interface OutboxStore {
   toLookAfter(): Promise<OutboxRow[]>;
   lookedAfter(look: AfterLook): Promise<void>;
   /** Keeps every other process from sending; the operating system releases it if we die. */
-  lockSender(): Promise<{ ok: true; release(): void } | { ok: false; holder: string }>;
+  lockSender(): Promise<Lock | Busy>;
+  /** The same for a process that stays: where another one sends, it stands first in line until it gets the lock or is closed. */
+  lockSenderFirst(): Promise<Lock | Busy>;
+  /** Whether a process that stays waits for the lock: whoever sends for a while leaves it to that one. */
+  isSenderWanted(): Promise<boolean>;
   paused(): Promise<string | null>;
   setPaused(reason: string | null): Promise<void>;
   /** Changes whenever another connection wrote to the file. */

@@ -1,8 +1,8 @@
 import { type Db, type OpenOptions, openForWriting } from '../db.ts';
-import { takeLock } from '../lock.ts';
 import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
 import { outboxReader } from './reads.ts';
 import type { OutboxStore } from './seam.ts';
+import { senderLock } from './sender-lock.ts';
 import { outboxWriter } from './writes.ts';
 
 /**
@@ -13,6 +13,7 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
   const db = openDurably(options);
   const reads = outboxReader(db);
   const writes = outboxWriter(db, options);
+  const sender = senderLock(options);
   const durably = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
   return {
     accept: async (rows, now) => await durably(() => writes.accept(rows, new Date(now).toISOString())),
@@ -39,9 +40,11 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
     toLookAfter: async () => reads.toLookAfter(),
     paused: async () => reads.paused(),
     dataVersion: async () => db.pragma('data_version', { simple: true }) as number,
-    lockSender: async () =>
-      takeLock(`${options.path}.sender.lock`, `${options.holder}, since ${new Date().toISOString()}`),
+    lockSender: async () => sender.take(),
+    lockSenderFirst: async () => sender.takeFirst(),
+    isSenderWanted: async () => sender.isWanted(),
     async close() {
+      sender.leave();
       db.close();
     },
   };
