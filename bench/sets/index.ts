@@ -1,9 +1,29 @@
 import type { BenchSet } from '../frame/set.ts';
+import { exportSet } from './export.ts';
 import { headSet } from './head.ts';
+import { importSet } from './import.ts';
 import { latencySet } from './latency.ts';
 import { memorySet } from './memory.ts';
+import { overviewSet } from './overview.ts';
+import { pushSet } from './push.ts';
+import { scalingSet } from './scaling.ts';
+import { searchSet } from './search.ts';
+import { startSet } from './start.ts';
 import { sweepSet } from './sweep.ts';
 import { unchangedSet } from './unchanged.ts';
 
 /** Every set, in the order in which they run and stand in RESULTS.md. */
-export const SETS: readonly BenchSet[] = [sweepSet, unchangedSet, latencySet, headSet, memorySet];
+export const SETS: readonly BenchSet[] = [
+  sweepSet,
+  unchangedSet,
+  latencySet,
+  headSet,
+  memorySet,
+  searchSet,
+  importSet,
+  exportSet,
+  pushSet,
+  overviewSet,
+  startSet,
+  scalingSet,
+];
