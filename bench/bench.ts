@@ -8,11 +8,12 @@ if ('text' in request) {
   (request.ok ? process.stdout : process.stderr).write(`${request.text}\n`);
   process.exitCode = request.ok ? 0 : 2;
 } else {
-  const reached = await runBench(request, {
-    print: (text) => void process.stdout.write(`${text}\n`),
-    say: (line) => void process.stderr.write(`${line}\n`),
+  const outlet = {
+    print: (text: string) => void process.stdout.write(`${text}\n`),
+    say: (line: string) => void process.stderr.write(`${line}\n`),
     results: join(import.meta.dirname, 'RESULTS.md'),
     order: SETS.map(({ name }) => name),
-  });
+  };
+  const reached = await runBench(request, outlet, new Date());
   process.exitCode = reached ? 0 : 1;
 }

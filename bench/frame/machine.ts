@@ -46,7 +46,16 @@ function versionOf(name: string): string | null {
 function commit(): string {
   try {
     const head = git('rev-parse', '--short', 'HEAD');
-    const changes = git('status', '--porcelain', '--', 'src', 'config', 'bench', ':!bench/RESULTS.md');
+    const changes = git(
+      'status',
+      '--porcelain',
+      '--',
+      'src',
+      'jobs',
+      'config',
+      'bench',
+      ':!bench/RESULTS.md',
+    );
     return changes === '' ? head : `${head} with changes`;
   } catch {
     return 'unknown';

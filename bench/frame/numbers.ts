@@ -34,3 +34,7 @@ export function rounded(value: number): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
 }
+
+export function repetitions(count: number): string {
+  return count === 1 ? '1 repetition' : `${count} repetitions`;
+}

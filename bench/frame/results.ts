@@ -1,4 +1,5 @@
 import type { Circumstances } from './machine.ts';
+import { repetitions } from './numbers.ts';
 import type { BenchSet, Row } from './set.ts';
 import { cells, HEAD } from './table.ts';
 
@@ -12,12 +13,12 @@ from its start to its end unless a note says otherwise, and the server it talks 
 /** One set as a section of the file. */
 export function section(set: BenchSet, rows: Row[], repeat: number, where: Circumstances): string {
   const facts = [
-    `${set.about}`,
+    set.about,
     '',
     `- ${where.date}, commit ${where.commit}, \`npm run bench -- ${set.name}${repeat === 5 ? '' : ` --repeat ${repeat}`}\``,
     `- ${where.machine}`,
     `- ${where.versions}`,
-    `- ${set.sizes}; ${repeat} repetitions`,
+    `- ${set.sizes}; ${repetitions(repeat)}`,
   ];
   return [`## ${set.name}`, '', ...facts, '', ...markdownTable(rows), '', ...remarks(rows), ''].join('\n');
 }

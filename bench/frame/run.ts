@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../src/base/errors.ts';
 import { guardOver, remove } from '../../test/support/launch.ts';
 import { type Circumstances, circumstances } from './machine.ts';
-import { verdict } from './numbers.ts';
+import { repetitions, verdict } from './numbers.ts';
 import { ENOUGH, type Request } from './request.ts';
 import { section, withSections } from './results.ts';
 import type { Bench, BenchSet, Row } from './set.ts';
@@ -28,8 +28,8 @@ interface Outcome {
 }
 
 /** Measures, prints, keeps; true when every figure is within its bound. */
-export async function runBench(request: Request, outlet: Outlet): Promise<boolean> {
-  const where = circumstances(new Date());
+export async function runBench(request: Request, outlet: Outlet, now: Date): Promise<boolean> {
+  const where = circumstances(now);
   const why = notKept(request);
   if (why) outlet.say(`${why}: bench/RESULTS.md stays as it is.`);
   const outcomes = await inFolder(async (folder) => {
@@ -104,7 +104,7 @@ function report(request: Request, outcomes: Outcome[], where: Circumstances): st
     '',
     ...rows.flatMap(({ row, note }) => (note ? [`${row}: ${note}`] : [])),
     '',
-    `${where.date}, commit ${where.commit}, ${request.repeat} repetitions, sizes times ${request.scale}`,
+    `${where.date}, commit ${where.commit}, ${repetitions(request.repeat)}, sizes times ${request.scale}`,
     where.machine,
     where.versions,
     '',
@@ -120,6 +120,8 @@ function summary(rows: Row[], outcomes: Outcome[]): string[] {
     `${bounded - short.length} of ${bounded} figures are within their bounds.`,
     ...short.map((row) => `Short: ${row}`),
     ...absent.map(({ row, peer }) => `Not measured: ${row} (${peer?.command})`),
-    ...outcomes.flatMap(({ set, failure }) => (failure ? [`Failed: ${set.name}: ${failure}`] : [])),
+    ...outcomes.flatMap(({ set, failure }) =>
+      failure ? [`Failed: ${set.name}: ${failure.split('\n')[0]}`] : [],
+    ),
   ];
 }

@@ -41,7 +41,7 @@ test('a set is run from the command line, prints its table, and a scaled run kee
     stdout,
     /latency +far away, one page ahead +[\d.]+ s +latency × pages +0\.1 s .*at most 1\.05 x/,
   );
-  assert.match(stdout, /1 repetitions, sizes times 0\.005\n.*cores?, .* GiB/);
+  assert.match(stdout, /1 repetition, sizes times 0\.005\n.*cores?, .* GiB/);
   assert.match(stdout, /node \d+\.\d+\.\d+, sqlite \d/);
   assert.equal(existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : null, before);
 });
