@@ -15,9 +15,10 @@ export function startWorkers(context: JobContext, schedules: readonly Schedule[]
     backoffOf(error);
   const lasting = { backoffStrategy, stalledInterval: 10_000, maxStalledCount: 10 };
   return [
+    // First: the service is not ready before a tick has come through.
+    startTicks(context, schedules),
     startWorker(context, 'sync', jobsOf('sync'), { ...lasting, concurrency: PASSES_AT_ONCE }),
     startWorker(context, 'upkeep', jobsOf('upkeep'), lasting),
-    startTicks(context, schedules),
   ];
 }
 

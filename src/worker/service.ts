@@ -127,11 +127,11 @@ export interface Machinery {
 function run(context: JobContext, periods: Periods): Machinery {
   const { app, backend, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
-  const workers = startWorkers(context, schedules);
-  const sender = startSender(context, periods);
   // Left out where the queue is away: the schedules tick as soon as it is back.
   for (const schedule of schedules.filter(({ rings }) => rings === 'dispatch'))
     unlessStopped(signal, tickNow(backend, schedule)).catch(() => undefined);
+  const workers = startWorkers(context, schedules);
+  const sender = startSender(context, periods);
   const healing = loop({ ...app, signal, name: 'keeping the queue whole', everyMs: periods.heal }, () =>
     unlessStopped(signal, heal(context, schedules)),
   );

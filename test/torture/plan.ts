@@ -25,6 +25,14 @@ export function shuffled<T>(list: readonly T[], random: Random): T[] {
 }
 
 /** Every card once, then every card again in another order: all of them fire, and each in many surroundings. */
-export function* rounds<T>(list: readonly T[], random: Random): Generator<{ round: number; card: T }> {
-  for (let round = 1; ; round++) for (const card of shuffled(list, random)) yield { round, card };
+export function* rounds<T>(
+  list: readonly T[],
+  random: Random,
+  isLast: (card: T) => boolean = () => false,
+): Generator<{ round: number; card: T }> {
+  for (let round = 1; ; round++) {
+    const deck = shuffled(list, random);
+    for (const card of deck.filter((card) => !isLast(card))) yield { round, card };
+    for (const card of deck.filter(isLast)) yield { round, card };
+  }
 }

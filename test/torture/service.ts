@@ -100,7 +100,7 @@ export function superviseService({ env, port, folder, logs, journal, tally }: Su
 
 async function readiness(url: string): Promise<Readiness | null> {
   try {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) });
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) });
     return { status: answer.status, ...((await answer.json()) as Omit<Readiness, 'status'>) };
   } catch {
     return null;

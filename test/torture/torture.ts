@@ -74,12 +74,17 @@ async function strike(stage: Stage): Promise<void> {
   ];
   for (const { name } of incidents) tally.expect(name);
   const end = performance.now() + options.minutes * 60_000;
-  for (const { round, card } of rounds(incidents, random)) {
+  for (const { round, card } of rounds(incidents, random, isSlow)) {
     if (round > 1 && performance.now() > end) return;
     journal.note(`incident: ${card.name}`);
     await card.run();
     await delay(500 + random.int(1500));
   }
+}
+
+/** Unclear sends have settled by the end of a round, so the crash points that wait for one are reached soon. */
+function isSlow({ name }: Incident): boolean {
+  return name.includes('reconcile');
 }
 
 /** On a slow machine the incidents are through before each kind of upstream trouble has found a request to spoil. */
@@ -98,6 +103,8 @@ async function watchBooks(stage: Stage, until: AbortSignal): Promise<void> {
 
 /** A send whose process died may still be under way for 30 s, then it settles, and may have to be sent and looked for again. */
 const FINISH_MS = 240_000;
+/** Two sweeps and their second looks; after that only deletions that wait for a person can be in the way. */
+const SOON_EQUAL_MS = 15_000;
 const EQUAL_MS = 60_000;
 
 /** The upstream is well and nothing moves: everything has to come right by itself. */
@@ -112,8 +119,11 @@ async function quiet(stage: Stage): Promise<void> {
     500,
   );
   checkLedger(stage);
-  const isEqual = await waitFor(EQUAL_MS, () => difference(stage) === null, 500);
-  if (!isEqual) await acceptDeletes(stage);
+  const isEqual = (ms: number): Promise<boolean> => waitFor(ms, () => difference(stage) === null, 500);
+  if (!(await isEqual(SOON_EQUAL_MS))) {
+    await acceptDeletes(stage);
+    await isEqual(EQUAL_MS);
+  }
   tally.check('the mirror equals the upstream', difference(stage) === null, () => difference(stage) ?? '');
   checkDeletes(stage);
   await service.stop();

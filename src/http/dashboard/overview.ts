@@ -44,8 +44,8 @@ export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
       log.debug({ reason: messageOf(error) }, 'the overview could not be prepared');
     }
   };
+  // Not at once: for its first seconds the service has better things to do, and whoever asks meanwhile is answered all the same.
   const timer = setInterval(() => void warm(), warmEveryMs).unref();
-  app.addHook('onReady', async () => void warm());
   app.addHook('onClose', async () => clearInterval(timer));
 }
 

@@ -62,7 +62,8 @@ export function writeCsv({ folder }: Stage, posts: readonly Wanted[]): string {
 }
 
 async function sync(stage: Stage, random: Random): Promise<void> {
-  const what = random.pick([['posts'], ['comments', '--head'], []]);
+  // Now and then a person sees that deletions are held back, and lets them through.
+  const what = random.pick([['posts'], ['comments', '--head'], [], ['--accept-deletes']]);
   const program = stage.command(['sync', ...what, '--json']);
   await disturbed(stage, program, random);
   await ended(stage, program, 'sync');

@@ -21,15 +21,19 @@ export async function readOverHttp({ service, tally }: Stage, until: AbortSignal
   }
 }
 
+/** So that the lists of a long run stay as short as those of a short one, and a sweep comes through between two faults. */
+const MOST_CREATES = 3000;
+
 /** Creates over HTTP, each with a key, sent again until somebody says it is safe: as a careful client would. */
 export async function createOverHttp(stage: Stage, until: AbortSignal): Promise<void> {
   const posting = new Set<Promise<void>>();
+  const everyMs = Math.max(350, (stage.options.minutes * 60_000) / MOST_CREATES);
   while (!until.aborted) {
     if (posting.size < 12) {
       const one = post(stage, stage.book.draft(), until).finally(() => posting.delete(one));
       posting.add(one);
     }
-    await delay(350);
+    await delay(everyMs);
   }
   await Promise.all(posting);
 }

@@ -17,11 +17,15 @@ const GENTLE: Event['what'][] = [
   'like',
 ];
 
+/** More posts of others than this, and more of them are deleted than written. */
+const MOST_STRANGERS = 400;
+
 /** People use the upstream meanwhile: posts, votes, comments, statuses, edits and deletions, some every second. */
 export function startUpstreamLife({ sandbox, options, tally }: Stage): () => void {
   const random = streamOf(options.seed, 'upstream life');
   const step = (): void => {
-    const what = random.chance(0.12) ? upset(sandbox.world, random) : random.pick(GENTLE);
+    const isCrowded = strangers(sandbox.world).length > MOST_STRANGERS;
+    const what = random.chance(isCrowded ? 0.4 : 0.12) ? upset(sandbox.world, random) : random.pick(GENTLE);
     if (what !== 'delete' && what !== 'edit') happen(sandbox.world, { what, at: random.int(100_000) });
     tally.fired(`load: upstream ${what}`);
   };
@@ -35,9 +39,12 @@ export function startUpstreamLife({ sandbox, options, tally }: Stage): () => voi
  */
 function upset(world: World, random: Random): 'delete' | 'edit' {
   const what = random.pick(['delete', 'edit'] as const);
-  const strangers = world.posts().filter(({ title }) => !title.startsWith(MARKS.title));
-  const { id } = random.pick(strangers);
+  const { id } = random.pick(strangers(world));
   if (what === 'delete') world.deletePost(id);
   else world.editPost(id, { title: `edited ${random.int(1000)}`, content: `new text ${random.int(1000)}` });
   return what;
+}
+
+function strangers(world: World): ReturnType<World['posts']> {
+  return world.posts().filter(({ title }) => !title.startsWith(MARKS.title));
 }
