@@ -14,7 +14,7 @@ export async function openQueueBackend(options: QueueOptions): Promise<QueueBack
 async function connect(options: QueueOptions, trouble: Trouble): Promise<Connection> {
   if (options.url === null) {
     const { openEmbedded } = await import('./embedded.ts');
-    return openEmbedded(options);
+    return openEmbedded(options, trouble);
   }
   if (/^rediss?:/i.test(options.url.reveal())) {
     const { connectRedis } = await import('./redis.ts');

@@ -1,15 +1,25 @@
 import { basename, dirname, join } from 'node:path';
-import { AppError, messageOf } from '../base/errors.ts';
-import { moveAside, prepareFolder, restrictFiles } from './folder.ts';
-import { migrate, pgMakers, USE_SCHEMA } from './pg-backend.ts';
-import { openPglite, type PgliteSession } from './pglite-session.ts';
-import type { Connection, QueueOptions } from './seam.ts';
+import { AppError } from '../base/errors.ts';
+import { openOrReplace, reopen } from './embedded-database.ts';
+import { prepareFolder, restrictFiles } from './folder.ts';
+import { pgMakers } from './pg-backend.ts';
+import type { Patience } from './pglite-session.ts';
+import { revivingPool } from './reviving-pool.ts';
+import type { Connection, QueueOptions, Trouble } from './seam.ts';
+
+const PATIENCE: Patience = { stuckMs: 10_000, openMs: 60_000 };
+
+/** Vacuuming reads and writes every table, and whatever is asked meanwhile stands behind it. */
+const UPKEEP_MS = 300_000;
 
 /** PostgreSQL in this process. One process only: a second one on the same folder would destroy it, so the lock comes first. */
 export async function openEmbedded(
   options: Pick<QueueOptions, 'folder' | 'log' | 'takeLock'>,
+  trouble: Trouble,
+  patience: Patience = PATIENCE,
 ): Promise<Connection> {
-  const { folder } = options;
+  const { folder, log } = options;
+  const place = { folder, log, patience };
   prepareFolder(folder);
   const lock = options.takeLock(join(dirname(folder), `${basename(folder)}.lock`));
   if (!lock.ok)
@@ -17,22 +27,24 @@ export async function openEmbedded(
       hint: 'One service a data folder: stop the other one, or give this one its own DATA_DIR.',
     });
   try {
-    const db = await openOrReplace(options);
-    restrictFiles(folder);
+    const pool = revivingPool(await openOrReplace(place), {
+      reopen: (closing) => reopen(place, trouble, closing),
+      trouble,
+    });
     return {
       kind: 'embedded',
       place: folder,
-      ...pgMakers(db),
+      ...pgMakers(pool),
       async ping() {
-        await db.query('SELECT 1');
+        await pool.query('SELECT 1');
       },
       // Autovacuum never runs in PGlite: without this the tables grow with every job that was ever done.
       async upkeep() {
-        await db.query('VACUUM ANALYZE');
+        await pool.query('VACUUM ANALYZE', undefined, UPKEEP_MS);
       },
       async drop() {
         try {
-          await db.close();
+          await pool.close();
           restrictFiles(folder);
         } finally {
           lock.release();
@@ -41,34 +53,6 @@ export async function openEmbedded(
     };
   } catch (error) {
     lock.release();
-    throw error;
-  }
-}
-
-/** The queue is only a bell: a folder that cannot be read must not keep the service from starting. */
-async function openOrReplace({ folder, log }: Pick<QueueOptions, 'folder' | 'log'>): Promise<PgliteSession> {
-  try {
-    return await openDatabase(folder);
-  } catch (error) {
-    const aside = moveAside(folder);
-    log.warn(
-      `queue: ${folder} could not be opened (${messageOf(error)}); it is now ${aside}, and a new one takes its place`,
-    );
-    prepareFolder(folder);
-    return await openDatabase(folder);
-  }
-}
-
-async function openDatabase(folder: string): Promise<PgliteSession> {
-  const db = await openPglite({ folder });
-  try {
-    await migrate(db);
-    await db.query(USE_SCHEMA);
-    // Reads every table once: a file that is missing shows now and not at the first job.
-    await db.query('SELECT count(*) FROM job');
-    return db;
-  } catch (error) {
-    await db.close().catch(() => undefined);
     throw error;
   }
 }

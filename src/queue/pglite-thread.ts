@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
-import type { Answer, Question, ThreadOptions } from './pglite-session.ts';
+import type { Answer, Question, ThreadOptions } from './pglite-messages.ts';
 
 /** PostgreSQL's defaults are for a server: these bring the memory of a warm start from 360 to 232 MB. */
 const SMALL = ['shared_buffers = 8MB', 'wal_buffers = 1MB', 'max_connections = 10'];
@@ -25,8 +25,13 @@ async function reply(db: PGlite, { id, text, params }: Question): Promise<void> 
   } catch (error) {
     // A copied error keeps its message only; BullMQ also looks at PostgreSQL's code.
     const { message, ...facts } = error as Error;
-    tell({ id, message, facts: JSON.parse(JSON.stringify(facts)) as object });
+    tell({ id, message, isCrash: isCrash(error), facts: JSON.parse(JSON.stringify(facts)) as object });
   }
+}
+
+/** What WebAssembly and its C library throw. */
+function isCrash(error: unknown): boolean {
+  return error instanceof Error && /^(RuntimeError|ExitStatus)$/.test(error.name);
 }
 
 function tell(answer: Answer): void {

@@ -1,18 +1,14 @@
 import { EventEmitter } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
-import { AppError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
+import { pauseAfter, refuseIfClosed } from './patience.ts';
 import type { Trouble } from './seam.ts';
 
 export interface WaitingPool extends PgPool {
   /** Ends every session now; what still waits for the server fails. */
   abandon(): Promise<void>;
 }
-
-/** The longest pause between two attempts to reach a server that is away. */
-const PAUSE_MS = 1000;
 
 /**
  * Sessions of a PostgreSQL server whose queries wait while it is away, as those to Redis do: pg's own pool fails them, and BullMQ would
@@ -59,7 +55,7 @@ export function waitingPool(config: pg.PoolConfig, trouble: Trouble): WaitingPoo
 function patience(trouble: Trouble, closing: AbortSignal) {
   return async <T>(attempt: () => Promise<T>): Promise<T> => {
     for (let failures = 0; ; failures++) {
-      if (closing.aborted) throw new AppError('interrupted', 'the queue is closed');
+      refuseIfClosed(closing);
       try {
         const result = await attempt();
         trouble.over();
@@ -67,9 +63,7 @@ function patience(trouble: Trouble, closing: AbortSignal) {
       } catch (error) {
         if (!isAway(error)) throw error;
         if (!closing.aborted) trouble.away(error);
-        await delay(Math.min(50 * 2 ** failures, PAUSE_MS), undefined, { signal: closing }).catch(
-          () => undefined,
-        );
+        await pauseAfter(failures, closing);
       }
     }
   };

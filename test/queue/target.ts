@@ -11,7 +11,10 @@ export interface Target {
 }
 
 /** As the service opens it, with the log as lines. */
-export function openTarget({ url, folder, mirrorId }: Target, lines: string[] = []): Promise<QueueBackend> {
+export function openTarget(
+  { url, folder, mirrorId }: Target,
+  lines: { push(line: string): unknown } = [],
+): Promise<QueueBackend> {
   const destination = { write: (line: string) => void lines.push(line) };
   return openQueueBackend({
     url: url === null ? null : new Secret(url),
