@@ -51,14 +51,17 @@ async function open(
   app: App,
   { metrics, signal, opened }: { metrics: Metrics; signal: AbortSignal; opened: (() => Promise<void>)[] },
 ): Promise<{ url: string; service: Service }> {
-  const [{ openQueue }, { startService }, { startHttp }, { openParts }] = await Promise.all([
+  const [{ openQueue }, { startService }] = await Promise.all([
     import('../app.ts'),
     import('../worker/service.ts'),
-    import('../http/server.ts'),
-    import('./start-parts.ts'),
   ]);
   const service = startService(app, { openBackend: () => openQueue(app), metrics, signal });
   opened.push(() => service.close());
+  // Loaded while the queue opens in a thread of its own.
+  const [{ startHttp }, { openParts }] = await Promise.all([
+    import('../http/server.ts'),
+    import('./start-parts.ts'),
+  ]);
   const { parts, close } = await openParts(app, service);
   opened.push(close);
   const { httpHost: host, httpPort: port, httpToken: token } = app.settings;

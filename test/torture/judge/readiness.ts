@@ -7,6 +7,7 @@ import { inMirror } from './file.ts';
 const WELL = 'the service gets well again after every fault';
 const TRUTH = '/readyz tells the truth';
 export const READY_AGAIN = 'ready again after a kill';
+const HELD_UP = 'ready again after a kill while the upstream kept a list old or sending paused';
 
 /** Longer than the program allows itself, with the jumps of the clock on top: then the mirror is old by any measure. */
 const OLD_MS = SWEEP_EVERY_MS + 2 * 90_000 + 60_000;
@@ -90,7 +91,8 @@ export async function readyAgain(stage: Stage, cause: string): Promise<void> {
     isReady,
     () => `${cause}: ${blockers.join(', ')}`,
   );
-  if (isReady && blockers.every((name) => OWN.includes(name))) tally.took(READY_AGAIN, ms);
+  const isOwn = blockers.every((name) => OWN.includes(name));
+  if (isReady) tally.took(isOwn ? READY_AGAIN : HELD_UP, ms);
 }
 
 export async function waitFor(
