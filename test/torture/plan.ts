@@ -24,15 +24,12 @@ export function shuffled<T>(list: readonly T[], random: Random): T[] {
   return deck;
 }
 
-/** Every card once, then every card again in another order: all of them fire, and each in many surroundings. */
+/** Every card once, then every card again in another order: all of them fire, and each in many surroundings. Low ranks come first. */
 export function* rounds<T>(
   list: readonly T[],
   random: Random,
-  isLast: (card: T) => boolean = () => false,
+  rankOf: (card: T) => number = () => 0,
 ): Generator<{ round: number; card: T }> {
-  for (let round = 1; ; round++) {
-    const deck = shuffled(list, random);
-    for (const card of deck.filter((card) => !isLast(card))) yield { round, card };
-    for (const card of deck.filter(isLast)) yield { round, card };
-  }
+  for (let round = 1; ; round++)
+    for (const card of shuffled(list, random).sort((a, b) => rankOf(a) - rankOf(b))) yield { round, card };
 }

@@ -3,8 +3,8 @@ import { mustRecover } from '../judge/readiness.ts';
 import type { Incident } from '../plan.ts';
 import type { Stage } from '../stage.ts';
 
-/** Not more, or a row that was told to wait until a later hour would keep the end of a short run waiting as long. */
-const JUMP_MS = 45_000;
+/** Longer than every period of the run; not more, for an unclear send is left to settle for three times what the list seems late. */
+const JUMP_MS = 12_000;
 
 /**
  * Somebody sets the clock, and sets it right again. How long an unclear send has settled is told by that clock, so nothing may be late
