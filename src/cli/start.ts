@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -35,6 +36,8 @@ async function start(context: Context): Promise<void> {
     opened.push(async () => forget());
     say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
     await service.opened;
+    // Written at the end of a process by itself; one that is killed would never start faster.
+    flushCompileCache();
     if (!signal.aborted) await once(signal, 'abort');
   } catch (error) {
     // Told to stop while it was starting: that is what it does.

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
@@ -48,3 +49,5 @@ function tell(answer: Answer): void {
 
 await serve(workerData as ThreadOptions);
 tell({ id: 0, rows: [], rowCount: 0 });
+// A thread that is ended does not do so by itself.
+flushCompileCache();

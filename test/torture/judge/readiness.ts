@@ -98,7 +98,7 @@ export async function readyAgain(stage: Stage, cause: string): Promise<void> {
 export async function waitFor(
   withinMs: number,
   holds: () => boolean | Promise<boolean>,
-  everyMs = 50,
+  everyMs = 150,
 ): Promise<boolean> {
   for (const end = performance.now() + withinMs; performance.now() < end; await delay(everyMs))
     if (await holds()) return true;

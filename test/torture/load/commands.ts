@@ -19,7 +19,7 @@ export async function runCommands(stage: Stage, until: AbortSignal): Promise<voi
   for (const fault of [KILLED, FROZEN]) stage.tally.expect(fault);
   while (!until.aborted) {
     await random.pick(works)(stage, random);
-    await delay(100);
+    await delay(100 + random.int(900));
   }
 }
 
