@@ -50,9 +50,12 @@ const TICK_OPTIONS = { removeOnComplete: true, removeOnFail: 20 };
  * One tick beside the schedules. After a restart the next one of those may be a whole period away, and only a tick shows that the queue
  * and its workers live: a service that was killed would not be ready again for that long.
  */
-export async function tickNow(backend: QueueBackend, { id }: Pick<Schedule, 'id'>): Promise<void> {
-  await backend.queue('ticks').add(id, {}, TICK_OPTIONS);
+export async function tickNow(backend: QueueBackend): Promise<void> {
+  await backend.queue('ticks').add(FIRST_TICK, {}, TICK_OPTIONS);
 }
+
+/** Rings nothing. */
+export const FIRST_TICK = 'start';
 
 /** Rings one job, unless one like it waits, runs or is to be tried again. */
 export async function ring(

@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { askedRing, headRing, type Ring, schedulesOf } from '../../jobs/schedules.ts';
+import { askedRing, headRing, type Ring, type Schedule, schedulesOf } from '../../jobs/schedules.ts';
 import { runPass } from '../../jobs/sync.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
@@ -11,7 +11,7 @@ import { within } from '../base/within.ts';
 import type { Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/seam.ts';
-import { startWorkers } from './crews.ts';
+import { startTicks, startWorkers } from './crews.ts';
 import { gauges } from './gauges.ts';
 import { heal, overdueSweeps } from './heal.ts';
 import type { Progress } from './health.ts';
@@ -127,22 +127,35 @@ export interface Machinery {
 function run(context: JobContext, periods: Periods): Machinery {
   const { app, backend, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
+  const first = Promise.withResolvers<void>();
+  const ticks = startTicks(context, schedules, first.resolve);
   // Left out where the queue is away: the schedules tick as soon as it is back.
-  for (const schedule of schedules.filter(({ rings }) => rings === 'dispatch'))
-    unlessStopped(signal, tickNow(backend, schedule)).catch(() => undefined);
-  const workers = startWorkers(context, schedules);
-  const sender = startSender(context, periods);
-  const healing = loop({ ...app, signal, name: 'keeping the queue whole', everyMs: periods.heal }, () =>
-    unlessStopped(signal, heal(context, schedules)),
-  );
+  unlessStopped(signal, tickNow(backend)).catch(() => undefined);
+  let sender: Sender | null = null;
+  // The service is ready when a tick has come through: until then an embedded queue, which does one thing at a time, does only that.
+  const rest = within(FIRST_TICK_MS, unlessStopped(signal, first.promise), () => undefined).then(() => {
+    const workers = signal.aborted ? [] : startWorkers(context);
+    sender = signal.aborted ? null : startSender(context, periods);
+    return { workers, sender, healing: keepHealing(context, schedules, periods) };
+  });
   return {
     backend,
-    isSender: sender.isSender,
+    isSender: () => sender?.isSender() ?? false,
     async close() {
-      await Promise.all([closeWorkers(workers), sender.stopped, healing]);
+      const { workers, healing } = await rest;
+      await Promise.all([closeWorkers([ticks, ...workers]), sender?.stopped, healing]);
       await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
     },
   };
+}
+
+const FIRST_TICK_MS = 2000;
+
+function keepHealing(context: JobContext, schedules: readonly Schedule[], { heal: everyMs }: Periods) {
+  const { app, signal } = context;
+  return loop({ ...app, signal, name: 'keeping the queue whole', everyMs }, () =>
+    unlessStopped(signal, heal(context, schedules)),
+  );
 }
 
 function startSender(context: JobContext, periods: Periods): Sender {
