@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { within } from '../base/within.ts';
 import type { Service } from '../worker/service.ts';
@@ -43,7 +44,9 @@ async function start(context: Context): Promise<void> {
     // Told to stop while it was starting: that is what it does.
     if (!signal.aborted) throw error;
   } finally {
-    for (let close = opened.pop(); close; close = opened.pop()) await close();
+    for (let close = opened.pop(); close; close = opened.pop())
+      // With a full disk not everything closes well; the rest does all the same, and the next start gets over it.
+      await close().catch((error) => app.log.warn({ reason: messageOf(error) }, 'something did not close'));
   }
   // A queue that was still opening would keep the process for as long as that takes.
   if (signal.aborted) process.exit(0);

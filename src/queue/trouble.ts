@@ -31,7 +31,7 @@ export function watchTrouble(log: Logger, now: () => number = Date.now): Trouble
       if (!isAway) return;
       isAway = false;
       said.clear();
-      log.info('queue: the server answers again');
+      log.info('queue: it answers again');
     },
   };
 }

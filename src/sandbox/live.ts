@@ -30,9 +30,19 @@ export function createLife(world: World, seed: number): () => LiveEvent {
 /** An event every so often, until the returned function is called. It keeps no process alive. */
 export function startLife(world: World, seed: number, everyMs: number): () => void {
   const step = createLife(world, seed);
-  const timer = setInterval(step, everyMs);
+  const timer = setInterval(() => unlessDiskFails(step), everyMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** On a full disk nothing happens for a while: thrown in a timer, it would end the service that the sandbox lives in. */
+function unlessDiskFails(step: () => unknown): void {
+  try {
+    step();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY)/.test(code)) throw error;
+  }
 }
 
 /** Newer posts get more attention. Ids have holes, so it is the next post at or below the drawn one. */

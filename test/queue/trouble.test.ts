@@ -48,7 +48,7 @@ describe('trouble with the queue', () => {
     trouble.away(new Error('gone'));
     assert.deepEqual(
       told().map(([text]) => text),
-      ['queue: Missing lock', 'queue: gone', 'queue: the server answers again', 'queue: gone'],
+      ['queue: Missing lock', 'queue: gone', 'queue: it answers again', 'queue: gone'],
     );
   });
 

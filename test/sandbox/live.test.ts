@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLife } from '../../src/sandbox/live.ts';
+import { createLife, startLife } from '../../src/sandbox/live.ts';
 import { World } from '../../src/sandbox/world.ts';
 import { fakeClock } from '../support/clock.ts';
+import { eventually } from '../support/mirror-site.ts';
 import { open } from './client.ts';
 
 function live(seed: number, steps: number): { events: string[]; dump: string } {
@@ -67,4 +68,20 @@ test('a living sandbox moves by its timer and stops with it', async (t) => {
   assert.notEqual(JSON.stringify([sandbox.world.posts(), sandbox.world.comments()]), before);
   await sandbox.close();
   t.mock.timers.tick(10_000);
+});
+
+test('life waits while nothing can be written, and goes on afterwards', async () => {
+  const world = new World({ posts: 20 });
+  world.db.pragma('query_only = ON');
+  const stop = startLife(world, 1, 1);
+  const before = JSON.stringify(world.posts());
+  let turns = 0;
+  const turning = setInterval(() => turns++, 1);
+  await eventually('many events had their turn', () => turns > 30);
+  clearInterval(turning);
+  assert.equal(JSON.stringify(world.posts()), before);
+  world.db.pragma('query_only = OFF');
+  await eventually('life goes on', () => JSON.stringify(world.posts()) !== before);
+  stop();
+  world.close();
 });

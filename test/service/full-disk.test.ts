@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { eventually, openSite } from '../support/mirror-site.ts';
+import { skipUnless } from '../support/programs.ts';
+import { isReady, logOf, startService } from './runs.ts';
+
+const limit = (pid: number | undefined, bytes: number | 'unlimited'): Promise<unknown> =>
+  promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
+
+describe('a service whose disk is full', skipUnless('prlimit'), () => {
+  it('gets well when there is space again, and ends in order when it is told to before that', async (t) => {
+    const site = await openSite(t);
+    const service = await startService(site, { SYNC_HEAD_EVERY: '1s' });
+    await eventually('readiness', () => isReady(service));
+
+    await limit(service.child.pid, 16_384);
+    await eventually('it says that it is not well', async () => !(await isReady(service)));
+    await limit(service.child.pid, 'unlimited');
+    await eventually('it is well again', () => isReady(service), 30_000);
+
+    await limit(service.child.pid, 16_384);
+    const lines = logOf(service).length;
+    await eventually('it complains', () => logOf(service).length > lines);
+    await service.stop();
+    const next = await startService(site);
+    await eventually('the next one is ready', () => isReady(next), 30_000);
+    await next.stop();
+    const { code, stdout, stderr } = await site.run(['doctor']);
+    assert.equal(code, 0, stdout + stderr);
+  });
+});
