@@ -18,10 +18,20 @@ export interface LogSettings {
  * So the finished line is masked instead, which no shape of log call can get around.
  */
 export function createLogger({ level, format, secrets, destination }: LogSettings): Logger {
-  const sink = destination ?? pino.destination({ dest: 2, sync: true });
+  const sink = destination ?? stderr();
   const out = format === 'pretty' ? prettied(sink, !destination && hasColours()) : sink;
   const streamWrite = (line: string): string => secrets().reduce((text, secret) => secret.mask(text), line);
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, out);
+}
+
+/** How much waits for a log that cannot be written. */
+const UNWRITTEN_BYTES = 1024 * 1024;
+
+/** A log whose disk is full gets its lines later, or never; a service does not end for that. */
+function stderr(): DestinationStream {
+  const sink = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES });
+  sink.on('error', () => undefined);
+  return sink;
 }
 
 /** Line by line and at once: pino-pretty's own stream could still hold the last lines when the process ends. */

@@ -83,6 +83,8 @@ function catchStrays(json: boolean): void {
     if (error.code === 'EPIPE') process.exit(EXIT_CODES.interrupted);
     throw error;
   });
+  // Words that reach nobody, on a full disk or a closed pipe, are no reason to leave the work.
+  process.stderr.on('error', () => undefined);
 }
 
 /** The first signal asks everything to stop; a second one is not waited for. */
