@@ -19,7 +19,8 @@ export function resultOf(tally: Tally, upstream: ReadonlyMap<string, number>): R
     ...silent.map((name) => `never fired: ${name}`),
     ...broken.flatMap(({ name, broken: said }) => said.map((detail) => `${name}: ${detail}`)),
   ];
-  const text = [faultTable(faults), invariantTable(tally), times(tally), ...reasons].join('\n');
+  const left = tally.missing.map((name) => `left out: ${name}`);
+  const text = [faultTable(faults), invariantTable(tally), times(tally), ...left, ...reasons].join('\n');
   return { passed: reasons.length === 0, text };
 }
 

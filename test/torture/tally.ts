@@ -13,9 +13,12 @@ export interface Tally {
   /** A fault that must fire before the run may pass. */
   expect(fault: string): void;
   fired(fault: string, times?: number): void;
+  /** What this machine cannot do: said in the end, and no reason to fail. */
+  leftOut(faults: readonly string[]): void;
   check(invariant: string, holds: boolean, detail?: () => string): void;
   /** Something measured in milliseconds, such as the time until it is ready again. */
   took(what: string, ms: number): void;
+  readonly missing: readonly string[];
   readonly faults: ReadonlyMap<string, number>;
   readonly invariants: ReadonlyMap<string, Invariant>;
   readonly times: ReadonlyMap<string, number[]>;
@@ -27,7 +30,10 @@ export function createTally(journal: Journal): Tally {
   const faults = new Map<string, number>();
   const invariants = new Map<string, Invariant>();
   const times = new Map<string, number[]>();
+  const missing: string[] = [];
   return {
+    missing,
+    leftOut: (faults) => void missing.push(...faults),
     faults,
     invariants,
     times,

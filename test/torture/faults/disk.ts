@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Random } from '../../../src/sandbox/random.ts';
-import { findProgram } from '../../support/programs.ts';
+import { skipUnless } from '../../support/programs.ts';
 import { checkFile } from '../judge/file.ts';
 import { mustRecover, waitFor } from '../judge/readiness.ts';
 import type { Incident } from '../plan.ts';
@@ -16,13 +16,19 @@ const SMALLEST_FILE = 16_384;
 
 /** A disk that is full, that cannot be written, that does not keep what it was given. */
 export function diskFaults(stage: Stage, random: Random): Incident[] {
-  const incidents: Incident[] = [];
-  if (findProgram('prlimit')) incidents.push(diskFull(stage, random));
-  if (findProgram('strace')) {
-    incidents.push(injected(stage, 'failing fsync', 'fsync,fdatasync', 'EIO'));
-    incidents.push(injected(stage, 'failing writes', 'pwrite64,pwritev', 'ENOSPC'));
-  }
-  return incidents;
+  const withProgram = (name: string, ...incidents: Incident[]): Incident[] => {
+    const { skip } = skipUnless(name);
+    if (skip !== false) stage.tally.leftOut(incidents.map((incident) => `${incident.name} (${skip})`));
+    return skip === false ? incidents : [];
+  };
+  return [
+    ...withProgram('prlimit', diskFull(stage, random)),
+    ...withProgram(
+      'strace',
+      injected(stage, 'failing fsync', 'fsync,fdatasync', 'EIO'),
+      injected(stage, 'failing writes', 'pwrite64,pwritev', 'ENOSPC'),
+    ),
+  ];
 }
 
 /** No file may grow beyond a few pages: SQLite, the queue and exports all meet it. */
@@ -69,7 +75,7 @@ function injected(stage: Stage, name: string, calls: string, error: string): Inc
   };
 }
 
-/** Afterwards it goes on, or has ended with a word about it: then it is started again. */
+/** It goes on meanwhile and afterwards; one that has ended all the same is a defect, and started again for the sake of the others. */
 async function underFailingDisk(
   stage: Stage,
   name: string,
@@ -78,11 +84,9 @@ async function underFailingDisk(
   const { service, journal } = stage;
   const { pid } = service;
   if (pid === null) return;
-  await service.mayEnd(async () => {
-    journal.note(name);
-    await work(pid);
-    await waitFor(1000, () => service.pid === null);
-  });
+  journal.note(name);
+  await work(pid);
+  await waitFor(1000, () => service.pid === null);
   if (service.pid === null) return await recover(stage, name);
   checkFile(stage, name);
   await mustRecover(stage, name);
