@@ -1,9 +1,8 @@
-"""The posts in SQLite in the manner of github-to-sqlite: a generator fetches, a function saves what it is given.
+"""The posts in SQLite in the manner of github-to-sqlite: a generator fetches, a function saves each row and whom it names.
 
-    python3 bench/floors/github_manner.py BASE_URL TOKEN FILE
+    python3 bench/floors/github_manner.py BASE_URL TOKEN FILE [--pages]
 
-github-to-sqlite itself saves row by row, each in a transaction of its own; this saves a page at a time, which is how
-sqlite-utils is quickest.
+With --pages a page at a time, which is how sqlite-utils is quickest.
 """
 import json
 import sys
@@ -11,8 +10,11 @@ import urllib.request
 
 import sqlite_utils
 
+NESTED = (("creator", "users"), ("board", "boards"), ("status", "statuses"))
+FOREIGN_KEYS = [(column, table, "id") for column, table in NESTED]
 
-def fetch_posts(base, token):
+
+def fetch_pages(base, token):
     url = base + "/api/v1/posts/"
     while url:
         request = urllib.request.Request(url, headers={"Authorization": "Bearer " + token})
@@ -22,20 +24,26 @@ def fetch_posts(base, token):
         url = page["next"]
 
 
-def save_posts(db, pages):
-    for posts in pages:
-        for column, table in (("creator", "users"), ("board", "boards"), ("status", "statuses")):
-            nested = {post[column]["id"]: post[column] for post in posts}
-            db[table].upsert_all(nested.values(), pk="id", alter=True)
-            for post in posts:
-                post[column] = post[column]["id"]
-        db["posts"].upsert_all(
-            posts,
-            pk="id",
-            alter=True,
-            foreign_keys=[("creator", "users", "id"), ("board", "boards", "id"), ("status", "statuses", "id")],
-        )
+def save_row(db, post):
+    for column, table in NESTED:
+        post[column] = db[table].upsert(post[column], pk="id", alter=True).last_pk
+    db["posts"].insert(post, pk="id", alter=True, replace=True, foreign_keys=FOREIGN_KEYS)
 
 
-base, token, file = sys.argv[1:]
-save_posts(sqlite_utils.Database(file), fetch_posts(base, token))
+def save_page(db, posts):
+    for column, table in NESTED:
+        nested = {post[column]["id"]: post[column] for post in posts}
+        db[table].upsert_all(nested.values(), pk="id", alter=True)
+        for post in posts:
+            post[column] = post[column]["id"]
+    db["posts"].upsert_all(posts, pk="id", alter=True, foreign_keys=FOREIGN_KEYS)
+
+
+base, token, file, *flags = sys.argv[1:]
+database = sqlite_utils.Database(file)
+for page in fetch_pages(base, token):
+    if "--pages" in flags:
+        save_page(database, page)
+    else:
+        for row in page:
+            save_row(database, row)

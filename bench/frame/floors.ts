@@ -34,13 +34,15 @@ export const shellFloor = floor('curl + jq + sqlite-utils', 'sh', 'sh', 'curl-jq
   'jq',
   'sqlite-utils',
 ]);
-export const pythonFloor = floor(
-  'Python + sqlite-utils',
-  pythonOfSqliteUtils() ?? 'python3',
-  'python3',
-  'github_manner.py',
-  ['python3', 'sqlite-utils'],
-);
+/** Each row by itself, as github-to-sqlite does. */
+export const pythonFloor = pythonFloorWith('Python in the manner of github-to-sqlite');
+/** The quickest way of the same library. */
+export const pythonPagesFloor = pythonFloorWith('Python, a page at a time', '--pages');
+
+function pythonFloorWith(name: string, ...flags: string[]): Floor {
+  const python = pythonOfSqliteUtils() ?? 'python3';
+  return floor(name, python, 'python3', 'github_manner.py', ['python3', 'sqlite-utils'], flags);
+}
 
 function floor(
   name: string,

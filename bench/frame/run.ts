@@ -114,12 +114,14 @@ function report(request: Request, outcomes: Outcome[], where: Circumstances): st
 
 function summary(rows: Row[], outcomes: Outcome[]): string[] {
   const short = rows.filter(isShort).map(({ row }) => row);
-  const absent = rows.filter(({ peer }) => peer?.values.length === 0);
+  const absent = rows.flatMap(({ row, ours, peer }) =>
+    [ours, peer].filter((series) => series?.values.length === 0).map((series) => ({ row, series })),
+  );
   const bounded = rows.filter(({ figure, bound }) => bound && !Number.isNaN(figure)).length;
   return [
     `${bounded - short.length} of ${bounded} figures are within their bounds.`,
     ...short.map((row) => `Short: ${row}`),
-    ...absent.map(({ row, peer }) => `Not measured: ${row} (${peer?.command})`),
+    ...absent.map(({ row, series }) => `Not measured: ${row} (${series?.command})`),
     ...outcomes.flatMap(({ set, failure }) =>
       failure ? [`Failed: ${set.name}: ${failure.split('\n')[0]}`] : [],
     ),

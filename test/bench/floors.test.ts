@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { measured } from '../../bench/frame/child.ts';
-import { peopleFloor, postsFloor, pythonFloor, shellFloor } from '../../bench/frame/floors.ts';
+import {
+  peopleFloor,
+  postsFloor,
+  pythonFloor,
+  pythonPagesFloor,
+  shellFloor,
+} from '../../bench/frame/floors.ts';
 import { closeUpstreams, upstreamOf } from '../../bench/frame/upstream.ts';
 
 const POSTS = 150;
@@ -18,7 +24,7 @@ after(async () => {
 });
 
 /** A script that stopped early would pass for a fast one. */
-for (const floor of [postsFloor, peopleFloor, shellFloor, pythonFloor]) {
+for (const floor of [postsFloor, peopleFloor, shellFloor, pythonFloor, pythonPagesFloor]) {
   const skip = floor.lacks === '' ? false : `not installed: ${floor.lacks}`;
   test(`${floor.name} brings every post home`, { skip }, async () => {
     const file = join(folder, `${floor.name}.db`);
