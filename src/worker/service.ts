@@ -195,10 +195,12 @@ function workContext(app: App, metrics: Metrics, periods: Periods, signal: Abort
 }
 
 /**
- * What is overdue at the start is read at once: an embedded queue takes seconds to be made, and the first mirror should not wait for it.
- * A pass that fails here is rung through the queue soon after, like any that is missing.
+ * A list that was never read is read at once: an embedded queue takes seconds to be made, and the first mirror should not wait for it.
+ * Where there is a mirror the queue comes first, for reading a long list would keep a start from being ready. A pass that fails
+ * here is rung through the queue soon after, like any that is missing.
  */
 async function firstSweeps(context: WorkContext): Promise<void> {
-  const passes = overdueSweeps(context).map(({ resource }) => runPass(context, resource, 'sweep'));
+  const unread = overdueSweeps(context).filter(({ finishedAt }) => finishedAt === null);
+  const passes = unread.map(({ resource }) => runPass(context, resource, 'sweep'));
   await Promise.allSettled(passes);
 }
