@@ -2,7 +2,7 @@ import { toInstant } from '../../contract/datetime.ts';
 import type { Comment } from '../../contract/decode.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
-import type { RowWriter } from './rows.ts';
+import { type RowWriter, storedRows } from './rows.ts';
 
 interface StoredComment {
   post_id: number;
@@ -21,10 +21,12 @@ interface StoredComment {
 
 /** Writes a comment only where it differs from what is stored, and keeps the version it replaces. */
 export function commentWriter(db: Db): RowWriter<Comment> {
-  const find = db.prepare<[number], StoredComment>(`
-    SELECT post_id, creator_id, kind, status, likes_count, highlighted, internal, content,
-           coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at
-      FROM comments WHERE id = ?`);
+  const stored = storedRows<StoredComment>(
+    db,
+    'comments',
+    `post_id, creator_id, kind, status, likes_count, highlighted, internal, content,
+     coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at`,
+  );
   const insert = db.prepare(`
     INSERT INTO comments (id, post_id, creator_id, kind, status, likes_count, highlighted, internal, content,
                           created, created_raw, extra, first_seen_at, changed_at, version_at)
@@ -56,9 +58,11 @@ export function commentWriter(db: Db): RowWriter<Comment> {
   };
 
   return {
+    expect: stored.expect,
     write(comment, at) {
-      const old = find.get(comment.id);
+      const old = stored.find(comment.id);
       if (old && isSame(old, comment)) return 'unchanged';
+      stored.wrote(comment.id);
       const created = toInstant(comment.created);
       const { id, post, creator, kind, status, likes_count, highlighted, internal, content, extra } = comment;
       const flags = [Number(highlighted), Number(internal)];
@@ -74,8 +78,9 @@ export function commentWriter(db: Db): RowWriter<Comment> {
       return 'updated';
     },
     remove(id, at) {
-      const old = find.get(id);
+      const old = stored.find(id);
       if (!old || old.deleted_at !== null) return false;
+      stored.wrote(id);
       keep(id, old, old.content);
       return remove.run(at, at, at, id).changes === 1;
     },

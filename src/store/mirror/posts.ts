@@ -2,7 +2,7 @@ import { toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
-import type { RowWriter } from './rows.ts';
+import { type RowWriter, storedRows } from './rows.ts';
 import type { TextIndex } from './text-index.ts';
 
 interface StoredPost {
@@ -22,14 +22,16 @@ interface StoredPost {
 
 /** Writes a post only where it differs from what is stored, and keeps the version it replaces. */
 export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
-  const find = db.prepare<[number], StoredPost>(`
-    SELECT title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
-           coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at
-      FROM posts WHERE id = ?`);
+  const stored = storedRows<StoredPost>(
+    db,
+    'posts',
+    `title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
+     coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at`,
+  );
   const insert = db.prepare(`
     INSERT INTO posts (id, title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
                        created, created_raw, extra, first_seen_at, changed_at, version_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(`
     UPDATE posts SET title = ?, content = ?, url = ?, creator_id = ?, board_id = ?, status_id = ?, votes_count = ?,
                      comments_count = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?,
@@ -59,23 +61,17 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
     );
   };
 
-  // New rows come in runs: after one, the next is tried as new at once instead of being looked for first.
-  let isRunOfNew = false;
-  const insertIfNew = (post: Post, columns: Columns, at: string): boolean => {
-    isRunOfNew = insert.run(post.id, ...columns, at, at, at).changes === 1;
-    if (isRunOfNew) text.added(post.id, post.title, post.content);
-    return isRunOfNew;
-  };
-
   return {
+    expect: stored.expect,
     write(post, at) {
-      if (isRunOfNew && insertIfNew(post, columnsOf(post), at)) return 'inserted';
-      const old = find.get(post.id);
+      const old = stored.find(post.id);
       if (old && isSame(old, post)) return 'unchanged';
       const { id, title, content } = post;
       const columns = columnsOf(post);
+      stored.wrote(id);
       if (!old) {
-        insertIfNew(post, columns, at);
+        insert.run(id, ...columns, at, at, at);
+        text.added(id, title, content);
         return 'inserted';
       }
       const isSameText = old.title === title && old.content === content;
@@ -86,8 +82,9 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
       return 'updated';
     },
     remove(id, at) {
-      const old = find.get(id);
+      const old = stored.find(id);
       if (!old || old.deleted_at !== null) return false;
+      stored.wrote(id);
       keep(id, old, old);
       return remove.run(at, at, at, id).changes === 1;
     },
