@@ -18,6 +18,13 @@ describe('the memory of ids', () => {
     );
   });
 
+  it('keeps what it knows when the first id comes that does not fit into 32 bits', () => {
+    const isFirst = idMemory();
+    const ids = Array.from({ length: 2000 }, (_, n) => 2 ** 32 - 1000 + n);
+    for (const id of ids) assert.ok(isFirst(id), String(id));
+    for (const id of ids) assert.ok(!isFirst(id), String(id));
+  });
+
   it('takes in a hundred thousand neighbouring ids, and multiples of a large power of two, in a moment', () => {
     for (const step of [1, 2 ** 20, 2 ** 32]) {
       const isFirst = idMemory();
