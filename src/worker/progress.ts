@@ -30,7 +30,8 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
     const { app, activity } = context;
     const now = app.clock.now();
     const open = options.queue();
-    const depth = open && (await queueDepth(open));
+    // Before the first tick the service is not ready anyway, and whoever asks would keep an embedded queue from that tick.
+    const depth = open && (activity.lastTickAt === null ? await answering(open) : await queueDepth(open));
     const { since } = await app.outbox.due(now, 1);
     return {
       now,
@@ -68,8 +69,17 @@ function durationOf({ startedAt, finishedAt }: LastPass): number {
   return startedAt === null || finishedAt === null ? 0 : finishedAt - startedAt;
 }
 
+type Depth = Progress['queue']['depth'];
+
+async function answering({ backend }: OpenQueue): Promise<Depth | null> {
+  return await backend.ping(ANSWER_MS).then(
+    () => [],
+    () => null,
+  );
+}
+
 /** Jobs by queue and state; null when the queue does not answer. */
-export async function queueDepth({ backend }: OpenQueue): Promise<Progress['queue']['depth'] | null> {
+export async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> {
   const counted = async () => {
     await backend.ping(ANSWER_MS);
     const each = QUEUES.map(async (queue) => {
@@ -78,7 +88,7 @@ export async function queueDepth({ backend }: OpenQueue): Promise<Progress['queu
     });
     return (await Promise.all(each)).flat();
   };
-  return await within<Progress['queue']['depth'] | null>(ANSWER_MS, counted(), () => null).catch(() => null);
+  return await within<Depth | null>(ANSWER_MS, counted(), () => null).catch(() => null);
 }
 
 /** Sweeps of other processes, followed by the pages they write down; a number that does not grow shows nothing. */
