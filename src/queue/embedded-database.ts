@@ -3,7 +3,6 @@ import { messageOf } from '../base/errors.ts';
 import { probeDisk } from './disk-probe.ts';
 import { moveAside, prepareFolder, restrictFiles } from './folder.ts';
 import { pauseAfter, refuseIfClosed } from './patience.ts';
-import { migrate, USE_SCHEMA } from './pg-backend.ts';
 import { type Patience, PgliteSession } from './pglite-session.ts';
 import type { QueueOptions, Trouble } from './seam.ts';
 
@@ -63,8 +62,9 @@ async function openDatabase({ folder, patience }: Place, closing: AbortSignal): 
   const stop = (): void => void db.kill('the queue is closed');
   closing.addEventListener('abort', stop);
   try {
-    await db.ready;
-    await prepare(db, patience.openMs);
+    // BullMQ is loaded while the thread opens the database, which takes longer.
+    const [backend] = await Promise.all([import('./pg-backend.ts'), db.ready]);
+    await prepare(db, backend, patience.openMs);
     restrictFiles(folder);
     return db;
   } catch (error) {
@@ -75,7 +75,11 @@ async function openDatabase({ folder, patience }: Place, closing: AbortSignal): 
   }
 }
 
-async function prepare(db: PgliteSession, patienceMs: number): Promise<void> {
+async function prepare(
+  db: PgliteSession,
+  { migrate, USE_SCHEMA }: typeof import('./pg-backend.ts'),
+  patienceMs: number,
+): Promise<void> {
   await migrate({ query: (text, params) => db.query(text, params, patienceMs) });
   await db.query(USE_SCHEMA);
   // Reads every table once: a file that is missing shows now and not at the first job.

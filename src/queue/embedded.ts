@@ -2,7 +2,6 @@ import { basename, dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { openOrReplace, reopen } from './embedded-database.ts';
 import { prepareFolder, restrictFiles } from './folder.ts';
-import { pgMakers } from './pg-backend.ts';
 import type { Patience } from './pglite-session.ts';
 import { revivingPool } from './reviving-pool.ts';
 import type { Connection, QueueOptions, Trouble } from './seam.ts';
@@ -31,6 +30,7 @@ export async function openEmbedded(
       reopen: (closing) => reopen(place, trouble, closing),
       trouble,
     });
+    const { pgMakers } = await import('./pg-backend.ts');
     return {
       kind: 'embedded',
       place: folder,
