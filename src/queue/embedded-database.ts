@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../base/errors.ts';
 import { probeDisk } from './disk-probe.ts';
@@ -5,8 +6,9 @@ import { moveAside, prepareFolder, restrictFiles } from './folder.ts';
 import { pauseAfter, refuseIfClosed } from './patience.ts';
 import { type Patience, PgliteSession } from './pglite-session.ts';
 import type { QueueOptions, Trouble } from './seam.ts';
+import type { Template } from './template.ts';
 
-export type Place = Pick<QueueOptions, 'folder' | 'log'> & { patience: Patience };
+export type Place = Pick<QueueOptions, 'folder' | 'log'> & { patience: Patience; template?: Template };
 
 /** The queue is only a bell: a folder that cannot be read must not keep the service from starting. */
 export async function openOrReplace(place: Place): Promise<PgliteSession> {
@@ -56,8 +58,11 @@ function setAside({ folder, log }: Place, error: unknown): void {
   );
 }
 
-async function openDatabase({ folder, patience }: Place, closing: AbortSignal): Promise<PgliteSession> {
+async function openDatabase(place: Place, closing: AbortSignal): Promise<PgliteSession> {
+  const { folder, patience, template } = place;
   prepareFolder(folder);
+  const isNew = readdirSync(folder).length === 0;
+  const isCopy = isNew && (await template?.copyTo(folder)) === true;
   const db = new PgliteSession({ folder }, patience);
   const stop = (): void => void db.kill('the queue is closed');
   closing.addEventListener('abort', stop);
@@ -66,13 +71,22 @@ async function openDatabase({ folder, patience }: Place, closing: AbortSignal): 
     const [backend] = await Promise.all([import('./pg-backend.ts'), db.ready]);
     await prepare(db, backend, patience.openMs);
     restrictFiles(folder);
+    if (isNew && !isCopy) await keepAsTemplate(db, place);
     return db;
   } catch (error) {
     await db.kill(messageOf(error));
+    if (isCopy) await template?.drop();
     throw error;
   } finally {
     closing.removeEventListener('abort', stop);
   }
+}
+
+/** Nobody asks anything yet, and PGlite does nothing by itself: after a checkpoint the files are what a kill would leave. */
+async function keepAsTemplate(db: PgliteSession, { folder, template }: Place): Promise<void> {
+  if (!template) return;
+  await db.query('CHECKPOINT');
+  await template.keep(folder);
 }
 
 async function prepare(

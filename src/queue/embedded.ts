@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { openOrReplace, reopen } from './embedded-database.ts';
@@ -5,6 +6,7 @@ import { prepareFolder, restrictFiles } from './folder.ts';
 import type { Patience } from './pglite-session.ts';
 import { revivingPool } from './reviving-pool.ts';
 import type { Connection, QueueOptions, Trouble } from './seam.ts';
+import { defaultTemplate } from './template.ts';
 
 const PATIENCE: Patience = { stuckMs: 10_000, openMs: 60_000 };
 
@@ -18,7 +20,7 @@ export async function openEmbedded(
   patience: Patience = PATIENCE,
 ): Promise<Connection> {
   const { folder, log } = options;
-  const place = { folder, log, patience };
+  const place = { folder, log, patience, template: defaultTemplate(pgliteVersion()) };
   prepareFolder(folder);
   const lock = options.takeLock(join(dirname(folder), `${basename(folder)}.lock`));
   if (!lock.ok)
@@ -55,4 +57,9 @@ export async function openEmbedded(
     lock.release();
     throw error;
   }
+}
+
+function pgliteVersion(): string {
+  const manifest = new URL('../package.json', import.meta.resolve('@electric-sql/pglite'));
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
