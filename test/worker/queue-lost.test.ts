@@ -60,6 +60,10 @@ describe('a queue that loses everything', skipUnless('redis-server'), () => {
     await until('a tick', async () => (await service.progress()).lastTickAt !== null);
     await redis.kill();
     await until('it says so', async () => !(await service.progress()).queue.reachable);
+    const asked = performance.now();
+    await service.progress();
+    const took = performance.now() - asked;
+    assert.ok(took < 1500, `a probe was kept waiting for ${took} ms`);
     await station.add('Meanwhile');
     await redis.restart();
     await until('a post', () => station.posted().length === 1, 30_000);
