@@ -1,20 +1,38 @@
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../src/base/errors.ts';
 import { QUEUE_KINDS } from './queue-site.ts';
+import type { TortureOptions } from './stage.ts';
 import { torture } from './torture.ts';
 
 /** `npm run torture -- --minutes N --seed S --queue embedded|redis|postgres` */
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '3' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    queue: { type: 'string', default: 'embedded' },
-  },
-});
-const queue = QUEUE_KINDS.find((kind) => kind === values.queue);
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
-if (!queue || !(minutes > 0) || !Number.isInteger(seed))
-  throw new Error(`--minutes and --seed are numbers, --queue is one of ${QUEUE_KINDS.join(', ')}`);
+const USAGE = `npm run torture -- [--minutes N] [--seed S] [--queue ${QUEUE_KINDS.join('|')}]`;
 
+function wanted(): TortureOptions {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '3' },
+      seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+      queue: { type: 'string', default: 'embedded' },
+    },
+  });
+  const queue = QUEUE_KINDS.find((kind) => kind === values.queue);
+  const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+  if (!queue) throw new Error(`--queue ${values.queue} is none of ${QUEUE_KINDS.join(', ')}`);
+  if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes} is not a number above 0`);
+  if (!Number.isInteger(seed)) throw new Error(`--seed ${values.seed} is not a whole number`);
+  return { minutes, seed, queue };
+}
+
+function wantedOrExit(): TortureOptions {
+  try {
+    return wanted();
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${USAGE}\n`);
+    process.exit(2);
+  }
+}
+
+const { minutes, seed, queue } = wantedOrExit();
 process.stdout.write(`${minutes} minutes, seed ${seed}, queue ${queue}\n`);
 const { passed, text, folder } = await torture({ minutes, seed, queue });
 process.stdout.write(`${text}\n`);
