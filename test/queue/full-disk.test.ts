@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
+import { limitFiles } from '../support/disk-limit.ts';
 import { eventually } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
-import { type Busy, startBusy } from './disk-child.ts';
+import { startBusy } from './disk-child.ts';
 import { copiesOfQueue } from './reviving-site.ts';
-
-/** No file of that process may grow beyond it: what is smaller, as the lock and the pid file, still works. */
-const limit = ({ pid }: Busy, bytes: number | 'unlimited'): Promise<unknown> =>
-  promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 
 describe('a queue in a folder whose disk is full', skipUnless('prlimit'), () => {
   const { newFolder } = copiesOfQueue();
@@ -22,11 +17,11 @@ describe('a queue in a folder whose disk is full', skipUnless('prlimit'), () => 
     const count = (what: RegExp): number => child.said.filter((line) => what.test(line)).length;
     await eventually('it works', () => count(/^done/) > 5);
 
-    await limit(child, 16_384);
+    await limitFiles(child.pid, 16_384);
     await eventually('it says that it broke down', () => count(/broken down \(could not write/) > 0);
     await eventually('it says why it stays away', () => count(/nothing can be written beside/) > 0);
     const before = count(/^done/);
-    await limit(child, 'unlimited');
+    await limitFiles(child.pid, 'unlimited');
     const lifted = performance.now();
     await eventually('it works again', () => count(/^done/) > before);
     t.diagnostic(

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
+import { limitFiles } from '../support/disk-limit.ts';
 import { eventually, openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { isReady, logOf, startService } from './runs.ts';
-
-const limit = (pid: number | undefined, bytes: number | 'unlimited'): Promise<unknown> =>
-  promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 
 describe('a service whose disk is full', skipUnless('prlimit'), () => {
   it('gets well when there is space again, and ends in order when it is told to before that', async (t) => {
@@ -15,12 +11,12 @@ describe('a service whose disk is full', skipUnless('prlimit'), () => {
     const service = await startService(site, { SYNC_HEAD_EVERY: '1s' });
     await eventually('readiness', () => isReady(service));
 
-    await limit(service.child.pid, 16_384);
+    await limitFiles(service.child.pid, 16_384);
     await eventually('it says that it is not well', async () => !(await isReady(service)));
-    await limit(service.child.pid, 'unlimited');
+    await limitFiles(service.child.pid, 'unlimited');
     await eventually('it is well again', () => isReady(service), 30_000);
 
-    await limit(service.child.pid, 16_384);
+    await limitFiles(service.child.pid, 16_384);
     const lines = logOf(service).length;
     await eventually('it complains', () => logOf(service).length > lines);
     await service.stop();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Db, openForWriting } from '../db.ts';
 import { takeLock } from '../lock.ts';
 import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
+import { senderLockPath } from '../outbox/sender-lock.ts';
 import { expiry } from './expire.ts';
 import { keyFileOf, readKey, readOrMakeKey } from './key.ts';
 import { personEraser } from './person.ts';
@@ -88,7 +89,7 @@ function suppressing(db: Db, keyFile: string) {
 
 /** Whoever gets the sender's lock knows that nobody sends: what still says so was left behind. */
 function eraseOrphans(db: Db, options: SqliteStoreOptions, ids: readonly number[], at: string): number {
-  const lock = takeLock(`${options.path}.sender.lock`, `${options.holder}, since ${at}`);
+  const lock = takeLock(senderLockPath(options.path), `${options.holder}, since ${at}`);
   if (!lock.ok) return 0;
   try {
     const orphans = db

@@ -15,7 +15,7 @@ export interface SenderLock {
 export function senderLock({ path, holder }: Pick<SqliteStoreOptions, 'path' | 'holder'>): SenderLock {
   let place: Lock | null = null;
   const whose = (): string => `${holder}, since ${new Date().toISOString()}`;
-  const take = (): Lock | Busy => takeLock(`${path}.sender.lock`, whose());
+  const take = (): Lock | Busy => takeLock(senderLockPath(path), whose());
   const leave = (): void => {
     place?.release();
     place = null;
@@ -36,6 +36,11 @@ export function senderLock({ path, holder }: Pick<SqliteStoreOptions, 'path' | '
 function placeInLine(path: string, holder: string): Lock | null {
   const place = takeLock(nextPath(path), holder);
   return place.ok ? place : null;
+}
+
+/** Whoever has this lock of a mirror sends. */
+export function senderLockPath(mirror: string): string {
+  return `${mirror}.sender.lock`;
 }
 
 function nextPath(path: string): string {

@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Random } from '../../../src/sandbox/random.ts';
+import { limitFiles } from '../../support/disk-limit.ts';
 import { skipUnless } from '../../support/programs.ts';
 import { checkFile } from '../judge/file.ts';
 import { mustRecover, waitFor } from '../judge/readiness.ts';
@@ -34,17 +34,15 @@ export function diskFaults(stage: Stage, random: Random): Incident[] {
 /** No file may grow beyond a few pages: SQLite, the queue and exports all meet it. */
 function diskFull(stage: Stage, random: Random): Incident {
   const { service, tally } = stage;
-  const limit = (pid: number, bytes: number | 'unlimited'): Promise<unknown> =>
-    promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
   const name = 'disk full';
   return {
     name,
     run: () =>
       underFailingDisk(stage, name, async (pid) => {
         const before = service.said().length;
-        await limit(pid, SMALLEST_FILE);
+        await limitFiles(pid, SMALLEST_FILE);
         await delay(1500 + random.int(2500));
-        await limit(pid, 'unlimited').catch(() => undefined);
+        await limitFiles(pid, 'unlimited').catch(() => undefined);
         const complaints =
           service
             .said()
