@@ -1,20 +1,20 @@
 import { codeOf } from '../base/errors.ts';
-import type { Page } from './page.ts';
+import type { Arrived } from './page.ts';
 import { follow } from './watch.ts';
 
-export type ReadPage<T> = (cursor: string, number: number, signal: AbortSignal) => Promise<Page<T>>;
+export type ReadPage<T> = (cursor: string, number: number, signal: AbortSignal) => Promise<Arrived<T>>;
 
 /** Pages under way before their turn. */
 export interface Ahead<T> {
   /** The page at the cursor, from what is under way or read now. */
-  take(cursor: string, number: number): Promise<Page<T>>;
+  take(cursor: string, number: number): Promise<Arrived<T>>;
   /** Starts what follows this page. */
-  prepare(page: Page<T>): void;
+  prepare(page: Arrived<T>): void;
   stop(): void;
 }
 
 interface Pending<T> {
-  page: Promise<Page<T>>;
+  page: Promise<Arrived<T>>;
   /** Asked for on a prediction, before any page said that it exists. */
   guessed: boolean;
 }

@@ -5,7 +5,7 @@ import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
 import { type Connections, readConnections } from './connection.ts';
 import { type CreateOutcome, type CreateRequest, create } from './create.ts';
 import { type ClientOptions, type Context, settle } from './options.ts';
-import { LISTS, type List, type Page, type Reject, type RowOf } from './page.ts';
+import { type Arrived, LISTS, type List, opened, type Page, type Reject, type RowOf } from './page.ts';
 import { type WalkOptions, walk } from './paginate.ts';
 import { toAppError } from './read.ts';
 import { describe, readPage, readSearch } from './reader.ts';
@@ -39,11 +39,16 @@ export function createClient(options: ClientOptions): Client {
   const senders = sendCreates(context, closing.signal);
   const reading = untilClosed(closing.signal);
 
-  const page = <T>(list: List<T>, cursor: string, number: number, signal?: AbortSignal): Promise<Page<T>> =>
+  const read = <T>(
+    list: List<T>,
+    cursor: string,
+    number: number,
+    signal?: AbortSignal,
+  ): Promise<Arrived<T>> =>
     reading(signal, (linked) => readPage(context, dispatcher, list, { cursor, number, signal: linked }));
   const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
     walk<T>(
-      (cursor, number, signal) => page(list, cursor, number, signal),
+      (cursor, number, signal) => read(list, cursor, number, signal),
       options,
       (failure, { cursor, number }) =>
         toAppError(failure, { what: describe(list, cursor, number), host: context.base.host, attempts: 1 }),
@@ -52,8 +57,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     posts: (options) => pages(LISTS.posts, options),
     comments: (options) => pages(LISTS.comments, options),
-    page: <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
-      page<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal),
+    page: async <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
+      opened(await read<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal)),
     search: (text, signal) => reading(signal, (linked) => readSearch(context, dispatcher, text, linked)),
     create: (post, signal) => senders.send({ operation: 'createPost', post }, signal),
     createAsUser: (post, signal) => senders.send({ operation: 'createPostAsUser', post }, signal),

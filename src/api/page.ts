@@ -39,6 +39,15 @@ export interface Page<T> {
   bytes: number;
 }
 
+/** A page that has arrived but whose rows nobody has looked at: the following one can already be asked for. */
+export interface Arrived<T> extends Omit<Page<T>, 'rows' | 'rejects'> {
+  decode(): Pick<Page<T>, 'rows' | 'rejects'>;
+}
+
+export function opened<T>({ decode, ...page }: Arrived<T>): Page<T> {
+  return { ...page, ...decode() };
+}
+
 export interface List<T> {
   name: Resource;
   operation: Operation;

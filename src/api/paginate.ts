@@ -1,7 +1,7 @@
 import { fetchAhead, type ReadPage } from './ahead.ts';
 import { Failure } from './failure.ts';
 import { idMemory } from './id-memory.ts';
-import type { Page } from './page.ts';
+import { type Arrived, opened, type Page } from './page.ts';
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -24,14 +24,17 @@ export async function* walk<T extends { id: number }>(
 ): AsyncGenerator<Page<T>, void, undefined> {
   signal?.throwIfAborted();
   const pages = fetchAhead(read, ahead, signal);
-  const problemOf = circleCheck<T>(from, isNewId);
+  const check = circleCheck<T>(from, isNewId);
   try {
     let cursor: string | null = from;
     for (let number = 1; cursor !== null; number++) {
-      const page: Page<T> = await pages.take(cursor, number);
-      const problem = problemOf(page);
+      const arrived: Arrived<T> = await pages.take(cursor, number);
+      const leadsBack = check.next(arrived);
+      // Before the rows are decoded, so that the upstream works meanwhile.
+      if (leadsBack === null) pages.prepare(arrived);
+      const page = opened(arrived);
+      const problem = leadsBack ?? check.rows(page);
       if (problem !== null) throw explain(problem, page);
-      pages.prepare(page);
       yield page;
       cursor = page.next;
     }
@@ -44,20 +47,23 @@ function circleCheck<T extends { id: number }>(from: string, isNewId: WalkOption
   const cursors = new Set(['', from]);
   const isNew = noveltyCheck(isNewId);
   let stale = 0;
-  return (page: Page<T>): Failure | null => {
-    stale = isNew(page) ? 0 : stale + 1;
-    if (stale >= STALE_PAGES) {
+  return {
+    next({ next }: Arrived<T>): Failure | null {
+      if (next === null) return null;
+      if (cursors.has(next)) {
+        return new Failure('protocol', '`next` leads back to a page of this walk: the list goes in circles');
+      }
+      cursors.add(next);
+      return null;
+    },
+    rows(page: Page<T>): Failure | null {
+      stale = isNew(page) ? 0 : stale + 1;
+      if (stale < STALE_PAGES) return null;
       return new Failure(
         'protocol',
         `the last ${STALE_PAGES} pages brought no new id: the list goes in circles`,
       );
-    }
-    if (page.next === null) return null;
-    if (cursors.has(page.next)) {
-      return new Failure('protocol', '`next` leads back to a page of this walk: the list goes in circles');
-    }
-    cursors.add(page.next);
-    return null;
+    },
   };
 }
 

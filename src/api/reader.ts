@@ -6,16 +6,16 @@ import { authParameter, endpointOf } from './endpoint.ts';
 import { Failure, oneLine } from './failure.ts';
 import { cursorOf, withoutCredentials } from './next.ts';
 import type { Context } from './options.ts';
-import { checkRows, decodeRows, LISTS, type List, openEnvelope, type Page, type Reject } from './page.ts';
+import { type Arrived, checkRows, decodeRows, LISTS, type List, openEnvelope, type Reject } from './page.ts';
 import { read, toAppError } from './read.ts';
 
-/** Reads one page: request, envelope, rows and the way to the following page. */
+/** Reads one page: request, envelope and the way to the following page. */
 export async function readPage<T>(
   context: Context,
   dispatcher: Dispatcher,
   list: List<T>,
   place: { cursor: string; number: number; signal: AbortSignal },
-): Promise<Page<T>> {
+): Promise<Arrived<T>> {
   const { operation } = list;
   const { number, signal } = place;
   const cursor = checkCursor(place.cursor, context);
@@ -36,15 +36,8 @@ export async function readPage<T>(
       authParameter: authParameter(context.auth),
       secret,
     });
-    return {
-      ...decodeRows(results, list.decode, secret),
-      number,
-      cursor,
-      next: following,
-      serverTime,
-      receivedAt,
-      bytes,
-    };
+    const decode = () => decodeRows(results, list.decode, secret);
+    return { decode, number, cursor, next: following, serverTime, receivedAt, bytes };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import * as wire from './entities.ts';
 import { canonicalJson, canonicalObject, UnstorableJson } from './json.ts';
+import { isPlainComment, isPlainPost } from './plain.ts';
 
 /** What the upstream sent beyond its documented fields, as canonical JSON text; null when there was nothing. */
 export type Extra = string | null;
@@ -28,24 +29,26 @@ export type Decoded<T> = { ok: true; row: T } | { ok: false; reason: string };
 
 export const decodePost = decoder(
   wire.Post,
-  (raw): Post => ({
+  isPlainPost,
+  (raw, extra): Post => ({
     id: raw.id,
     title: raw.title,
     content: raw.content,
     url: raw.url,
-    creator: toUser(raw.creator),
-    board: toBoard(raw.board),
-    status: toStatus(raw.status),
+    creator: toUser(raw.creator, extra),
+    board: toBoard(raw.board, extra),
+    status: toStatus(raw.status, extra),
     votes_count: raw.votes_count,
     created: raw.created,
     comments_count: raw.comments_count,
-    extra: extraOf(raw, postFields),
+    extra: extra(raw, postFields),
   }),
 );
 
 export const decodeComment = decoder(
   wire.Comment,
-  (raw): Comment => ({
+  isPlainComment,
+  (raw, extra): Comment => ({
     id: raw.id,
     kind: raw.kind,
     status:
@@ -57,9 +60,9 @@ export const decodeComment = decoder(
     highlighted: raw.highlighted,
     internal: raw.internal,
     content: raw.content,
-    post: toReference(raw.post),
-    creator: toUser(raw.creator),
-    extra: extraOf(raw, commentFields),
+    post: toReference(raw.post, extra),
+    creator: toUser(raw.creator, extra),
+    extra: extra(raw, commentFields),
   }),
 );
 
@@ -70,21 +73,25 @@ const boardFields = documented(wire.Board, 'board');
 const statusFields = documented(wire.Status, 'status');
 const referenceFields = documented(wire.PostReference, 'post');
 
-function toUser(raw: wire.UserWire): User {
+type ReadExtra = (raw: object, fields: Documentation) => Extra;
+
+const noExtra: ReadExtra = () => null;
+
+function toUser(raw: wire.UserWire, extra: ReadExtra): User {
   const { id, email, name, alias, registered, is_admin, is_team } = raw;
-  return { id, email, name, alias, registered, is_admin, is_team, extra: extraOf(raw, userFields) };
+  return { id, email, name, alias, registered, is_admin, is_team, extra: extra(raw, userFields) };
 }
 
-function toBoard(raw: wire.BoardWire): Board {
-  return { id: raw.id, name: raw.name, url: raw.url, extra: extraOf(raw, boardFields) };
+function toBoard(raw: wire.BoardWire, extra: ReadExtra): Board {
+  return { id: raw.id, name: raw.name, url: raw.url, extra: extra(raw, boardFields) };
 }
 
-function toStatus(raw: wire.StatusWire): Status {
-  return { id: raw.id, name: raw.name, color: raw.color, extra: extraOf(raw, statusFields) };
+function toReference(raw: wire.PostReferenceWire, extra: ReadExtra): PostReference {
+  return { id: raw.id, title: raw.title, url: raw.url, extra: extra(raw, referenceFields) };
 }
 
-function toReference(raw: wire.PostReferenceWire): PostReference {
-  return { id: raw.id, title: raw.title, url: raw.url, extra: extraOf(raw, referenceFields) };
+function toStatus(raw: wire.StatusWire, extra: ReadExtra): Status {
+  return { id: raw.id, name: raw.name, color: raw.color, extra: extra(raw, statusFields) };
 }
 
 interface Documentation {
@@ -129,13 +136,15 @@ function named(what: string, write: () => string): string {
  */
 function decoder<S extends z.ZodType, T>(
   schema: S,
-  shape: (raw: z.output<S>) => T,
+  isPlain: (raw: unknown) => boolean,
+  shape: (raw: z.output<S>, extra: ReadExtra) => T,
 ): (raw: unknown) => Decoded<T> {
   return (raw) => {
+    if (isPlain(raw)) return { ok: true, row: shape(raw as z.output<S>, noExtra) };
     const checked = schema.safeParse(raw);
     if (!checked.success) return { ok: false, reason: explain(checked.error) };
     try {
-      return { ok: true, row: shape(raw as z.output<S>) };
+      return { ok: true, row: shape(raw as z.output<S>, extraOf) };
     } catch (error) {
       if (error instanceof UnstorableJson) return { ok: false, reason: error.message };
       throw error;

@@ -1,18 +1,11 @@
-import { Created, NewPost, NewPostAsUser } from './entities.ts';
-
 export { RESOURCES, type Resource } from './resources.ts';
 
 /** The five operations of the API. Paths are relative to the base URL, trailing slash included. */
 export const ENDPOINTS = {
   listPosts: { method: 'GET', path: '/api/v1/posts/' },
   searchPosts: { method: 'GET', path: '/api/v1/posts/' },
-  createPost: { method: 'POST', path: '/api/v1/posts/create/', body: NewPost, response: Created },
-  createPostAsUser: {
-    method: 'POST',
-    path: '/api/v1/posts/create/as-user/',
-    body: NewPostAsUser,
-    response: Created,
-  },
+  createPost: { method: 'POST', path: '/api/v1/posts/create/' },
+  createPostAsUser: { method: 'POST', path: '/api/v1/posts/create/as-user/' },
   listComments: { method: 'GET', path: '/api/v1/comments/' },
 } as const;
 

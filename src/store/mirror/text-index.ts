@@ -2,6 +2,11 @@ import type { Db } from '../db.ts';
 
 /** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
 const CHUNK = 10_000;
+/**
+ * Bytes of index a chunk may take in memory before they are written out; a chunk takes less. With FTS5's own megabyte each one is
+ * written in several pieces that are merged later: a third more time.
+ */
+const HASH_BYTES = 8 * 1024 * 1024;
 /** Everything is indexed: from now on each new row goes in with its page. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -39,6 +44,9 @@ export function textIndex(db: Db): TextIndex {
   const addChunk = db.prepare(
     'INSERT INTO posts_text (rowid, title, content) SELECT id, title, content FROM posts WHERE id > ? AND id <= ? ORDER BY id',
   );
+  const wholeChunks = db.prepare(
+    `INSERT INTO posts_text (posts_text, rank) VALUES ('hashsize', ${HASH_BYTES})`,
+  );
   // Off until then: merging while the first rows come in would do the same work several times over.
   const mergeFromNowOn = db.prepare("INSERT INTO posts_text (posts_text, rank) VALUES ('automerge', 4)");
   let mark = Number(readMark.get());
@@ -49,6 +57,7 @@ export function textIndex(db: Db): TextIndex {
   const step = db.transaction((): boolean => {
     refresh();
     if (mark === ALL) return false;
+    if (mark < 0) wholeChunks.run();
     const end = chunkEnd.get(mark, CHUNK) ?? null;
     if (end !== null) addChunk.run(mark, end);
     else mergeFromNowOn.run();
