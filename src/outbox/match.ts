@@ -65,8 +65,11 @@ function essence(text: string): string {
     plain = unescaped(withoutTags(plain));
     if (plain === before) break;
   }
-  return plain.normalize('NFC').replace(/\s+/g, '');
+  return (COMPOSABLE.test(plain) ? plain.normalize('NFC') : plain).replace(/\s+/g, '');
 }
+
+/** Below the first combining mark every text is already in its normal form. */
+const COMPOSABLE = /[\u0300-\uffff]/;
 
 /** In one pass, inside out: what is left of one tag may complete another, and a text may be nothing but brackets. */
 function withoutTags(text: string): string {

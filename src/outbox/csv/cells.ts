@@ -10,6 +10,7 @@ export interface CellReader {
 }
 
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
+const CARRIAGE_RETURN = 0x0d;
 
 /**
  * The cells of scanned records. Runs of good records go to csv-parse in one call, because a call costs about 25 us
@@ -40,7 +41,9 @@ export function cellReader(
   function readRun(run: readonly RawRecord[]): CellsOrRefusal[] {
     const bytes = bytesOf(run);
     const utf8 = isUtf8(bytes);
-    const rows = utf8 ? tryParse(bytes, strict) : null;
+    // csv-parse tries every line end at every character: a tenth of its time where there is only one.
+    const ends = bytes.includes(CARRIAGE_RETURN) ? LINE_ENDS : ['\n'];
+    const rows = utf8 ? tryParse(bytes, { ...strict, record_delimiter: ends }) : null;
     if (rows?.length === run.length) {
       return rows.map((cells, i) => ({ ok: true, line: run[i]?.line ?? 0, cells }));
     }
