@@ -50,7 +50,7 @@ const WORKS: readonly Work[] = [
 export const scalingSet: BenchSet = {
   name: 'scaling',
   about: 'What one post costs when there are more of them, as a ratio to what it costs among the fewest.',
-  sizes: '10,000, 100,000 and 1,000,000 posts; the last measured once, without a warm-up',
+  sizes: '10,000, 100,000 and 1,000,000 posts',
   async run(bench) {
     const rows: Row[] = [];
     for (const work of WORKS) rows.push(...(await rowsOf(bench, work)));
@@ -59,16 +59,16 @@ export const scalingSet: BenchSet = {
 };
 
 async function rowsOf(bench: Bench, work: Work): Promise<Row[]> {
-  const [small, middle, large] = SIZES.map(bench.scale) as [number, number, number];
-  const contender = (posts: number) => ({
-    name: `${work.name} of ${posts.toLocaleString('en')}`,
-    run: () => work.once(bench, posts),
-  });
-  const [least = [], more = []] = await interleaved(bench, [contender(small), contender(middle)]);
-  const [most = []] = await interleaved({ ...bench, repeat: 1 }, [contender(large)], { warmUp: false });
-  const base = { posts: small, values: least };
-  const taken = [base, { posts: middle, values: more }, { posts: large, values: most }];
-  return taken.map((each) => rowOf(work, each, base));
+  const sizes = SIZES.map(bench.scale);
+  const values = await interleaved(
+    bench,
+    sizes.map((posts) => ({
+      name: `${work.name} of ${posts.toLocaleString('en')}`,
+      run: () => work.once(bench, posts),
+    })),
+  );
+  const taken = sizes.map((posts, place): Taken => ({ posts, values: values[place] ?? [] }));
+  return taken.map((each) => rowOf(work, each, taken[0] ?? each));
 }
 
 interface Taken {
