@@ -59,7 +59,10 @@ export function loadSettings(input: LoadInput): Settings {
     dataDir,
     mirrorPath: raw.mirrorPath ?? join(dataDir, 'mirror.db'),
     exportDir: raw.exportDir ?? join(dataDir, 'exports'),
-    timeZone: raw.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Only when somebody asks: the first look at the time zone takes 25 ms.
+    get timeZone() {
+      return raw.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
   });

@@ -1,6 +1,7 @@
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import { Created, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
+import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
+import { isId } from '../contract/plain.ts';
 import { explainAnswer, quote, waitAsked } from './answer.ts';
 import { freshConnection } from './connection.ts';
 import { Failure, oneLine, safeCause } from './failure.ts';
@@ -108,14 +109,14 @@ function throttle(context: Context, answer: Answer, reason: string): CreateOutco
 /** Only the id counts: a post whose id we know exists, whatever else the answer lacks. */
 function confirm({ status: httpStatus, serverTime }: Answer, text: string, secret: Secret): CreateOutcome {
   const json = parse(text);
-  const id = Created.shape.post_id.safeParse(Reflect.get(Object(json), 'post_id'));
-  if (!id.success) {
+  const postId: unknown = Reflect.get(Object(json), 'post_id');
+  if (!isId(postId)) {
     const reason = `the upstream answered ${httpStatus} without an integer post_id: ${quote(text, secret, 200)}`;
     return { outcome: 'unknown', reason, httpStatus, serverTime };
   }
   const url: unknown = Reflect.get(Object(json), 'url');
   const shownUrl = typeof url === 'string' ? oneLine(secret.mask(url), 2_000) : null;
-  return { outcome: 'confirmed', postId: id.data, url: shownUrl, httpStatus, serverTime };
+  return { outcome: 'confirmed', postId, url: shownUrl, httpStatus, serverTime };
 }
 
 function parse(text: string): unknown {

@@ -8,7 +8,8 @@ import {
   type Post,
 } from '../contract/decode.ts';
 import type { Operation, Resource } from '../contract/endpoints.ts';
-import { Envelope } from '../contract/entities.ts';
+import { isPlainEnvelope } from '../contract/plain.ts';
+import { schemas } from '../contract/schemas.ts';
 import { Failure } from './failure.ts';
 
 /** A row that did not decode. */
@@ -68,7 +69,8 @@ export interface Content {
 
 /** The list envelope, whole: a page without one of its fields is no page. */
 export function openEnvelope(json: unknown, maxRows: number): Content {
-  const parsed = Envelope.safeParse(json);
+  if (isPlainEnvelope(json)) return { next: json.next, results: checkRows(json.results, maxRows) };
+  const parsed = schemas().Envelope.safeParse(json);
   if (!parsed.success)
     throw new Failure('protocol', `the answer is no list envelope: ${explain(parsed.error)}`);
   const { next, results } = parsed.data;

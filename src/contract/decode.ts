@@ -1,7 +1,8 @@
 import type { z } from 'zod';
-import * as wire from './entities.ts';
+import type * as wire from './entities.ts';
 import { canonicalJson, canonicalObject, UnstorableJson } from './json.ts';
 import { isPlainComment, isPlainPost } from './plain.ts';
+import { schemas } from './schemas.ts';
 
 /** What the upstream sent beyond its documented fields, as canonical JSON text; null when there was nothing. */
 export type Extra = string | null;
@@ -28,7 +29,7 @@ export type Comment = Omit<Entity<wire.CommentWire>, 'creator' | 'post' | 'statu
 export type Decoded<T> = { ok: true; row: T } | { ok: false; reason: string };
 
 export const decodePost = decoder(
-  wire.Post,
+  () => schemas().Post,
   isPlainPost,
   (raw, extra): Post => ({
     id: raw.id,
@@ -46,7 +47,7 @@ export const decodePost = decoder(
 );
 
 export const decodeComment = decoder(
-  wire.Comment,
+  () => schemas().Comment,
   isPlainComment,
   (raw, extra): Comment => ({
     id: raw.id,
@@ -66,12 +67,12 @@ export const decodeComment = decoder(
   }),
 );
 
-const postFields = documented(wire.Post);
-const commentFields = documented(wire.Comment);
-const userFields = documented(wire.User, 'creator');
-const boardFields = documented(wire.Board, 'board');
-const statusFields = documented(wire.Status, 'status');
-const referenceFields = documented(wire.PostReference, 'post');
+const postFields = documented('Post');
+const commentFields = documented('Comment');
+const userFields = documented('User', 'creator');
+const boardFields = documented('Board', 'board');
+const statusFields = documented('Status', 'status');
+const referenceFields = documented('PostReference', 'post');
 
 type ReadExtra = (raw: object, fields: Documentation) => Extra;
 
@@ -95,21 +96,31 @@ function toStatus(raw: wire.StatusWire, extra: ReadExtra): Status {
 }
 
 interface Documentation {
-  names: ReadonlySet<string>;
+  names(): ReadonlySet<string>;
   /** Which part of the row this is, for reasons; empty for the row itself. */
   part: string;
 }
 
-function documented(schema: z.ZodObject, part = ''): Documentation {
-  return { names: new Set(Object.keys(schema.shape)), part };
+type Name = 'Post' | 'Comment' | 'User' | 'Board' | 'Status' | 'PostReference';
+
+function documented(schema: Name, part = ''): Documentation {
+  let names: ReadonlySet<string> | undefined;
+  return {
+    part,
+    names: () => {
+      names ??= new Set(Object.keys(schemas()[schema].shape));
+      return names;
+    },
+  };
 }
 
 /** Goes over every field once: what is documented must be exact text, what is not is kept. */
 function extraOf(raw: object, { names, part }: Documentation): Extra {
+  const documentedNames = names();
   let unknown: [string, unknown][] | undefined;
   for (const key in raw) {
     const value = (raw as Record<string, unknown>)[key];
-    if (!names.has(key)) {
+    if (!documentedNames.has(key)) {
       unknown ??= [];
       unknown.push([key, value]);
     } else if (typeof value === 'string' && !value.isWellFormed()) {
@@ -135,13 +146,13 @@ function named(what: string, write: () => string): string {
  * which would lose a field named `__proto__`.
  */
 function decoder<S extends z.ZodType, T>(
-  schema: S,
+  schema: () => S,
   isPlain: (raw: unknown) => boolean,
   shape: (raw: z.output<S>, extra: ReadExtra) => T,
 ): (raw: unknown) => Decoded<T> {
   return (raw) => {
     if (isPlain(raw)) return { ok: true, row: shape(raw as z.output<S>, noExtra) };
-    const checked = schema.safeParse(raw);
+    const checked = schema().safeParse(raw);
     if (!checked.success) return { ok: false, reason: explain(checked.error) };
     try {
       return { ok: true, row: shape(raw as z.output<S>, extraOf) };

@@ -43,6 +43,13 @@ export function isPlainComment(raw: unknown): raw is wire.CommentWire {
   );
 }
 
+/** A page with rows; one whose results are null is rare enough for the long way. */
+export function isPlainEnvelope(raw: unknown): raw is { next: unknown; results: unknown[] } {
+  if (typeof raw !== 'object' || raw === null) return false;
+  const { next, results } = raw as { next?: unknown; results?: unknown };
+  return next !== undefined && Array.isArray(results) && !Array.isArray(raw);
+}
+
 function isPlainUser(raw: unknown): boolean {
   if (!hasFields(raw, 7)) return false;
   const user = raw as Unchecked<wire.UserWire>;
@@ -80,7 +87,7 @@ function hasFields(raw: unknown, count: number): boolean {
   return typeof raw === 'object' && raw !== null && Object.keys(raw).length === count;
 }
 
-function isId(value: unknown): boolean {
+export function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
