@@ -81,7 +81,8 @@ export function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSig
  * where they do not, as with every opaque cursor.
  */
 export function stepBetween(from: string, to: string): ((cursor: string) => string) | null {
-  const before = from.split('&');
+  // The first page is asked for without its number; where a second follows, that is one.
+  const before = (from === '' ? to.replace(/(?<=^page=|&page=)2(?=&|$)/, '1') : from).split('&');
   const after = to.split('&');
   const changed = after.flatMap((part, index) => (part === before[index] ? [] : [index]));
   const [at] = changed;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { fetchAhead, type ReadPage } from './ahead.ts';
 import { Failure } from './failure.ts';
 import { idMemory } from './id-memory.ts';
@@ -12,6 +13,12 @@ export interface WalkOptions {
   /** Whether an id is new to this walk, where the caller already keeps track of them. */
   isNewId?: ((id: number) => boolean) | undefined;
 }
+
+/**
+ * Turns of the loop until a request has left on a connection that was just used: undici looks twice whether the other end has closed
+ * it. Without them the request would wait until the page before it is written.
+ */
+const TURNS_TO_SEND = 3;
 
 /** So many pages in a row without a new id mean that the upstream goes in circles. */
 const STALE_PAGES = 3;
@@ -30,8 +37,9 @@ export async function* walk<T extends { id: number }>(
     for (let number = 1; cursor !== null; number++) {
       const arrived: Arrived<T> = await pages.take(cursor, number);
       const leadsBack = check.next(arrived);
-      // Before the rows are decoded, so that the upstream works meanwhile.
+      // Before the rows are decoded and worked on, so that the upstream works meanwhile.
       if (leadsBack === null) pages.prepare(arrived);
+      for (let turn = 0; turn < TURNS_TO_SEND; turn++) await setImmediate();
       const page = opened(arrived);
       const problem = leadsBack ?? check.rows(page);
       if (problem !== null) throw explain(problem, page);

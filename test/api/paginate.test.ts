@@ -232,6 +232,20 @@ describe('a walk with several pages ahead', () => {
     assert.equal(most, 4);
   });
 
+  it('begins with the first page where the second is called page 2', async (t) => {
+    const answer = numbered(6);
+    const waiting: (() => void)[] = [];
+    const upstream = await startUpstream(t, (request, response) => {
+      if (pageOf(request) === 1) return answer(request, response);
+      // None of them is answered before all four have been asked for.
+      waiting.push(() => answer(request, response));
+      if (waiting.length >= 4) for (const next of waiting.splice(0, 10)) next();
+      else if (upstream.requests.length > 5) waiting.shift()?.();
+    });
+    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts({ ahead: 4 }))), upTo(12));
+    assert.deepEqual(upstream.requests.slice(0, 5).map(pageOf).sort(), [1, 2, 3, 4, 5]);
+  });
+
   it('works with an offset among other parameters', async (t) => {
     const upstream = await startUpstream(t, (request, response) => {
       const offset = Number(new URL(request.url ?? '', 'http://x').searchParams.get('offset') ?? 0);
