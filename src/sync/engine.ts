@@ -2,6 +2,7 @@ import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { Lock, Pass, PassEnd, PassMode, PassStart, PassSummary } from '../store/mirror/seam.ts';
 import { head } from './head.ts';
+import { indexAll } from './index-all.ts';
 import type { PassContext } from './pass.ts';
 import { type Memory, newSweep, readMemory, readState, type SweepState } from './state.ts';
 import { proofOf, type Sweep, sweep, withProof } from './sweep.ts';
@@ -162,13 +163,5 @@ async function recorded(
     } as const;
     await store.finishPass(failed);
     throw error;
-  }
-}
-
-/** In steps, with a turn for everything else in between. */
-async function indexAll({ store, signal }: PassContext): Promise<void> {
-  while (await store.index()) {
-    signal.throwIfAborted();
-    await new Promise(setImmediate);
   }
 }

@@ -1,7 +1,9 @@
 import type { KeyFamily, Pass, PassCounts, PassEnd } from '../store/mirror/seam.ts';
 import { boundaryHolds } from './boundary.ts';
 import { type Gaps, gapsOf } from './gaps.ts';
+import { indexAll } from './index-all.ts';
 import { compareKeys, keyOf, orderFrom, type Slot, slotsOf, withPage } from './order.ts';
+import { paceOf } from './pace.ts';
 import { type AnyPage, rowsOf, walk } from './pages.ts';
 import type { PassContext } from './pass.ts';
 import { lookAgain, MOST_LOOKS } from './second-look.ts';
@@ -19,10 +21,18 @@ export interface Sweep {
 export async function sweep(context: PassContext, under: Sweep): Promise<Conclusion> {
   const { client, signal, ahead, onPage } = context;
   const from = under.state.cursor;
+  const { resource } = under.pass;
+  const pace = paceOf(context.clock);
+  let isIndexed = resource !== 'posts';
   let last = under.state;
-  for await (const page of walk(client, under.pass.resource, { from, signal, ahead })) {
+  for await (const page of walk(client, resource, { from, signal, ahead })) {
+    const hasTime = pace.arrived();
     last = await sweepPage(context, under, page);
     onPage(under.pass);
+    // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
+    if (hasTime && !isIndexed) await indexAll(context);
+    isIndexed ||= hasTime;
+    pace.done();
   }
   const isOnlyPage = last.previous?.cursor === '' && !last.evidence.unknownRows;
   const allowed = isOnlyPage ? 'proven' : await conclusion(context, under, last);
