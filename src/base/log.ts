@@ -1,8 +1,10 @@
+import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import type { Secret } from './secret.ts';
 
 export type { Logger } from 'pino';
+
+const require = createRequire(import.meta.url);
 
 export interface LogSettings {
   level: string;
@@ -36,6 +38,8 @@ function stderr(): DestinationStream {
 
 /** Line by line and at once: pino-pretty's own stream could still hold the last lines when the process ends. */
 function prettied(sink: DestinationStream, colorize: boolean): DestinationStream {
+  // Loaded for terminals only: that takes a twentieth of a command's start.
+  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty');
   const prettify = prettyFactory({ colorize, ignore: 'pid,hostname', singleLine: true });
   return {
     write(line) {

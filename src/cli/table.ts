@@ -53,7 +53,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** A cell from upstream must not move the cursor, colour the terminal or break the line. */
 export function oneLine(cell: string | number | null): string {
-  if (typeof cell === 'number') return cell.toLocaleString('en');
+  if (typeof cell === 'number') return grouped(cell);
   return (cell ?? '').replace(UNPRINTABLE, ' ');
 }
 
@@ -61,4 +61,9 @@ export function oneLine(cell: string | number | null): string {
 export function cut(text: string, most: number): string {
   const characters = [...oneLine(text)];
   return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** What `toLocaleString('en')` makes of a number, without the 25 ms that its first call takes. */
+function grouped(n: number): string {
+  return Number.isSafeInteger(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, ',') : n.toLocaleString('en');
 }
