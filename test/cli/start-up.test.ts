@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
-import { CHECKOUT, ENTRY, runCli } from '../support/cli.ts';
+import { CHECKOUT, type CliResult, ENTRY, runCli } from '../support/cli.ts';
+import { openSite } from '../support/mirror-site.ts';
 import { findProgram, findPrograms, skipUnless } from '../support/programs.ts';
 
 /** Prints the packages that were loaded, one a line, on stderr when the program ends. */
@@ -19,9 +20,14 @@ const RECORDER = `
   });
   process.on('exit', () => writeSync(2, [...packages].join('\\n')));`;
 
-async function packagesLoadedBy(args: string[]): Promise<string[]> {
+type Run = (args: string[], env: Record<string, string>) => Promise<CliResult>;
+
+async function packagesLoadedBy(
+  args: string[],
+  run: Run = (its, env) => runCli(its, { env }),
+): Promise<string[]> {
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORDER)}`;
-  const { code, stderr } = await runCli(args, { env: { NODE_OPTIONS } });
+  const { code, stderr } = await run(args, { NODE_OPTIONS });
   assert.equal(code, 0, stderr);
   return stderr.split('\n');
 }
@@ -48,6 +54,16 @@ describe('starting', () => {
     ];
     assert.deepEqual(
       loaded.filter((name) => heavy.includes(name)),
+      [],
+    );
+  });
+
+  it('loads neither the schemas nor what only terminals need for a sync of plain rows', async (t) => {
+    const site = await openSite(t);
+    const loaded = await packagesLoadedBy(['sync', 'posts'], site.run);
+    assert.ok(loaded.includes('undici'), String(loaded));
+    assert.deepEqual(
+      loaded.filter((name) => ['zod', 'pino-pretty', 'fastify', 'bullmq'].includes(name)),
       [],
     );
   });
