@@ -7,6 +7,12 @@ const CHUNK = 10_000;
  * written in several pieces that are merged later: a third more time.
  */
 const HASH_BYTES = 8 * 1024 * 1024;
+/**
+ * So many pieces of the index may stand side by side before all are merged at once. FTS5's own 16 are there after 160,000 posts: in a
+ * million every such merge held up everything for over a second and took 50 MB. A hundred pieces are searched as fast, and later
+ * writes merge a few at a time.
+ */
+const MOST_PIECES = 1000;
 /** Everything is indexed: from now on each new row goes in with its page. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -44,9 +50,8 @@ export function textIndex(db: Db): TextIndex {
   const addChunk = db.prepare(
     'INSERT INTO posts_text (rowid, title, content) SELECT id, title, content FROM posts WHERE id > ? AND id <= ? ORDER BY id',
   );
-  const wholeChunks = db.prepare(
-    `INSERT INTO posts_text (posts_text, rank) VALUES ('hashsize', ${HASH_BYTES})`,
-  );
+  const wholeChunks = db.prepare(`
+    INSERT INTO posts_text (posts_text, rank) VALUES ('hashsize', ${HASH_BYTES}), ('crisismerge', ${MOST_PIECES})`);
   // Off until then: merging while the first rows come in would do the same work several times over.
   const mergeFromNowOn = db.prepare("INSERT INTO posts_text (posts_text, rank) VALUES ('automerge', 4)");
   let mark = Number(readMark.get());
