@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ratio, rounded } from '../frame/numbers.ts';
+import { ratio } from '../frame/numbers.ts';
 import { type Contender, interleaved } from '../frame/repeat.ts';
 import type { Bench, BenchSet, Bound, Row } from '../frame/set.ts';
 import { syncPosts, type Upstream, upstreamOf } from '../frame/upstream.ts';
@@ -32,8 +32,9 @@ export const latencySet: BenchSet = {
       WAYS.map((way) => firstSweep(bench, upstream, way)),
     );
     const { requests, heldMs } = await upstream.seen();
-    const note = `Its own start and end are in it. The server held an answer back for ${rounded(heldMs / requests)} ms.`;
-    return WAYS.map((way, place) => row(way, pages, series[place] ?? [], note));
+    const upstreamMs = heldMs / requests;
+    const note = `Its own start and end are in it. A timer of ${LATENCY_MS} ms held answers back for ${upstreamMs.toFixed(2)} ms each.`;
+    return WAYS.map((way, place) => row(way, { pages, upstreamMs }, series[place] ?? [], note));
   },
 };
 
@@ -49,7 +50,12 @@ function firstSweep(bench: Bench, upstream: Upstream, { row, ahead }: Way): Cont
   };
 }
 
-function row({ row: name, ahead, bound }: Way, pages: number, values: number[], note: string): Row {
+function row(
+  { row: name, ahead, bound }: Way,
+  { pages, upstreamMs }: { pages: number; upstreamMs: number },
+  values: number[],
+  note: string,
+): Row {
   const command = `feedback-mirror sync posts --sync-pages-ahead ${ahead}`;
   const ours = { name: 'sync', command, unit: 's' as const, values };
   const share = ahead === 1 ? '' : ` / ${ahead}`;
@@ -57,7 +63,7 @@ function row({ row: name, ahead, bound }: Way, pages: number, values: number[], 
     name: `latency × pages${share}`,
     command: `${LATENCY_MS} ms × ${pages}${share}`,
     unit: 's' as const,
-    values: [((LATENCY_MS / 1000) * pages) / ahead],
+    values: [((upstreamMs / 1000) * pages) / ahead],
   };
   return { row: `far away, ${name}`, ours, peer: least, figure: ratio(ours, least), bound, note };
 }
