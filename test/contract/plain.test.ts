@@ -61,7 +61,7 @@ for (const { name, isPlain, schema, example, parts } of KINDS) {
   describe(`a plain ${name}`, () => {
     it('is what the document describes', () => {
       assert.equal(isPlain(example), true);
-      assert.deepEqual(Object.keys(example).sort(), Object.keys(schema.shape).sort());
+      assert.deepEqual(new Set(Object.keys(example)), new Set(Object.keys(schema.shape)));
     });
 
     const variants = Object.keys(schema.shape).flatMap((field) =>
