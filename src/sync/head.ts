@@ -11,7 +11,8 @@ const QUIET_PAGES = 2;
 export async function head(context: PassContext, pass: Pass, memory: Memory): Promise<Memory> {
   const { client, store, signal, onPage } = context;
   let quiet = 0;
-  for await (const page of walk(client, pass.resource, { signal })) {
+  // Nothing ahead: most passes end after two pages, and a third would be asked for in vain.
+  for await (const page of walk(client, pass.resource, { signal, ahead: 0 })) {
     const { unchanged } = await writeShown(store, pass, page);
     onPage(pass);
     quiet = unchanged ? quiet + 1 : 0;
