@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { CHECKOUT } from '../../test/support/cli.ts';
 import { feedbackMirror, measured } from '../frame/child.ts';
 import { median } from '../frame/numbers.ts';
 import { interleaved } from '../frame/repeat.ts';
@@ -33,9 +34,10 @@ async function help(bench: Bench): Promise<Row> {
 
 async function service(bench: Bench): Promise<Row[]> {
   const kept = mkdtempSync(join(bench.folder, 'start-'));
-  const [again = [], first = []] = await interleaved(bench, [
+  const [again = [], empty = [], first = []] = await interleaved(bench, [
     { name: 'start on a folder it knows', run: () => secondsToReady(kept) },
     { name: 'start on an empty folder', run: () => onEmptyFolder(bench) },
+    { name: 'the first start of a checkout', run: () => firstOfAll(bench) },
   ]);
   const row = (where: string, values: number[], more: string): Row => ({
     row: `start to ready, ${where}`,
@@ -47,8 +49,17 @@ async function service(bench: Bench): Promise<Row[]> {
   });
   return [
     row('on a folder it knows', again, ''),
-    row('on an empty folder', first, ', with the sandbox, its mirror and the queue made on the way'),
+    row('on an empty folder', empty, ', with the sandbox, its mirror and the queue made on the way'),
+    row('the very first of a checkout', first, ', with nothing compiled and no queue to copy yet'),
   ];
+}
+
+/** What earlier starts left for later ones: compiled code, and a new queue that is copied. */
+const KEPT = join(CHECKOUT, 'node_modules/.cache/feedback-mirror');
+
+async function firstOfAll(bench: Bench): Promise<number> {
+  rmSync(KEPT, { recursive: true, force: true });
+  return await onEmptyFolder(bench);
 }
 
 async function onEmptyFolder(bench: Bench): Promise<number> {
