@@ -1,3 +1,4 @@
+import { AppError } from '../base/errors.ts';
 import { type QueryPart, type QueryRequest, runQuery } from './run.ts';
 
 export type RunQuery = (
@@ -5,7 +6,10 @@ export type RunQuery = (
   signal?: AbortSignal,
 ) => AsyncGenerator<QueryPart, void, undefined>;
 
-/** At most so many statements at the same time, for whoever lets many people ask; the others wait in order. */
+/** Statements that wait for a slot; each is a request that is kept open. */
+const MOST_WAITING = 20;
+
+/** Runs at most `atOnce` statements at the same time; the others wait in order, and those beyond a limit are refused. */
 export function limitQueries(atOnce: number): RunQuery {
   let free = atOnce;
   const waiting = new Set<() => void>();
@@ -16,6 +20,7 @@ export function limitQueries(atOnce: number): RunQuery {
   };
   return async function* (request, signal) {
     if (free > 0) free -= 1;
+    else if (waiting.size >= MOST_WAITING) throw tooManyWaiting();
     else await turn(waiting, signal);
     try {
       yield* runQuery(request, signal);
@@ -25,7 +30,13 @@ export function limitQueries(atOnce: number): RunQuery {
   };
 }
 
-/** Whoever gives up while waiting leaves the queue, and no place is lost. */
+function tooManyWaiting(): AppError {
+  return new AppError('busy', `${MOST_WAITING} statements are waiting already`, {
+    hint: 'Try again in a few seconds.',
+  });
+}
+
+/** A caller that gives up while it waits leaves the line, and no slot is lost. */
 function turn(waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Answer, type AskFacts, addAsk, type Saved } from '../../src/http/dashboard/ask.ts';
 import type { QueryPart } from '../../src/query/run.ts';
 import { limitQueries } from '../../src/query/slots.ts';
 import { openSavedQueries, type SavedQuery } from '../../src/store/saved-queries.ts';
 import { openBench } from '../erasure/bench.ts';
-import { ask, detailOf, type Reply } from '../http/client.ts';
+import { ask, detailOf, dial, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { makeMirror } from '../query/mirror.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -113,6 +114,48 @@ describe('the questions of the dashboard', () => {
     leave.abort();
     await assert.rejects(asked);
     await eventually('it has ended', () => underWay === 0);
+  });
+
+  it('give their slot back when the download of the file is cancelled', async (t) => {
+    const http = await serve(t);
+    const large = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 90000)
+                   SELECT i, hex(zeroblob(300)) FROM n`;
+    const cancelled = async (): Promise<void> => {
+      const socket = await dial(http.port);
+      const body = JSON.stringify({ sql: large });
+      const head = [
+        'POST /data/query.csv HTTP/1.1',
+        `Host: 127.0.0.1:${http.port}`,
+        'Content-Type: application/json',
+      ];
+      socket.write([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'));
+      await once(socket, 'readable');
+      socket.destroy();
+    };
+    for (let n = 0; n < 5; n++) await cancelled();
+    await eventually('all have ended', () => underWay === 0);
+    assert.equal((await post(http, '/data/query', { sql: 'SELECT 1' })).status, 200);
+  });
+
+  it('beyond twenty that wait are told to come back later', async (t) => {
+    const http = await serve(t);
+    const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n';
+    const leave = new AbortController();
+    const init = {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ sql: endless }),
+      signal: leave.signal,
+    };
+    const asked = Array.from({ length: 22 }, () => fetch(`${http.url}/data/query`, init).catch(() => null));
+    await eventually('all are under way or wait', () => underWay === 22);
+    const refused = await post(http, '/data/query', { sql: 'SELECT 1' });
+    assert.equal(refused.status, 503);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    assert.match(detailOf(refused), /20 statements are waiting already/);
+    leave.abort();
+    await Promise.all(asked);
+    await eventually('all have ended', () => underWay === 0);
   });
 
   it('come with the tables there are, in words', async (t) => {

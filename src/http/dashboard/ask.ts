@@ -51,12 +51,12 @@ export function addAsk(app: FastifyInstance, { ask, saved, clock }: AskDeps): vo
   app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
     const began = clock.now();
     const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };
-    const { columns, rows, more } = await inWords(collect(ask(request, leaving(reply))));
+    const { columns, rows, more } = await inWords(collect(untilClosed(reply, (gone) => ask(request, gone))));
     return { columns, rows: rows.map((row) => row.map(cellOf)), more, ms: clock.now() - began };
   });
   app.post('/data/query.csv', async ({ body }, reply) => {
     const request = { sql: statementOf(body), maxRows: FILE_ROWS, maxBytes: FILE_BYTES };
-    const parts = ask(request, leaving(reply));
+    const parts = untilClosed(reply, (gone) => ask(request, gone));
     // Until the first part has come nothing is said yet, and a refusal is an ordinary one.
     const first = await inWords(parts.next());
     return reply
@@ -106,14 +106,23 @@ async function inWords<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Whoever leaves, or asks something else, ends what was asked. */
-function leaving({ raw }: FastifyReply): AbortSignal {
+/**
+ * A statement that ends with its response, whichever way that ends: sent, cancelled, not read, or never begun. Ending it is not left
+ * to the stream that reads it, because a generator that has not started runs none of its own clean-up.
+ */
+function untilClosed({ raw }: FastifyReply, begin: (gone: AbortSignal) => Parts): Parts {
   const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new AppError('interrupted', 'whoever asked has left'));
-  });
-  return gone.signal;
+  const parts = begin(gone.signal);
+  const end = (): void => {
+    gone.abort(new AppError('interrupted', 'the client closed the connection'));
+    parts.return().catch(() => undefined);
+  };
+  if (raw.closed) end();
+  else raw.once('close', end);
+  return parts;
 }
+
+type Parts = AsyncGenerator<QueryPart, void, undefined>;
 
 function cellOf(value: Value): Cell {
   if (typeof value === 'bigint') return numberText(value);
@@ -123,7 +132,7 @@ function cellOf(value: Value): Cell {
 
 async function* csvText(
   first: IteratorResult<QueryPart, void>,
-  rest: AsyncGenerator<QueryPart, void, undefined>,
+  rest: Parts,
 ): AsyncGenerator<string, void, undefined> {
   for (let next = first; !next.done; next = await rest.next()) {
     const part = next.value;
