@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { csvCell, inert } from '../../src/base/csv.ts';
+
+describe('a cell for spreadsheets', () => {
+  it('gets an apostrophe where a spreadsheet would run it, also behind a line feed or in full width', () => {
+    for (const sign of ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+      assert.equal(inert(`${sign}1+1`), `'${sign}1+1`);
+    for (const text of ['', 'a=1', ' =1', "'=1", '1-1']) assert.equal(inert(text), text);
+  });
+
+  it('is quoted where any delimiter or line end stands in it', () => {
+    assert.equal(csvCell('say "hi"'), '"say ""hi"""');
+    for (const sign of [',', ';', '\t', '\r', '\n', '\uFEFF'])
+      assert.equal(csvCell(`a${sign}b`), `"a${sign}b"`);
+    assert.equal(csvCell('plain'), 'plain');
+  });
+});
