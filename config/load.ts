@@ -46,11 +46,7 @@ export function loadSettings(input: LoadInput): Settings {
       'FEEDBACK_AUTH_PARAM is required with FEEDBACK_AUTH=query: set it to the name of the query parameter',
     );
   }
-  if (raw.httpHost && !isLoopback(raw.httpHost) && !raw.httpToken) {
-    problems.push(
-      `HTTP_TOKEN is required with HTTP_HOST=${JSON.stringify(raw.httpHost)}: anyone who reaches that address could read the mirror and send posts`,
-    );
-  }
+  if (raw.httpHost && !isLoopback(raw.httpHost)) problems.push(...unprotected(raw));
   if (problems.length > 0)
     throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
   const dataDir = raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox'));
@@ -66,6 +62,19 @@ export function loadSettings(input: LoadInput): Settings {
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
   });
+}
+
+/** The least that the token of an address that others can reach may have: shorter ones are guessed. */
+const SHORTEST_HTTP_TOKEN = 16;
+
+function unprotected({ httpHost, httpToken }: RawSettings): string[] {
+  const where = `HTTP_HOST=${JSON.stringify(httpHost)}`;
+  const danger = 'anyone who reaches that address could read the mirror and send posts';
+  if (!httpToken) return [`HTTP_TOKEN is required with ${where}: ${danger}`];
+  if (httpToken.reveal().length >= SHORTEST_HTTP_TOKEN) return [];
+  return [
+    `HTTP_TOKEN must have at least ${SHORTEST_HTTP_TOKEN} characters with ${where}: a shorter one can be guessed`,
+  ];
 }
 
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */

@@ -61,6 +61,8 @@ export const text: Parse<string> = (value) => {
 export const token: Parse<Secret> = (value) => {
   if (!/^[\x21-\x7e]+$/.test(value.trim()))
     throw new Error('must be printable ASCII without spaces or line breaks inside');
+  if (value.trim().length < 4)
+    throw new Error('must have at least 4 characters: a shorter text cannot be kept out of logs');
   return new Secret(value.trim());
 };
 

@@ -168,7 +168,8 @@ export const SETTINGS = {
     parse: token,
     fallback: null,
     secret: true,
-    meaning: 'token that the HTTP side of the service asks for',
+    meaning:
+      'token that the HTTP side of the service asks for; at least 16 characters where others can reach it',
   }),
   exportCron: setting<string | null>({
     env: 'EXPORT_CRON',

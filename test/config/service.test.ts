@@ -37,7 +37,12 @@ describe('the address of the service', () => {
 
   it('needs a token where others can reach it', () => {
     assert.equal(load({ env: { HTTP_HOST: '::1' } }).httpHost, '::1');
-    assert.equal(load({ env: { HTTP_HOST: '0.0.0.0', HTTP_TOKEN: 'abcd' } }).httpHost, '0.0.0.0');
+    const HTTP_TOKEN = 'abcdefgh-1234567';
+    assert.equal(load({ env: { HTTP_HOST: '0.0.0.0', HTTP_TOKEN } }).httpHost, '0.0.0.0');
+    assert.equal(load({ env: { HTTP_TOKEN: 'abcd' } }).httpHost, '127.0.0.1');
+    const short = problemsOf({ env: { HTTP_HOST: '0.0.0.0', HTTP_TOKEN: HTTP_TOKEN.slice(1) } });
+    assert.match(short[0] ?? '', /^HTTP_TOKEN must have at least 16 characters with HTTP_HOST="0.0.0.0"/);
+    assert.match(problemsOf({ env: { HTTP_TOKEN: 'abc' } })[0] ?? '', /HTTP_TOKEN.* at least 4 characters/);
     const [problem = ''] = problemsOf({ env: { HTTP_HOST: '0.0.0.0' } });
     assert.match(problem, /^HTTP_TOKEN is required with HTTP_HOST="0.0.0.0"/);
   });
