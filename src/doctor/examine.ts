@@ -7,7 +7,7 @@ import type { OpenOptions } from '../store/db.ts';
 import { lockHolder } from '../store/lock.ts';
 import { type Check, check, doubt, type Finding, fault, fine, sizeText } from './check.ts';
 import { examineFile, examineFolder } from './folder.ts';
-import { examineService } from './service.ts';
+import { examineAccess, examineService } from './service.ts';
 
 /** What the doctor looks at. Looking creates nothing on this machine and changes nothing. */
 export interface Patient {
@@ -33,6 +33,7 @@ export async function* examine(
   signal.throwIfAborted();
   yield await check('queue', () => examineQueue(queue));
   signal.throwIfAborted();
+  yield await check('access', () => examineAccess(service));
   yield await check('service', () => examineService(service, signal));
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { request } from 'undici';
 import type { Secret } from '../base/secret.ts';
 import { doubt, type Finding, fault, fine } from './check.ts';
@@ -8,6 +9,28 @@ interface Place {
   host: string;
   port: number;
   token: Secret | null;
+}
+
+/**
+ * Who can read over HTTP what the mode of the data folder keeps from other accounts. On a machine with one account nothing is
+ * wrong without a token, so that alone is no warning.
+ */
+export function examineAccess({ host, token }: Place): Finding {
+  const example = randomBytes(18).toString('base64url');
+  if (!token)
+    return fine(
+      `no HTTP_TOKEN: every account of this machine can read the mirror over HTTP; HTTP_TOKEN=${example} would end that`,
+    );
+  return isWeak(token.reveal())
+    ? doubt(
+        `HTTP_TOKEN is easy to guess, and nothing else protects ${host}`,
+        `Set it to a long random text, such as ${example}.`,
+      )
+    : fine('the service asks for HTTP_TOKEN');
+}
+
+function isWeak(token: string): boolean {
+  return token.length < 16 || new Set(token).size < 8;
 }
 
 /** Whether the service runs here, and what it says of itself. */

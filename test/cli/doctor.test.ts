@@ -86,10 +86,22 @@ describe('feedback-mirror doctor', () => {
       SQLite: 'ok',
       upstream: 'ok',
       queue: 'ok',
+      access: 'ok',
       service: 'warn',
     });
     assert.match(of('mirror', found).detail, /^data\/mirror\.db, \d+ KB, schema \d+, checked whole in /);
     assert.match(of('SQLite', found).detail, /^3\.\d+\.\d+$/);
+  });
+
+  it('warns of a token that is easy to guess, and offers another', async (t) => {
+    const site = await openSite(t);
+    const access = async (HTTP_TOKEN: string) => of('access', await examine(site, { HTTP_TOKEN }));
+    for (const weak of ['password', 'aaaaaaaaaaaaaaaaaaaa']) {
+      const { state, advice } = await access(weak);
+      assert.equal(state, 'warn');
+      assert.match(advice ?? '', /such as [\w-]{24}\./);
+    }
+    assert.equal((await access('x1-Kq9_dTzB7mWu2Lr')).state, 'ok');
   });
 
   it('fails for a damaged mirror, and says how to go on', async (t) => {
