@@ -3,7 +3,8 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { CONTENT_POLICY } from './replies.ts';
+import type { Refusal } from './guard.ts';
+import { CONTENT_POLICY, refuse } from './replies.ts';
 
 const BOARD_PATH = '/queues';
 
@@ -33,13 +34,27 @@ export async function addBoard(app: FastifyInstance, queues: Promise<readonly Qu
     throw error;
   });
   const board: FastifyPluginAsync = async (scope) => {
-    scope.addHook('onRequest', async (_request, reply) => {
+    scope.addHook('onRequest', async ({ method, routeOptions }, reply) => {
       void reply.header('content-security-policy', BOARD_POLICY);
+      return isMaking(method, routeOptions.url ?? '') ? refuse(reply, NOT_HERE) : undefined;
     });
     await scope.register(adapter.registerPlugin());
   };
   await app.register(board, { prefix: BOARD_PATH });
 }
+
+/**
+ * The board may move the jobs there are. What it could make, or change into another job, the settings may forbid: an export that is
+ * off, a schedule nobody set, a list that is not swept.
+ */
+function isMaking(method: string, route: string): boolean {
+  return /\/(add|update-data)$/.test(route) || (method === 'PATCH' && route.includes('/job-schedulers/'));
+}
+
+const NOT_HERE: Refusal = {
+  status: 403,
+  detail: 'Jobs come from the settings and the outbox; here they can be looked at, retried and removed.',
+};
 
 /** Queues are named after the mirror first, which is the same for all on one board. */
 function shortName({ name }: Queue): string {

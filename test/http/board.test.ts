@@ -72,6 +72,20 @@ async function worksOn(t: TestContext, url: string | null): Promise<void> {
   assert.equal(await queue.isPaused(), true);
   assert.ok((await ask(http, `${api}/row-2/promote`, { method: 'PUT' })).status < 300);
   assert.equal(await (await queue.getJob('row-2'))?.isDelayed(), false);
+
+  const json = { 'content-type': 'application/json' };
+  const make = (method: string, path: string, body: object) =>
+    ask(http, `${api}${path}`, { method, headers: json, body: JSON.stringify(body) });
+  for (const [method, path, body] of [
+    ['POST', '/add', { name: 'export', data: {}, options: {} }],
+    ['PATCH', '/row-1/update-data', { jobData: { row: 3 } }],
+    ['PATCH', '/job-schedulers/tick', { every: 1000 }],
+  ] as const) {
+    const reply = await make(method, path, body);
+    assert.equal(reply.status, 403, path);
+    assert.match(detailOf(reply), /come from the settings/);
+  }
+  assert.deepEqual((await queue.getJob('row-1'))?.data, { row: 1 });
 }
 
 describe('the queue board on the embedded queue', () => {
