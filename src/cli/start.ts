@@ -73,7 +73,9 @@ async function open(
   const { httpHost: host, httpPort: port, httpToken: token } = app.settings;
   const { progress, queues } = service;
   try {
-    const http = await startHttp({ host, port, token, log: app.log, metrics, progress, queues, parts });
+    const { log, state } = app;
+    const side = { host, port, token, endedSessions: state.endedSessions, log, metrics };
+    const http = await startHttp({ ...side, progress, queues, parts });
     opened.push(() => http.close());
     return { url: http.url, service };
   } finally {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../base/clock.ts';
 import { isOurHost, type Listening } from './hosts.ts';
 import { LOGIN_PATH, LOGIN_STYLE } from './login.ts';
 import type { Session } from './session.ts';
@@ -21,17 +22,67 @@ const OPEN_PATHS = ['/healthz', LOGIN_PATH, LOGIN_STYLE];
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Says no to a request, whatever its route, before anything of it is read; null lets it pass. */
-export type Guard = (request: IncomingMessage) => Refusal | null;
+/** What is to be done with a request, whatever its route, before anything of its body is read. */
+export interface Verdict {
+  /** Null lets it pass. */
+  refusal: Refusal | null;
+  /** It showed the token, or there is none to show; nobody has to for the open paths. */
+  isKnown: boolean;
+  /** It showed something else in the token's place. */
+  isGuess: boolean;
+}
+
+export type Guard = (request: IncomingMessage) => Verdict;
 
 export function createGuard({ listening, session }: GuardOptions): Guard {
-  // The ways to show that one is allowed in.
-  const ways = session ? [bearerOf(session), session.isOpen] : [];
   return (request) => {
     const refusal = refuseHost(request, listening()) ?? refuseStranger(request);
-    if (refusal) return refusal;
-    const isOpen = !session || OPEN_PATHS.includes(pathOf(request));
-    return isOpen || ways.some((isAllowed) => isAllowed(request)) ? null : refuseUnknown(request);
+    const isOpen = OPEN_PATHS.includes(pathOf(request));
+    if (refusal || isOpen || !session) return { refusal, isKnown: !refusal && !isOpen, isGuess: false };
+    const given = givenToken(request);
+    const isKnown = (given !== null && session.isToken(given)) || session.isOpen(request);
+    return {
+      refusal: isKnown ? null : refuseUnknown(request),
+      isKnown,
+      isGuess: given !== null && !isKnown,
+    };
+  };
+}
+
+/** The token as the header carries it or, for clients of the feedback API, the query. */
+function givenToken(request: IncomingMessage): string | null {
+  const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (bearer !== undefined || !pathOf(request).startsWith(API_PATH)) return bearer ?? null;
+  return new URLSearchParams(request.url?.split('?')[1]).get(API_TOKEN_PARAMETER);
+}
+
+const API_PATH = '/api/v1/';
+const API_TOKEN_PARAMETER = 'token';
+
+/** A wrong token is answered late, and later each time; one address must not slow down another. */
+export interface Guesses {
+  wrong(address: string): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 1000;
+const LONGEST_DELAY_MS = 16_000;
+const FORGIVEN_MS = 60_000;
+const MOST_ADDRESSES = 1000;
+
+/** The token itself is compared first and never waits: guessing must not lock its owner out, also not from the same address. */
+export function slowGuesses(clock: Clock): Guesses {
+  const wrong = new Map<string, { times: number; at: number }>();
+  return {
+    async wrong(address) {
+      const now = clock.now();
+      const before = wrong.get(address);
+      const times = before && Math.abs(now - before.at) < FORGIVEN_MS ? before.times + 1 : 1;
+      wrong.delete(address);
+      wrong.set(address, { times, at: now });
+      const [oldest] = wrong.keys();
+      if (wrong.size > MOST_ADDRESSES && oldest !== undefined) wrong.delete(oldest);
+      await clock.sleep(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(times - 1, 10)));
+    },
   };
 }
 
@@ -74,13 +125,6 @@ function refuseStranger({ method = '', headers, headersDistinct }: IncomingMessa
   const site = headers['sec-fetch-site'];
   if (isOurs && (site === undefined || site === 'same-origin' || site === 'none')) return null;
   return { status: 403, detail: 'Changes are only accepted from pages of this service itself.' };
-}
-
-function bearerOf({ isToken }: Session): (request: IncomingMessage) => boolean {
-  return ({ headers }) => {
-    const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-    return given !== undefined && isToken(given);
-  };
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -1,32 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, systemClock } from '../base/clock.ts';
+import type { Guesses } from './guard.ts';
 import type { Session } from './session.ts';
 
 export const LOGIN_PATH = '/login';
 export const LOGIN_STYLE = '/login.css';
 
-/** A wrong token is answered late, and only so many at a time are waited for: guessing is slow however many try. */
-const WRONG_MS = 1000;
-const MOST_WRONG = 5;
-
 const SHEETS = ['base.css', 'forms.css', 'login.css'];
 
 export interface LoginOptions {
   session: Session;
-  clock?: Clock;
+  guesses: Guesses;
 }
 
 /** A page that takes the token and gives a session for it. It works without scripts, and is the only one that takes a form. */
-export async function addLogin(
-  app: FastifyInstance,
-  { session, clock = systemClock }: LoginOptions,
-): Promise<void> {
+export async function addLogin(app: FastifyInstance, { session, guesses }: LoginOptions): Promise<void> {
   const style = SHEETS.map((name) => readFileSync(join(import.meta.dirname, 'assets', name), 'utf8')).join(
     '\n',
   );
-  let waiting = 0;
   const login: FastifyPluginAsync = async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -38,26 +30,17 @@ export async function addLogin(
       const to = localPath(fieldOf(query, 'to'));
       return session.isOpen(raw) ? reply.redirect(to, 303) : page(reply, { to });
     });
-    scope.post(LOGIN_PATH, async ({ body, headers }, reply) => {
+    scope.post(LOGIN_PATH, async ({ body, headers, ip }, reply) => {
       const to = localPath(fieldOf(body, 'to'));
-      if (waiting >= MOST_WRONG) return tooMany(reply, to);
       if (session.isToken(fieldOf(body, 'token').trim()))
         return reply.header('set-cookie', session.open(isEncrypted(headers))).redirect(to, 303);
-      waiting += 1;
-      await clock.sleep(WRONG_MS).finally(() => {
-        waiting -= 1;
-      });
+      await guesses.wrong(ip);
       return page(reply.code(403), { to, problem: 'This is not the token of this service.' });
     });
   };
   await app.register(login);
   app.get(LOGIN_STYLE, async (_request, reply) => reply.type('text/css; charset=utf-8').send(style));
-  app.post('/logout', async (_request, reply) => reply.header('set-cookie', session.close()).send({}));
-}
-
-function tooMany(reply: FastifyReply, to: string): FastifyReply {
-  const problem = 'Too many wrong tokens at once. Wait a moment, then try again.';
-  return page(reply.code(429).header('retry-after', '2'), { to, problem });
+  app.post('/logout', async ({ raw }, reply) => reply.header('set-cookie', session.close(raw)).send({}));
 }
 
 function fieldOf(given: unknown, name: string): string {

@@ -59,14 +59,19 @@ export function refuse(reply: FastifyReply, { status, detail, headers = {} }: Re
 export function badTarget(guard: Guard) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const detail = 'This is no address of this service.';
-    void refuse(reply, guard(request.raw) ?? { status: error.statusCode ?? 400, detail });
+    void refuse(reply, guard(request.raw).refusal ?? { status: error.statusCode ?? 400, detail });
   };
 }
 
+/** Whatever a 503 of ours waits for, a statement that runs or an upstream that is away, may be over by then. */
+const RETRY_SECONDS = '5';
+
 /** The answer to something that went wrong. What is a defect of ours is logged, once, under an id that the client gets too. */
 export function answerTo(error: unknown, id: string, log: Logger): Refusal {
-  if (error instanceof AppError && error.code !== 'internal')
-    return { status: STATUS[error.code], detail: sentences(error) };
+  if (error instanceof AppError && error.code !== 'internal') {
+    const headers = STATUS[error.code] === 503 ? { 'retry-after': RETRY_SECONDS } : {};
+    return { status: STATUS[error.code], detail: sentences(error), headers };
+  }
   const status = statusOf(error);
   if (status < 500) return { status, detail: messageOf(error) };
   log.error({ request: id, err: error }, 'a request failed');
@@ -107,8 +112,8 @@ export function addReplies(app: FastifyInstance, log: Logger): readonly Route[] 
       .send({ detail: `${path} takes ${allow}.` });
   });
   app.setErrorHandler((error, request, reply) => {
-    const { status, detail } = answerTo(error, request.id, log);
-    return reply.code(status).send({ detail });
+    const { status, detail, headers = {} } = answerTo(error, request.id, log);
+    return reply.code(status).headers(headers).send({ detail });
   });
   return routes;
 }

@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Secret } from '../base/secret.ts';
+import type { EndedSessions } from '../store/service-state.ts';
 import type { Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
-import { createGuard } from './guard.ts';
+import { limitBody, limitConnections } from './connections.ts';
+import { createGuard, type Refusal, slowGuesses } from './guard.ts';
 import { addHealth } from './health.ts';
 import { type Listening, urlOf } from './hosts.ts';
 import { addLogin } from './login.ts';
@@ -28,6 +31,9 @@ export interface HttpOptions {
   queues: Promise<readonly Queue[]>;
   /** Further routes: each registers under the same guard. */
   parts: readonly HttpPart[];
+  /** Where ended sessions are kept over a restart. */
+  endedSessions?: EndedSessions | undefined;
+  clock?: Clock;
   limits?: Partial<HttpLimits>;
 }
 
@@ -38,9 +44,14 @@ export interface HttpLimits {
   bodyBytes: number;
   /** Until the last header has arrived. */
   headersMs: number;
-  /** Until the last byte of the body has arrived. */
-  requestMs: number;
+  /** Until the last byte of the body has arrived; for an upload, until some more of it has. */
+  bodyMs: number;
+  /** How long a client may leave a reply unread. */
+  stallMs: number;
+  /** Of clients that showed the token, or of all where none is asked for. */
   connections: number;
+  /** Of clients that have not shown it yet. */
+  strangers: number;
   /** Until the service has said how far it is. A probe that waits for less takes that for a no as well. */
   progressMs: number;
 }
@@ -48,8 +59,10 @@ export interface HttpLimits {
 const LIMITS: HttpLimits = {
   bodyBytes: 1024 * 1024,
   headersMs: 10_000,
-  requestMs: 300_000,
+  bodyMs: 10_000,
+  stallMs: 30_000,
   connections: 256,
+  strangers: 64,
   progressMs: 5000,
 };
 
@@ -81,22 +94,27 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 async function build(options: HttpOptions): Promise<{ app: FastifyInstance; routes: readonly Route[] }> {
   const { host, token, log, queues, parts } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const session = token && createSession(token);
+  const session = token && createSession(token, { ended: options.endedSessions });
   const guard = createGuard({ session, listening: () => ({ host, port: portOf(app) }) });
   const app: FastifyInstance = Fastify({ ...nodeOptions(limits), frameworkErrors: badTarget(guard) });
-  app.server.maxConnections = limits.connections;
+  const connections = limitConnections(app, limits);
+  const guesses = slowGuesses(options.clock ?? systemClock);
   // A form of a stranger's page may send plain text without asking first; nothing here wants it.
   app.removeContentTypeParser('text/plain');
   addHeaders(app);
   addRequestLog(app, log);
   app.addHook('onRequest', async (request, reply) => {
-    const refusal = guard(request.raw);
-    return refusal ? refuse(reply, refusal) : undefined;
+    const { refusal, isGuess, isKnown } = guard(request.raw);
+    if (isGuess) await guesses.wrong(request.ip);
+    if (refusal) return refuse(reply, refusal);
+    if (isKnown && !connections.admit(request.raw)) return refuse(reply, TOO_MANY_CONNECTIONS);
+    limitBody(request, reply, limits.bodyMs, (late) => void refuse(late, TOO_LATE));
+    return undefined;
   });
   const routes = addReplies(app, log);
   addHealth(app, { ...options, ...limits });
   await addBoard(app, queues);
-  if (session) await addLogin(app, { session });
+  if (session) await addLogin(app, { session, guesses });
   for (const part of parts) {
     const plugin: FastifyPluginAsync = async (scope) => part(scope);
     await app.register(plugin);
@@ -104,11 +122,20 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
   return { app, routes };
 }
 
-function nodeOptions({ bodyBytes, headersMs, requestMs }: HttpLimits) {
+const TOO_MANY_CONNECTIONS: Refusal = {
+  status: 503,
+  detail: 'Too many connections are open at once. Try again in a few seconds.',
+  headers: { 'retry-after': '5' },
+};
+
+const TOO_LATE: Refusal = { status: 408, detail: 'The body of this request did not arrive in time.' };
+
+function nodeOptions({ bodyBytes, headersMs }: HttpLimits) {
   return {
     forceCloseConnections: true,
     bodyLimit: bodyBytes,
-    requestTimeout: requestMs,
+    // Bodies have a limit of their own, which knows uploads; Node has one time for all routes.
+    requestTimeout: 0,
     keepAliveTimeout: 10_000,
     // Job ids are longer than the router's usual limit.
     routerOptions: { maxParamLength: 500 },

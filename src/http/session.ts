@@ -1,10 +1,12 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Secret } from '../base/secret.ts';
+import type { EndedSessions } from '../store/service-state.ts';
 
 /**
- * A browser that has shown the token once carries a cookie instead of it. Nothing of it is kept here: the cookie says until when
- * it holds, signed with a key made of the token, so that another token ends every session and a restart ends none.
+ * A browser that has shown the token once carries a cookie instead of it. The cookie says until when it holds, signed with a key
+ * made of the token, so that another token ends every session and a restart ends none. Only sessions that a person ended before
+ * their time are kept on this side.
  */
 export interface Session {
   /** Whether this is the token itself. */
@@ -13,34 +15,53 @@ export interface Session {
   isOpen(request: IncomingMessage): boolean;
   /** The header that opens a session. */
   open(isSecure: boolean): string;
-  /** The header that ends it. */
-  close(): string;
+  /** Ends the session of this request, also for somebody who copied its cookie; returns the header that removes it. */
+  close(request: IncomingMessage): string;
 }
 
 const HOURS = 12;
 
-export function createSession(token: Secret, now: () => number = Date.now): Session {
+export interface SessionOptions {
+  ended?: EndedSessions | undefined;
+  now?: () => number;
+}
+
+export function createSession(token: Secret, options: SessionOptions = {}): Session {
+  const { ended = endedInMemory(), now = Date.now } = options;
   const expected = digest(token.reveal());
-  const key = createHmac('sha256', token.reveal()).update('feedback-mirror: session, 1').digest();
+  const key = createHmac('sha256', token.reveal()).update('feedback-mirror: session, 2').digest();
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   // Cookies know no ports: mirrors on one machine must not end each other's sessions.
   const name = `feedback-mirror-${sign('name')
     .replaceAll(/[^a-z0-9]/gi, '')
     .slice(0, 8)}`;
   const flags = 'Path=/; HttpOnly; SameSite=Strict';
+  const read = ({ headers }: IncomingMessage): { id: string; until: number } | null => {
+    const [until = '', id = '', signature = ''] = cookieOf(headers.cookie ?? '', name).split('.');
+    const isOurs = timingSafeEqual(digest(sign(`${until}.${id}`)), digest(signature));
+    return isOurs && Number(until) > now() ? { id, until: Number(until) } : null;
+  };
   return {
     isToken: (given) => timingSafeEqual(digest(given), expected),
-    isOpen({ headers }) {
-      const [until = '', signature = ''] = cookieOf(headers.cookie ?? '', name).split('.');
-      return timingSafeEqual(digest(sign(until)), digest(signature)) && Number(until) > now();
+    isOpen(request) {
+      const session = read(request);
+      return session !== null && !ended.has(session.id);
     },
     open(isSecure) {
-      const until = String(now() + HOURS * 3_600_000);
-      const value = `${until}.${sign(until)}`;
-      return `${name}=${value}; Max-Age=${HOURS * 3600}; ${flags}${isSecure ? '; Secure' : ''}`;
+      const text = `${now() + HOURS * 3_600_000}.${randomUUID()}`;
+      return `${name}=${text}.${sign(text)}; Max-Age=${HOURS * 3600}; ${flags}${isSecure ? '; Secure' : ''}`;
     },
-    close: () => `${name}=; Max-Age=0; ${flags}`,
+    close(request) {
+      const session = read(request);
+      if (session) ended.add(session.id, session.until, now());
+      return `${name}=; Max-Age=0; ${flags}`;
+    },
   };
+}
+
+function endedInMemory(): EndedSessions {
+  const ids = new Set<string>();
+  return { has: (id) => ids.has(id), add: (id) => void ids.add(id) };
 }
 
 function cookieOf(header: string, name: string): string {

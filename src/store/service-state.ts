@@ -15,11 +15,18 @@ export interface ServiceState {
   closeUntil(time: number): void;
   lastHousekeepingAt(): number | null;
   noteHousekeeping(now: number): void;
+  /** Browser sessions that ended before their time; each is forgotten when that time has come. */
+  endedSessions: EndedSessions;
   /** The last complete pass of each list and kind. */
   lastPasses(): LastPass[];
   /** A sweep that some process says it is at; it may have died since. */
   sweepUnderWay(resource: Resource): UnderWay | null;
   close(): void;
+}
+
+export interface EndedSessions {
+  has(id: string): boolean;
+  add(id: string, until: number, now: number): void;
 }
 
 export interface LastPass {
@@ -57,6 +64,7 @@ export function openServiceState(options: OpenOptions): ServiceState {
       return text === undefined ? null : Number(text);
     },
     noteHousekeeping: (now) => notes.put('housekeeping_at', String(now)),
+    endedSessions: endedSessionsIn(db),
     lastPasses: () =>
       RESOURCES.flatMap((resource) => [lastPass(resource, 'sweep'), lastPass(resource, 'head')]),
     sweepUnderWay(resource) {
@@ -84,6 +92,23 @@ function notesIn(db: Db) {
       if (read.get(key) === undefined) writeOnce.run(key, value);
     },
     raise: (key: string, value: number): void => void writeLater.run(key, String(value)),
+  };
+}
+
+const ENDED_SESSION = 'ended_session:';
+
+function endedSessionsIn(db: Db): EndedSessions {
+  const find = db.prepare('SELECT 1 FROM meta WHERE key = ?');
+  const write = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const forget = db.prepare(
+    `DELETE FROM meta WHERE key GLOB '${ENDED_SESSION}*' AND CAST(value AS INTEGER) <= ?`,
+  );
+  return {
+    has: (id) => find.get(`${ENDED_SESSION}${id}`) !== undefined,
+    add(id, until, now) {
+      forget.run(now);
+      write.run(`${ENDED_SESSION}${id}`, String(until));
+    },
   };
 }
 

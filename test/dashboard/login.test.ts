@@ -3,10 +3,12 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Secret } from '../../src/base/secret.ts';
+import { slowGuesses } from '../../src/http/guard.ts';
 import { addLogin, localPath } from '../../src/http/login.ts';
 import { createSession } from '../../src/http/session.ts';
 import { ask, bearer, type Reply } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
+import { fakeClock } from '../support/clock.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -101,25 +103,29 @@ describe('the login', () => {
     assert.equal(reply.headers['set-cookie'], undefined);
   });
 
-  it('answers a wrong token late, and takes no more than a few guesses at a time', async (t) => {
+  it('lets the token in at once, however many guesses wait for their answer', async (t) => {
     const { app, clock } = await alone(t);
-    const guess = () => app.inject({ method: 'POST', url: '/login', headers: FORM, payload: 'token=guess' });
-    const first = [guess(), guess(), guess(), guess(), guess()];
-    await clock.asked(5);
-    const sixth = await guess();
-    assert.deepEqual([sixth.statusCode, sixth.headers['retry-after']], [429, '2']);
+    const post = (payload: string) => app.inject({ method: 'POST', url: '/login', headers: FORM, payload });
+    const guesses = Array.from({ length: 18 }, () => post('token=guess'));
+    await clock.asked(18);
+    assert.equal((await post(`token=${TOKEN}`)).statusCode, 303);
     clock.release();
-    assert.deepEqual(
-      (await Promise.all(first)).map(({ statusCode }) => statusCode),
-      [403, 403, 403, 403, 403],
-    );
-    const right = await app.inject({
-      method: 'POST',
-      url: '/login',
-      headers: FORM,
-      payload: `token=${TOKEN}`,
-    });
-    assert.equal(right.statusCode, 303);
+    for (const { statusCode } of await Promise.all(guesses)) assert.equal(statusCode, 403);
+  });
+
+  it('answers each further guess of an address later, on whatever route, and forgives after a minute', async (t) => {
+    const clock = fakeClock();
+    const http = await open(t, { token: TOKEN, clock });
+    const guess = (path: string) => ask(http, path, { headers: bearer('guess') });
+    for (const path of ['/readyz', '/data/query', '/nowhere'])
+      assert.equal((await guess(path)).status, 401, path);
+    assert.equal((await signIn(http, { token: 'guess' })).status, 403);
+    assert.equal((await ask(http, '/api/v1/posts/?token=guess')).status, 401);
+    assert.deepEqual(clock.slept, [1000, 2000, 4000, 8000, 16_000]);
+    assert.equal((await ask(http, '/metrics', { headers: bearer(TOKEN) })).status, 200);
+    clock.advance(60_000);
+    await guess('/readyz');
+    assert.equal(clock.slept.at(-1), 1000);
   });
 
   it('goes to addresses of this service only', () => {
@@ -144,10 +150,10 @@ describe('a session', () => {
 
   it('holds for twelve hours, and after a restart, but not under another token', () => {
     let now = 1_800_000_000_000;
-    const cookie = createSession(new Secret(TOKEN), () => now).open(false);
-    const later = createSession(new Secret(TOKEN), () => now);
+    const cookie = createSession(new Secret(TOKEN), { now: () => now }).open(false);
+    const later = createSession(new Secret(TOKEN), { now: () => now });
     assert.ok(later.isOpen(requestWith(cookie)));
-    assert.ok(!createSession(new Secret(`${TOKEN}2`), () => now).isOpen(requestWith(cookie)));
+    assert.ok(!createSession(new Secret(`${TOKEN}2`), { now: () => now }).isOpen(requestWith(cookie)));
     now += 12 * HOUR - 1;
     assert.ok(later.isOpen(requestWith(cookie)));
     now += 1;
@@ -155,16 +161,17 @@ describe('a session', () => {
   });
 
   it('cannot be made longer, or made at all, without the token', () => {
-    const session = createSession(new Secret(TOKEN), () => 1_800_000_000_000);
+    const session = createSession(new Secret(TOKEN), { now: () => 1_800_000_000_000 });
     const [pair = ''] = session.open(false).split(';', 1);
     const [name = '', value = ''] = pair.split('=');
-    const [until = '', signature = ''] = value.split('.');
+    const [until = '', id = '', signature = ''] = value.split('.');
     const forged = [
       '',
-      `${until}.`,
-      `.${signature}`,
-      `${until}9.${signature}`,
-      `NaN.${signature}`,
+      `${until}.${id}.`,
+      `.${id}.${signature}`,
+      `${until}9.${id}.${signature}`,
+      `${until}.other.${signature}`,
+      `NaN.${id}.${signature}`,
       `${until}`,
     ];
     for (const attempt of forged) assert.ok(!session.isOpen(requestWith(`${name}=${attempt}`)), attempt);
@@ -177,6 +184,9 @@ describe('a session', () => {
     const cookie = cookieOf(await signIn(http, { token: TOKEN }));
     const out = await ask(http, '/logout', { method: 'POST', headers: sentBack(cookie) });
     assert.match(cookieOf(out), /=; Max-Age=0;/);
+    assert.equal((await ask(http, '/metrics', { headers: sentBack(cookie) })).status, 401);
+    const other = cookieOf(await signIn(http, { token: TOKEN }));
+    assert.equal((await ask(http, '/metrics', { headers: sentBack(other) })).status, 200);
     assert.equal((await ask(http, '/logout', { method: 'POST' })).status, 401);
   });
 });
@@ -186,7 +196,7 @@ async function alone(t: TestContext): Promise<{ app: FastifyInstance; clock: Sti
   const app = Fastify();
   t.after(() => app.close());
   const clock = stillClock();
-  await addLogin(app, { session: createSession(new Secret(TOKEN)), clock });
+  await addLogin(app, { session: createSession(new Secret(TOKEN)), guesses: slowGuesses(clock) });
   return { app, clock };
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { fakeClock } from '../support/clock.ts';
 import { ask, bearer, detailOf, say, statusOf } from './client.ts';
 import { open, type Running, TOKEN } from './service.ts';
 
@@ -170,8 +172,8 @@ describe('the token', () => {
   });
 
   it('opens nothing when it is nearly right, or elsewhere', async (t) => {
-    const http = await open(t, { token: TOKEN });
-    const wrong = [`${TOKEN}x`, TOKEN.slice(1), TOKEN.toUpperCase(), '', 'Bearer'];
+    const http = await open(t, { token: TOKEN, clock: fakeClock() });
+    const wrong = [`${TOKEN}x`, TOKEN.slice(1), TOKEN.slice(0, -1), TOKEN.toUpperCase(), '', 'Bearer'];
     const headers = [
       ...wrong.map((token) => bearer(token)),
       { authorization: TOKEN },
@@ -180,6 +182,15 @@ describe('the token', () => {
     ];
     for (const given of headers) assert.equal((await ask(http, '/readyz', { headers: given })).status, 401);
     assert.equal((await ask(http, `/readyz?token=${TOKEN}`)).status, 401);
+  });
+
+  it('opens the feedback API also as the query parameter that its clients may use', async (t) => {
+    const part = (app: FastifyInstance): void =>
+      void app.get('/api/v1/posts/', async () => ({ results: [] }));
+    const http = await open(t, { token: TOKEN, clock: fakeClock(), parts: [part] });
+    assert.equal((await ask(http, `/api/v1/posts/?search=x&token=${TOKEN}`)).status, 200);
+    for (const query of ['', '?token=', `?token=${TOKEN.slice(0, -1)}`, `?key=${TOKEN}`])
+      assert.equal((await ask(http, `/api/v1/posts/${query}`)).status, 401, query);
   });
 
   it('is not in any log line, nor is what stands in a query', async (t) => {

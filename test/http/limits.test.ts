@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { ask, detailOf, dial, say, statusOf } from './client.ts';
-import { open } from './service.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { limitBody } from '../../src/http/connections.ts';
+import { eventually } from '../support/mirror-site.ts';
+import { ask, bearer, detailOf, dial, statusOf } from './client.ts';
+import { open, TOKEN } from './service.ts';
 
 const echo = { parts: [(app) => void app.post('/echo', async ({ body }) => body)] } satisfies Parameters<
   typeof open
@@ -37,44 +41,104 @@ describe('a request', () => {
     await once(socket, 'close');
   });
 
+  const halfPost = (port: number, path: string): string =>
+    [
+      `POST ${path} HTTP/1.1`,
+      `Host: 127.0.0.1:${port}`,
+      'Content-Type: application/json',
+      'Content-Length: 5000',
+      '',
+      '{',
+    ].join('\r\n');
+
   it('has to say its body within a certain time', { timeout: 10_000 }, async (t) => {
-    const http = await open(t, { ...echo, limits: { headersMs: 50, requestMs: 100 } });
+    const http = await open(t, { ...echo, limits: { bodyMs: 50 } });
     const socket = await dial(http.port);
-    const head = ['POST /echo HTTP/1.1', `Host: 127.0.0.1:${http.port}`, 'Content-Type: application/json'];
-    socket.write([...head, 'Content-Length: 10', '', '{'].join('\r\n'));
+    socket.write(halfPost(http.port, '/echo'));
     const [answer] = (await once(socket, 'data')) as [Buffer];
     assert.equal(statusOf(answer.toString()), 408);
     await once(socket, 'close');
   });
 
-  it('has to be on one of so many connections', { timeout: 10_000 }, async (t) => {
+  it('may take longer over a file, as long as bytes keep coming', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const late: string[] = [];
+    const socket = { bytesRead: 0 };
+    const begin = (isUpload: boolean): void => {
+      const raw = Object.assign(new EventEmitter(), {
+        headers: { 'content-length': '100000' },
+        socket,
+        complete: false,
+      });
+      const request = { raw, routeOptions: { config: { isUpload } } } as unknown as FastifyRequest;
+      limitBody(request, {} as FastifyReply, 1000, () => late.push(isUpload ? 'upload' : 'form'));
+    };
+    begin(true);
+    begin(false);
+    for (const bytes of [2000, 4000, 6000]) {
+      socket.bytesRead = bytes;
+      t.mock.timers.tick(1000);
+    }
+    assert.deepEqual(late, ['form', 'form', 'form']);
+    socket.bytesRead += 1;
+    t.mock.timers.tick(1000);
+    assert.equal(late.at(-2), 'upload');
+  });
+
+  it('without the token takes the place of the oldest such one, and health always answers', {
+    timeout: 10_000,
+  }, async (t) => {
+    const http = await open(t, { token: TOKEN, limits: { strangers: 4 } });
+    const sockets = [];
+    for (let n = 0; n < 12; n++) {
+      const socket = await dial(http.port);
+      socket.on('error', () => undefined).resume();
+      socket.write(halfPost(http.port, '/login'));
+      sockets.push(socket);
+      assert.equal((await ask(http, '/healthz')).status, 200);
+    }
+    await Promise.all(sockets.slice(0, 8).map((socket) => socket.closed || once(socket, 'close')));
+    assert.equal((await ask(http, '/metrics', { headers: bearer(TOKEN) })).status, 200);
+  });
+
+  it('beyond a number of authenticated connections is told to come back; health is not', async (t) => {
+    const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })];
     const http = await open(t, { limits: { connections: 2 } });
-    const [one, two] = await Promise.all([dial(http.port), dial(http.port)]);
-    assert.equal(
-      await say(http, 'GET /healthz HTTP/1.1', `Host: 127.0.0.1:${http.port}`).catch(() => ''),
-      '',
-    );
-    for (const socket of [one, two]) {
-      socket.destroy();
-      await once(socket, 'close');
+    t.after(() => {
+      for (const agent of agents) agent.destroy();
+    });
+    const over = (agent: Agent) => request(`${http.url}/metrics`, { agent }).end();
+    for (const agent of agents) {
+      const [reply] = (await once(over(agent), 'response')) as [IncomingMessage];
+      await text(reply);
     }
-    // The server hears of it a moment later.
-    let reply = '';
-    while (statusOf(reply) !== 200) {
-      await delay(5);
-      reply = await say(
-        http,
-        'GET /healthz HTTP/1.1',
-        `Host: 127.0.0.1:${http.port}`,
-        'Connection: close',
-      ).catch(() => '');
-    }
+    const refused = await ask(http, '/metrics');
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5']);
+    assert.equal((await ask(http, '/healthz')).status, 200);
+    agents[0]?.destroy();
+    await eventually('one has gone', async () => (await ask(http, '/metrics')).status === 200);
+  });
+
+  it('whose reply is not read is ended', { timeout: 10_000 }, async (t) => {
+    const ended = Promise.withResolvers<boolean>();
+    const large = (app: FastifyInstance): void => {
+      app.get('/large', async (_request, { raw }) => {
+        raw.once('close', () => ended.resolve(raw.writableFinished));
+        return 'x'.repeat(32 * 1024 * 1024);
+      });
+    };
+    const http = await open(t, { parts: [large], limits: { stallMs: 60 } });
+    const socket = await dial(http.port);
+    socket.on('error', () => undefined);
+    socket.write(`GET /large HTTP/1.1\r\nHost: 127.0.0.1:${http.port}\r\n\r\n`);
+    assert.equal(await ended.promise, false);
+    socket.destroy();
   });
 });
 
 describe('closing', () => {
   it('ends connections that are idle and streams that go on, at once', { timeout: 5000 }, async (t) => {
-    const stream = (app: import('fastify').FastifyInstance): void => {
+    const stream = (app: FastifyInstance): void => {
       app.get('/stream', (_request, reply) => {
         reply.hijack();
         reply.raw.writeHead(200, { 'content-type': 'text/event-stream' });

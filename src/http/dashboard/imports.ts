@@ -47,7 +47,7 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
   // In a scope of its own: nowhere else is a body taken as a stream, or so large a one.
   const taking: FastifyPluginAsync = async (scope) => {
     scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
-    scope.post('/data/imports', async ({ headers, body }, reply) => {
+    scope.post('/data/imports', { config: { isUpload: true } }, async ({ headers, body }, reply) => {
       if (Number(headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
       if (!(body instanceof Readable)) throw new AppError('usage', 'send the file itself, as text/csv');
       const upload = await uploads.take(body);

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpLimits } from './server.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route takes a file: its body may take any time as long as bytes keep coming. */
+    isUpload?: boolean;
+  }
+}
+
+/** Fewer new bytes of an upload than this in `bodyMs` are no progress. */
+const UPLOAD_BYTES = 1024;
+
+export interface Connections {
+  /** Counts the connection of this request among those whose client showed the token; false where there are too many. */
+  admit(request: IncomingMessage): boolean;
+}
+
+/**
+ * Connections are counted in two groups. A new one belongs to a stranger until a request on it was authenticated. Where there
+ * are too many strangers the oldest is closed, not the newest refused: a client that means well needs milliseconds, and one that
+ * sends half a request keeps nobody out, least of all a health probe. Authenticated clients have a larger group of their own.
+ */
+export function limitConnections(app: FastifyInstance, limits: HttpLimits): Connections {
+  const strangers = new Set<Socket>();
+  const known = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    strangers.add(socket);
+    socket.once('close', () => {
+      strangers.delete(socket);
+      known.delete(socket);
+    });
+    const [oldest] = strangers;
+    if (strangers.size > limits.strangers) oldest?.destroy();
+  });
+  dropStalledReaders(app, limits.stallMs, () => [...strangers, ...known]);
+  return {
+    admit({ socket }) {
+      if (known.has(socket)) return true;
+      if (known.size >= limits.connections) return false;
+      if (strangers.delete(socket)) known.add(socket);
+      return true;
+    },
+  };
+}
+
+/** A client that does not read what it asked for keeps memory, and often a slot of something else, for as long as it likes. */
+function dropStalledReaders(app: FastifyInstance, stallMs: number, sockets: () => Socket[]): void {
+  const blocked = new WeakMap<Socket, { sent: number; since: number }>();
+  const check = (): void => {
+    const now = performance.now();
+    for (const socket of sockets()) {
+      const sent = socket.bytesWritten - socket.writableLength;
+      const before = blocked.get(socket);
+      if (socket.writableLength === 0) blocked.delete(socket);
+      else if (before?.sent !== sent) blocked.set(socket, { sent, since: now });
+      else if (now - before.since >= stallMs) socket.destroy();
+    }
+  };
+  const timer = setInterval(check, stallMs / 6).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+}
+
+/** Ends a request whose body does not arrive in time. */
+export function limitBody(
+  { raw, routeOptions }: FastifyRequest,
+  reply: FastifyReply,
+  bodyMs: number,
+  refuseLate: (reply: FastifyReply) => void,
+): void {
+  if (raw.headers['transfer-encoding'] === undefined && !Number(raw.headers['content-length'])) return;
+  let seen = raw.socket.bytesRead;
+  const timer = setInterval(() => {
+    const read = raw.socket.bytesRead;
+    if (routeOptions.config.isUpload && read - seen >= UPLOAD_BYTES) seen = read;
+    else if (!raw.complete) refuseLate(reply);
+  }, bodyMs).unref();
+  raw.once('close', () => clearInterval(timer));
+  raw.once('end', () => clearInterval(timer));
+}
