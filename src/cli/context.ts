@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type LoadInput, loadSettings, type Settings, secretsOf } from '../../config/load.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
+import { printable } from '../base/printable.ts';
 import type { Secret } from '../base/secret.ts';
 
 /** What a command gets to work with, besides its own flags. */
@@ -10,8 +11,10 @@ export interface Context {
   json: boolean;
   /** Aborted by the first SIGINT or SIGTERM. */
   signal: AbortSignal;
-  /** Data: stdout, nothing else goes there. */
+  /** The answer: stdout, nothing else goes there. Without `--json` it is for a person, and filtered for a terminal. */
   print(text: string): void;
+  /** The answer in a form that a program reads, such as CSV: as it is. */
+  printData(text: string): void;
   /** For the person: stderr. */
   say(text: string): void;
 }
@@ -35,9 +38,15 @@ export function openContext(program: Command, signal: AbortSignal): Context {
     input,
     json: options.json === true,
     signal,
-    print: (text) => process.stdout.write(`${text}\n`),
-    say: (text) => process.stderr.write(`${maskSecrets(text)}\n`),
+    print: (text) => process.stdout.write(`${options.json === true ? text : printable(text)}\n`),
+    printData: (text) => process.stdout.write(`${text}\n`),
+    say: tell,
   };
+}
+
+/** Whatever a person reads on stderr. */
+export function tell(text: string): void {
+  process.stderr.write(`${printable(maskSecrets(text))}\n`);
 }
 
 function loadInput(options: Record<string, string | boolean | undefined>): LoadInput {

@@ -55,7 +55,8 @@ async function query(context: Context, given: string | undefined, flags: Flags):
   const maxRows = read('--limit', integer(1, 100_000_000), flags.limit ?? fallback);
   const sql = await statement(context, given, flags);
   const { openQueries } = await import('../app/readers.ts');
-  const printer = printerFor(format, { print: context.print, raw: flags.raw === true });
+  const print = format === 'table' ? context.print : context.printData;
+  const printer = printerFor(format, { print, raw: flags.raw === true });
   const ask = openQueries(context.settings, 1);
   let more: More = null;
   let isWhole = false;

@@ -56,11 +56,12 @@ async function report(context: Context, name: string | undefined, flags: Flags):
       answers: REPORTS[each].answers,
       takes: REPORTS[each].takes,
     }));
-    context.print(format === 'json' ? JSON.stringify(list) : text.listText());
+    if (format === 'json') context.printData(JSON.stringify(list));
+    else context.print(text.listText());
     return;
   }
   const result = await answer(context, name, flags);
-  if (format === 'json') context.print(JSON.stringify(result));
+  if (format === 'json') context.printData(JSON.stringify(result));
   else if (format === 'csv') {
     process.stdout.write(text.reportCsv(result));
     for (const note of result.notes) context.say(note);

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { COMMANDS } from './commands.ts';
-import { addSettingFlags, maskSecrets } from './context.ts';
+import { addSettingFlags, maskSecrets, tell } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
 
 /** argv in, exit code out. Never throws. */
@@ -111,5 +111,5 @@ function report(error: unknown, json: boolean): void {
   }
   const detail = code === 'internal' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
   const lines = [`feedback-mirror: ${messageOf(error)}`, ...(hint ? [hint] : [])];
-  process.stderr.write(`${maskSecrets(lines.join('\n') + detail)}\n`);
+  tell(lines.join('\n') + detail);
 }

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { oneLine as onOneLine } from '../base/printable.ts';
 
 const PLAIN = {
   top: '',
@@ -48,13 +49,9 @@ function isNumeric(column: (string | number | null)[]): boolean {
   return present.length > 0 && present.every((cell) => typeof cell === 'number');
 }
 
-/** Control characters, line separators, and those that turn the direction of the text around them. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
-
-/** A cell from upstream must not move the cursor, colour the terminal or break the line. */
+/** A cell from upstream must not break its line. */
 export function oneLine(cell: string | number | null): string {
-  if (typeof cell === 'number') return grouped(cell);
-  return (cell ?? '').replace(UNPRINTABLE, ' ');
+  return typeof cell === 'number' ? grouped(cell) : onOneLine(cell ?? '');
 }
 
 /** By what it shows, not by its bytes: half a character is none. */
