@@ -5,6 +5,7 @@ import { AppError, messageOf } from '../src/base/errors.ts';
 import { isLoopback } from '../src/base/loopback.ts';
 import { nearest } from '../src/base/nearest.ts';
 import { Secret } from '../src/base/secret.ts';
+import { machineZone } from './parse.ts';
 import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
 
 export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
@@ -57,7 +58,7 @@ export function loadSettings(input: LoadInput): Settings {
     exportDir: raw.exportDir ?? join(dataDir, 'exports'),
     // Only when somebody asks: the first look at the time zone takes 25 ms.
     get timeZone() {
-      return raw.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+      return raw.timeZone ?? machineZone();
     },
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
@@ -192,14 +193,22 @@ const KNOWN = new Set(
   Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env])),
 );
 
-/** A misspelt name would be a setting that silently does nothing. Only our own prefix can be judged. */
+/** More edits than this and the name is more likely another program's. */
+const MOST_EDITS = 2;
+const PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|HTTP|LOG|DATA)_/;
+
+/** A misspelt name would be a setting that silently does nothing. */
 function misspelt(env: LoadInput['env']): string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('FEEDBACK_') && !KNOWN.has(name) && !name.startsWith('FEEDBACK_TEST_'))
-    .map(
-      (name) =>
-        `${name} is not a setting; those with this beginning are ${[...KNOWN].filter((k) => k.startsWith('FEEDBACK_')).join(', ')}`,
-    );
+    .filter((name) => !KNOWN.has(name) && !name.startsWith('FEEDBACK_TEST_'))
+    .flatMap((name) => {
+      const near = PREFIX.test(name) ? nearest(name, [...KNOWN], MOST_EDITS) : null;
+      if (near !== null) return [`${name} is not a setting: did you mean ${near}?`];
+      const own = [...KNOWN].filter((known) => known.startsWith('FEEDBACK_')).join(', ');
+      return name.startsWith('FEEDBACK_')
+        ? [`${name} is not a setting; those with this beginning are ${own}`]
+        : [];
+    });
 }
 
 /** Beginnings that hardly any other program uses. */

@@ -119,9 +119,15 @@ export const cron: Parse<string> = (value) => {
   return pattern;
 };
 
+/** The zone of this machine. Where it is empty or unknown, times are shown in UTC, and no library takes the name "Etc/Unknown". */
+export function machineZone(): string {
+  const zone: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return zone === undefined || zone === 'Etc/Unknown' ? 'UTC' : zone;
+}
+
 export const timeZone: Parse<string> = (value) => {
   // The C library's way to name a file, as in `:/etc/localtime`.
-  if (value.startsWith(':')) return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (value.startsWith(':')) return machineZone();
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value.trim() }).resolvedOptions().timeZone;
   } catch {

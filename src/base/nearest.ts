@@ -1,7 +1,11 @@
-/** The candidate that takes the fewest edits to become the text, unless that would be most of it. */
-export function nearest(text: string, candidates: readonly string[]): string | null {
+/** The candidate that takes the fewest edits to become the text, unless that would be most of it, or more than `most`. */
+export function nearest(
+  text: string,
+  candidates: readonly string[],
+  most = Math.ceil(text.length / 2),
+): string | null {
   let best: string | null = null;
-  let least = Math.ceil(text.length / 2) + 1;
+  let least = most + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - text.length) >= least) continue;
     const edits = distance(text.toLowerCase(), candidate.toLowerCase());

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
 import { COMMANDS } from './commands.ts';
 import { addSettingFlags, maskSecrets, tell } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
@@ -17,7 +18,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-    const error = thrown instanceof CommanderError ? usageError(thrown) : thrown;
+    const error = thrown instanceof CommanderError ? usageError(thrown, commandOf(program, argv)) : thrown;
     if (error !== HELP_SHOWN) report(error, json);
     return EXIT_CODES[codeOf(error)];
   }
@@ -27,11 +28,48 @@ export async function run(argv: readonly string[]): Promise<number> {
 const HELP_SHOWN = new AppError('usage', 'no command given');
 
 /** commander's own complaint, without the value of an unknown flag: what follows a misspelt name may be a secret. */
-function usageError({ code, message }: CommanderError): AppError {
+function usageError({ code, message }: CommanderError, command: Command): AppError {
   if (code === 'commander.help') return HELP_SHOWN;
-  const [what = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
-  const hint = `${suggestion.slice(1, -1)} See feedback-mirror --help.`.trim();
-  return new AppError('usage', what.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'"), { hint });
+  const [said = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
+  const what = said.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'");
+  const meant = suggestion.slice(1, -1) || suggestionFor(code, what, command);
+  return new AppError('usage', what, { hint: `${meant} See ${pathOf(command)} --help.`.trim() });
+}
+
+/** commander suggests no flag that its help does not list, and no sub-command where a default one takes the word. */
+function suggestionFor(code: string, what: string, command: Command): string {
+  if (code === 'commander.unknownOption') {
+    const flags = Object.values(SETTINGS).filter(({ secret }) => !secret);
+    const [, given = ''] = /'(--[^']*)'/.exec(what) ?? [];
+    return didYouMean(
+      nearest(
+        given,
+        flags.map(({ env }) => flagOf(env)),
+        3,
+      ),
+    );
+  }
+  const [, word = ''] = /got \d+: ([^\s,]+?)[,.]?(?:\s|$)/.exec(what) ?? [];
+  return code === 'commander.excessArguments' ? didYouMean(nearest(word, namesBelow(command))) : '';
+}
+
+function didYouMean(name: string | null): string {
+  return name === null ? '' : `Did you mean ${name}?`;
+}
+
+function namesBelow({ commands }: Command): string[] {
+  return commands.map((below) => below.name());
+}
+
+/** The command that the words before any mistake lead to. */
+function commandOf(program: Command, argv: readonly string[]): Command {
+  let command = program;
+  for (const word of argv) command = command.commands.find((below) => below.name() === word) ?? command;
+  return command;
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }
 
 const HELP = `
@@ -96,7 +134,7 @@ function stopOnSignals(): AbortSignal {
     asked = true;
     controller.abort(new AppError('interrupted', `stopped by ${name}`));
   };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   return controller.signal;
 }
 

@@ -69,7 +69,7 @@ function sharesWord(known: string, name: string): boolean {
     .toLowerCase()
     .split(/[^a-z]+/)
     .filter((word) => word.length > 2);
-  return words.some((word) => known.includes(word));
+  return words.some((word) => known.includes(word) || nearest(word, known.split('-'), 1) !== null);
 }
 
 /** A flag that changes nothing would look as if it had. */

@@ -41,8 +41,32 @@ describe('the program', () => {
       assert.deepEqual(await runCli(args), {
         code: 2,
         stdout: '',
-        stderr: "feedback-mirror: unknown option '--jsn'\nDid you mean --json? See feedback-mirror --help.\n",
+        stderr:
+          "feedback-mirror: unknown option '--jsn'\nDid you mean --json? See feedback-mirror config --help.\n",
       });
+  });
+
+  it('suggests settings, sub-commands and reports too, and points to the help of the command', async () => {
+    const cases: [args: string[], hint: string][] = [
+      [
+        ['status', '--push-per-minutes', '3'],
+        'Did you mean --push-per-minute? See feedback-mirror status --help.',
+      ],
+      [['outbox', 'lst'], 'Did you mean list? See feedback-mirror outbox --help.'],
+      [['outbox', 'shw', '3'], 'Did you mean show? See feedback-mirror outbox --help.'],
+      [['outbox', 'show'], 'See feedback-mirror outbox show --help.'],
+      [['report', 'tops'], 'Did you mean top-posts? "feedback-mirror report" lists all of them.'],
+    ];
+    for (const [args, hint] of cases) {
+      const { code, stderr } = await runCli(args);
+      assert.deepEqual([code, stderr.split('\n')[1]], [2, hint]);
+    }
+  });
+
+  it('takes an empty TZ for UTC', async () => {
+    const { stdout } = await runCli(['config', '--json'], { env: { TZ: '' } });
+    const { TZ } = JSON.parse(stdout) as Record<string, { value: string }>;
+    assert.equal(TZ?.value, 'UTC');
   });
 
   it('does not repeat what follows an unknown flag, which may be a secret', async () => {

@@ -148,6 +148,15 @@ describe('wrong settings', () => {
     assert.deepEqual(problemsOf({ env: { FEEDBACK_TEST_ANYTHING: '1', SOMETHING_ELSE: '1' } }), []);
   });
 
+  it('include a name that is nearly that of a setting, and leave those of other programs alone', () => {
+    assert.deepEqual(problemsOf({ env: { PUSH_PER_MINUTES: '5' } }), [
+      'PUSH_PER_MINUTES is not a setting: did you mean PUSH_PER_MINUTE?',
+    ]);
+    assert.match(problemsOf({ env: { SYNC_HEAD_EVRY: '5m' } }).join(), /did you mean SYNC_HEAD_EVERY\?/);
+    const others = { HTTP_PROXY: 'http://x', LOG_DIR: '/x', DATA_SOURCE: 'x', PUSH_GATEWAY: 'x', PORT: '1' };
+    assert.deepEqual(problemsOf({ env: others }), []);
+  });
+
   it('include the query form of the token without the name of its parameter', () => {
     assert.match(problemsOf({ env: { FEEDBACK_AUTH: 'query' } }).join(), /^FEEDBACK_AUTH_PARAM is required/);
     assert.deepEqual(problemsOf({ env: { FEEDBACK_AUTH: 'query', FEEDBACK_AUTH_PARAM: 'key' } }), []);
