@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
@@ -39,13 +40,14 @@ export interface ExportRequest {
 export async function exportMirror(source: ExportSource, request: ExportRequest): Promise<Manifest> {
   const { format, clock, to } = request;
   const options = optionsOf(request);
-  const started = clock.now();
-  const files =
+  const startedAt = new Date(clock.now()).toISOString();
+  const written =
     'stream' in to ? await toStream(source, request, to.stream) : await toFiles(source, request, to);
+  const files = written.map((file) => ({ ...file, exportedAt: startedAt, options }));
   const manifest: Manifest = {
     format,
     upstream: source.upstream,
-    startedAt: new Date(started).toISOString(),
+    startedAt,
     finishedAt: new Date(clock.now()).toISOString(),
     options,
     notes: notesOn(format, options),
@@ -55,6 +57,9 @@ export async function exportMirror(source: ExportSource, request: ExportRequest)
   return manifest;
 }
 
+/** A file as it was written; whose moment and options it shows is the same for all of a run. */
+type WrittenFile = Omit<ExportedFile, 'exportedAt' | 'options'>;
+
 function optionsOf({ since, live, raw, redact }: ExportRequest): ManifestOptions {
   return { since, live, raw, redacted: redact ? 'emails' : null };
 }
@@ -62,17 +67,41 @@ function optionsOf({ since, live, raw, redact }: ExportRequest): ManifestOptions
 async function writeManifest(to: Destination, manifest: Manifest): Promise<void> {
   if ('stream' in to) return;
   const path = 'folder' in to ? join(to.folder, 'manifest.json') : `${to.file}.manifest.json`;
-  await writeWhole(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  const others = 'folder' in to ? await otherFiles(path, manifest) : [];
+  const whole = { ...manifest, files: [...manifest.files, ...others] };
+  await writeWhole(path, `${JSON.stringify(whole, null, 2)}\n`);
   await syncFolder(dirname(path));
+}
+
+/** What the manifest in this place says of files that this run left as they were. */
+async function otherFiles(path: string, { upstream, files }: Manifest): Promise<ExportedFile[]> {
+  const before = await readManifest(path);
+  if (before?.upstream !== upstream || !Array.isArray(before.files)) return [];
+  return before.files
+    .filter(({ name }) => !files.some((file) => file.name === name) && existsSync(join(dirname(path), name)))
+    .map((file) => ({
+      ...file,
+      exportedAt: file.exportedAt ?? before.startedAt,
+      options: file.options ?? before.options,
+    }));
+}
+
+/** Null where there is none, or none that can be read: then only this run is described. */
+async function readManifest(path: string): Promise<Manifest | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  } catch {
+    return null;
+  }
 }
 
 async function toStream(
   source: ExportSource,
   request: ExportRequest,
   stream: Writable,
-): Promise<ExportedFile[]> {
+): Promise<WrittenFile[]> {
   const encoder = await encoderOf(request.format);
-  const files: ExportedFile[] = [];
+  const files: WrittenFile[] = [];
   for (const table of request.what) {
     const sink = streamSink(stream, request.signal);
     files.push(await writeTable(source, request, { table, encoder, sink, name: '-' }));
@@ -90,7 +119,7 @@ async function toFiles(
   source: ExportSource,
   request: ExportRequest,
   to: Exclude<Destination, { stream: Writable }>,
-): Promise<ExportedFile[]> {
+): Promise<WrittenFile[]> {
   const parts = request.what.map((table) => partOf(table, request.format, to));
   const folder = 'folder' in to ? to.folder : dirname(to.file);
   if ('folder' in to) await makeFolder(folder);
@@ -116,9 +145,9 @@ async function writeParts(
   source: ExportSource,
   request: ExportRequest,
   parts: readonly Part[],
-): Promise<ExportedFile[]> {
+): Promise<WrittenFile[]> {
   const encoder = await encoderOf(request.format);
-  const files: ExportedFile[] = [];
+  const files: WrittenFile[] = [];
   for (const { table, temporary, path } of parts) {
     const sink = await fileSink(temporary, path);
     try {
@@ -142,7 +171,7 @@ async function writeTable(
   source: ExportSource,
   request: ExportRequest,
   { table, encoder: make, sink, name }: Writing,
-): Promise<ExportedFile> {
+): Promise<WrittenFile> {
   const { columns } = TABLES[table];
   const encoder = make(columns, request);
   const redact = request.redact ? rowRedaction(columns, request.redact) : null;
@@ -160,7 +189,7 @@ async function writeTable(
   return { ...describe(name, table), rows: count, ...written, ms: request.clock.now() - began };
 }
 
-function describe(name: string, what: ExportTable): Pick<ExportedFile, 'name' | 'what' | 'columns'> {
+function describe(name: string, what: ExportTable): Pick<WrittenFile, 'name' | 'what' | 'columns'> {
   const columns = TABLES[what].columns.map(({ personal: _, ...column }) => column);
   return { name, what, columns };
 }

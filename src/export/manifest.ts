@@ -23,6 +23,9 @@ export interface ManifestOptions {
 export interface ExportedFile {
   name: string;
   what: ExportTable;
+  /** The moment of the mirror that the file shows; other files of the folder may be of another run. */
+  exportedAt: string;
+  options: ManifestOptions;
   rows: number;
   /** How long it took, in milliseconds. */
   ms: number;
@@ -33,7 +36,7 @@ export interface ExportedFile {
 
 export function notesOn(format: Format, { since, live, raw, redacted }: ManifestOptions): string[] {
   return [
-    'All files are of the same moment of the mirror.',
+    'Files with the same exportedAt are of the same moment of the mirror.',
     live
       ? 'Posts and comments that were deleted upstream are left out, and so is their history.'
       : 'Rows with a deleted_at were deleted upstream.',
@@ -45,8 +48,8 @@ export function notesOn(format: Format, { since, live, raw, redacted }: Manifest
 
 function sinceNote(since: string): string {
   return (
-    `Only rows that were first seen, changed or deleted at ${since} or later; of the histories what was observed since then, ` +
-    'of the outbox what was put in or changed since then.'
+    `Only rows of which a column changed at ${since} or later, also by a rename of what they name, by a deletion or by an ` +
+    'erasure; written over the rows of the same id (histories: id and observed_at) they make an earlier export complete.'
   );
 }
 

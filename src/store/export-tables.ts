@@ -32,7 +32,10 @@ export interface TableDefinition {
   columns: readonly ExportColumn[];
   /** Whose ids are walked through; the rows of one window of ids are read at a time. */
   walk: 'posts' | 'comments' | 'users' | 'boards' | 'statuses' | 'outbox';
-  /** In the order of `columns`; takes $after, $upto, $since and $live. */
+  /**
+   * In the order of `columns`; takes $after, $upto, $since and $live. With $since, every row of which any exported column may have
+   * changed since then: also a joined name, and a history of which the texts were erased.
+   */
   sql: string;
 }
 
@@ -98,7 +101,8 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
              CROSS JOIN boards b ON b.id = p.board_id CROSS JOIN statuses s ON s.id = p.status_id
        WHERE p.id > $after AND p.id <= $upto AND ($live = 0 OR p.deleted_at IS NULL)
          AND ($since IS NULL OR p.changed_at >= $since OR p.first_seen_at >= $since
-              OR p.deleted_at >= $since OR p.erased_at >= $since)
+              OR p.deleted_at >= $since OR p.erased_at >= $since
+              OR u.changed_at >= $since OR b.changed_at >= $since OR s.changed_at >= $since)
        ORDER BY p.id`,
   },
   comments: {
@@ -131,7 +135,8 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
              CROSS JOIN commented_posts r ON r.id = c.post_id LEFT JOIN posts p ON p.id = c.post_id
        WHERE c.id > $after AND c.id <= $upto AND ($live = 0 OR c.deleted_at IS NULL)
          AND ($since IS NULL OR c.changed_at >= $since OR c.first_seen_at >= $since
-              OR c.deleted_at >= $since OR c.erased_at >= $since)
+              OR c.deleted_at >= $since OR c.erased_at >= $since OR u.changed_at >= $since
+              OR p.version_at >= $since OR p.erased_at >= $since OR r.changed_at >= $since)
        ORDER BY c.id`,
   },
   users: {
@@ -191,7 +196,8 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
     sql: `
       SELECT post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted
         FROM post_history
-       WHERE post_id > $after AND post_id <= $upto AND ($since IS NULL OR observed_at >= $since)
+       WHERE post_id > $after AND post_id <= $upto
+         AND ($since IS NULL OR observed_at >= $since OR (SELECT erased_at >= $since FROM posts WHERE id = post_id))
          AND ($live = 0 OR (SELECT deleted_at IS NULL FROM posts WHERE id = post_id))
        ORDER BY post_id, observed_at`,
   },
@@ -210,7 +216,9 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
     sql: `
       SELECT comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted
         FROM comment_history
-       WHERE comment_id > $after AND comment_id <= $upto AND ($since IS NULL OR observed_at >= $since)
+       WHERE comment_id > $after AND comment_id <= $upto
+         AND ($since IS NULL OR observed_at >= $since
+              OR (SELECT erased_at >= $since FROM comments WHERE id = comment_id))
          AND ($live = 0 OR (SELECT deleted_at IS NULL FROM comments WHERE id = comment_id))
        ORDER BY comment_id, observed_at`,
   },

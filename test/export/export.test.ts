@@ -11,6 +11,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { exportMirror } from '../../src/export/export.ts';
 import { FORMATS } from '../../src/export/formats.ts';
 import { EXPORT_TABLES, TABLES } from '../../src/store/export-tables.ts';
+import { fakeClock } from '../support/clock.ts';
 import { type ExportMirror, NEW, OLD, openMirror, PERSON, request } from './mirror.ts';
 
 type Row = Record<string, unknown>;
@@ -166,11 +167,64 @@ describe('an export', () => {
     assert.equal(rowsOf(join(to.folder, 'users.ndjson'))[0]?.name, 'Ada Lovelace');
   });
 
+  it('of one table leaves what the manifest says of the others, with their own moment and options', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 3);
+    const folder = join(mirror.folder, 'out');
+    const clock = fakeClock();
+    const first = await exportMirror(
+      mirror.source(),
+      request({ folder }, { what: ['posts', 'boards'], clock }),
+    );
+    clock.advance(60_000);
+    const second = await exportMirror(
+      mirror.source(),
+      request({ folder }, { what: ['posts'], live: true, clock }),
+    );
+    const { files } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as typeof first;
+    assert.deepEqual(files, [second.files[0], first.files[1]]);
+    assert.deepEqual(
+      files.map(({ what, exportedAt, options }) => [what, exportedAt, options.live]),
+      [
+        ['posts', second.startedAt, true],
+        ['boards', first.startedAt, false],
+      ],
+    );
+  });
+
+  it('since a time has every row of which an exported column changed, also by a rename or an erasure', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 2);
+    mirror.run("INSERT INTO commented_posts VALUES (1, 'Post 1', '/p/1', NULL, ?, ?)", OLD, OLD);
+    mirror.run(COMMENT, 5, null, OLD, OLD, OLD, OLD);
+    mirror.run(VERSION, 1, OLD, 'Before', 'Before');
+    const since = (what: 'posts' | 'comments' | 'post_history' | 'comment_history') =>
+      exported(mirror, { what: [what], since: NEW });
+    assert.deepEqual(await since('posts'), []);
+    for (const table of ['users', 'boards', 'statuses']) {
+      mirror.run(`UPDATE ${table} SET name = name || '!', changed_at = ?`, NEW);
+      assert.deepEqual(ids(await since('posts')), [1, 2], table);
+      assert.deepEqual(ids(await since('comments')), table === 'users' ? [5] : [], table);
+      mirror.run(`UPDATE ${table} SET changed_at = ?`, OLD);
+    }
+    mirror.run("UPDATE posts SET title = 'Other', changed_at = ?, version_at = ? WHERE id = 1", NEW, NEW);
+    assert.deepEqual(
+      (await since('comments')).map(({ post_title }) => post_title),
+      ['Other'],
+    );
+    mirror.run('UPDATE posts SET changed_at = ?, version_at = ?', OLD, OLD);
+    assert.deepEqual([await since('post_history'), await since('comment_history')], [[], []]);
+    mirror.run('UPDATE posts SET erased_at = ? WHERE id = 1', NEW);
+    mirror.run('UPDATE comments SET erased_at = ?', NEW);
+    assert.equal((await since('post_history')).length, 2);
+    assert.equal((await since('comment_history')).length, 1);
+  });
+
   it('describes its files in a manifest: rows, columns, bytes and sha256, for every format', async (t) => {
     const mirror = await openMirror(t);
     mirror.addPosts(1, 5);
-    const folder = join(mirror.folder, 'out', 'deep');
     for (const format of FORMATS) {
+      const folder = join(mirror.folder, 'out', format);
       const manifest = await exportMirror(
         mirror.source(),
         request({ folder }, { what: EXPORT_TABLES, format }),
@@ -189,9 +243,9 @@ describe('an export', () => {
         [manifest.files[0]?.rows, manifest.files[0]?.columns[0]],
         [5, { name: 'id', type: 'integer', nullable: false }],
       );
+      assert.equal(statSync(folder).mode & 0o777, 0o700);
+      assert.equal(readdirSync(folder).length, EXPORT_TABLES.length + 1);
     }
-    assert.equal(statSync(folder).mode & 0o777, 0o700);
-    assert.equal(readdirSync(folder).length, 3 * EXPORT_TABLES.length + 1);
   });
 
   it('that is stopped half-way leaves older files as they were, and nothing of its own', async (t) => {
