@@ -18,25 +18,20 @@ const TABLES = `
   CREATE TABLE posts (
     id INTEGER PRIMARY KEY AUTOINCREMENT, board_id INTEGER NOT NULL, status_id INTEGER NOT NULL,
     creator_id INTEGER NOT NULL, votes_count INTEGER NOT NULL, created TEXT NOT NULL,
-    title TEXT NOT NULL, content TEXT NOT NULL, extra TEXT
+    title TEXT NOT NULL, content TEXT NOT NULL, extra TEXT, activity INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE comments (
     id INTEGER PRIMARY KEY AUTOINCREMENT, post_id INTEGER NOT NULL, creator_id INTEGER NOT NULL,
     kind TEXT NOT NULL, status TEXT, likes_count INTEGER NOT NULL, created TEXT NOT NULL,
-    highlighted INTEGER NOT NULL, internal INTEGER NOT NULL, content TEXT NOT NULL, extra TEXT
+    highlighted INTEGER NOT NULL, internal INTEGER NOT NULL, content TEXT NOT NULL, extra TEXT,
+    activity INTEGER NOT NULL DEFAULT 0
   );
   -- Posts that exist but are not shown before their time.
   CREATE TABLE hidden (post_id INTEGER PRIMARY KEY, visible_at INTEGER NOT NULL);
-  -- Creates that were taken in and take effect later.
-  CREATE TABLE pending (
-    id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, received_at INTEGER NOT NULL, visible_after INTEGER NOT NULL,
-    board TEXT NOT NULL, title TEXT NOT NULL, content TEXT NOT NULL, email TEXT NOT NULL, full_name TEXT NOT NULL,
-    answered TEXT NOT NULL
-  );
   CREATE TABLE ledger (
     post_id INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, committed_at INTEGER NOT NULL,
     visible_at INTEGER NOT NULL, board TEXT NOT NULL, title TEXT NOT NULL, content TEXT NOT NULL,
-    email TEXT NOT NULL, answered TEXT NOT NULL
+    email TEXT NOT NULL, answered TEXT NOT NULL, rewritten TEXT NOT NULL DEFAULT ''
   );
   CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 `;
@@ -68,6 +63,43 @@ const INDEXES = `
   END;
 `;
 
+/**
+ * What data files of the first version lack. Activity is a count: whatever is voted, commented or edited gets the next number. Rows that
+ * nothing has happened to have 0 and go by their id, so that such a list looks newest-first until somebody votes.
+ */
+const LATER = `
+  -- Creates that were taken in and take effect later.
+  CREATE TABLE IF NOT EXISTS postponed (
+    id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, creation TEXT NOT NULL, answered TEXT NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS posts_by_activity ON posts (activity, id, board_id);
+  CREATE INDEX IF NOT EXISTS comments_by_activity ON comments (activity, id, post_id);
+  ${touching('posts_made', 'INSERT ON posts', 'posts', 'new.id')}
+  ${touching('posts_changed', 'UPDATE OF votes_count, title, content, board_id, status_id ON posts', 'posts', 'new.id')}
+  ${touching('posts_commented', 'INSERT ON comments', 'posts', 'new.post_id')}
+  ${touching('comments_made', 'INSERT ON comments', 'comments', 'new.id')}
+  ${touching('comments_changed', 'UPDATE OF likes_count, content ON comments', 'comments', 'new.id')}
+`;
+
+function touching(name: string, event: string, table: string, id: string): string {
+  return `CREATE TRIGGER IF NOT EXISTS ${name} AFTER ${event} BEGIN
+    UPDATE ${table} SET activity = (SELECT max(activity) + 1 FROM ${table}) WHERE id = ${id};
+  END;`;
+}
+
+/** Brings a file of an earlier version up to this one. */
+function upgrade(db: Db): void {
+  const add = (table: string, column: string, type: string): void => {
+    const columns = db.pragma(`table_info(${table})`) as { name: string }[];
+    if (!columns.some(({ name }) => name === column))
+      db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+  };
+  add('posts', 'activity', 'INTEGER NOT NULL DEFAULT 0');
+  add('comments', 'activity', 'INTEGER NOT NULL DEFAULT 0');
+  add('ledger', 'rewritten', `TEXT NOT NULL DEFAULT ''`);
+  db.exec(`BEGIN; ${LATER} COMMIT;`);
+}
+
 /** Opens a data file, made and filled by `fill` when there is none yet. */
 export function openFile(file: string, fill: Fill): Db {
   if (!existsSync(file) || statSync(file).size === 0) buildFile(file, fill);
@@ -78,6 +110,7 @@ export function openFile(file: string, fill: Fill): Db {
   }
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
+  upgrade(db);
   return db;
 }
 
@@ -117,7 +150,7 @@ function build(file: string, fill: Fill): Db {
   db.pragma(`application_id = ${APPLICATION_ID}`);
   db.exec(`BEGIN; ${TABLES} COMMIT;`);
   db.transaction(() => fill(db))();
-  db.exec(`BEGIN; ${INDEXES} COMMIT;`);
+  db.exec(`BEGIN; ${INDEXES} ${LATER} COMMIT;`);
   // With the journal off a failed statement could not be undone.
   if (file === ':memory:') db.pragma('journal_mode = MEMORY');
   return db;

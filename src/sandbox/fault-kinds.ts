@@ -15,10 +15,10 @@ export type Target = keyof typeof TARGETS;
 
 /**
  * When a fault acts: `delay` before anything, `instead` of doing anything, `create` on how a create takes effect,
- * `after` a create took effect, `page` on the rows and links of a list, `body` on the finished answer,
+ * `after` a create took effect, `read` on what a list is read from, `page` on the rows and links of a list, `body` on the finished answer,
  * `send` on how it goes out.
  */
-export type Stage = 'delay' | 'instead' | 'create' | 'after' | 'page' | 'body' | 'send';
+export type Stage = 'delay' | 'instead' | 'create' | 'after' | 'read' | 'page' | 'body' | 'send';
 
 interface Kind {
   stage: Stage;
@@ -48,12 +48,15 @@ export const KINDS = {
   'hang-after': { stage: 'after', on: 'creates', takes: ['ms'] },
   'no-id': { stage: 'after', on: 'creates', takes: [] },
 
+  stale: { stage: 'read', on: 'lists', takes: ['ms'] },
+
   'bad-row': { stage: 'page', on: 'lists', takes: ['field', 'row'] },
   'huge-id': { stage: 'page', on: 'lists', takes: ['row'] },
   'duplicate-row': { stage: 'page', on: 'lists', takes: ['row'] },
   'missing-row': { stage: 'page', on: 'lists', takes: ['row'] },
   'null-results': { stage: 'page', on: 'lists', takes: [] },
   empty: { stage: 'page', on: 'lists', takes: [] },
+  truncated: { stage: 'page', on: 'lists', takes: [] },
   'no-next': { stage: 'page', on: 'lists', takes: [] },
   'next-loop': { stage: 'page', on: 'lists', takes: ['back'] },
   'next-away': { stage: 'page', on: 'lists', takes: ['target'] },
@@ -84,7 +87,7 @@ const LISTING: readonly Operation[] = ['listPosts', 'searchPosts', 'listComments
 /** Some kinds make sense for some requests only: a create cannot lose a row, a list cannot be committed late. */
 export function suits(kind: FaultKind, operation: Operation): boolean {
   const { stage } = kindOf(kind);
-  if (stage === 'page') return LISTING.includes(operation);
+  if (stage === 'page' || stage === 'read') return LISTING.includes(operation);
   if (stage === 'create' || stage === 'after') return !LISTING.includes(operation);
   return true;
 }
@@ -115,8 +118,8 @@ export interface FaultRule {
   target?: string;
   /** The field that gets a wrong type, with dots for a field within. */
   field?: string;
-  /** Which row of the page, from 0; the middle one when left out. */
-  row?: number;
+  /** Which row of the page, from 0, or a random one; the middle one when left out. */
+  row?: number | 'any';
   /** How many pages back `next` leads. */
   back?: number;
   /** What `next` holds. */

@@ -74,7 +74,7 @@ const READERS: Record<string, Reader> = {
   p: (text, fail) => ({ p: probability(text, fail) }),
   ms: (text, fail) => ({ ms: count(text, fail, 0) }),
   bytes: (text, fail) => ({ bytes: count(text, fail, 1) }),
-  row: (text, fail) => ({ row: count(text, fail, 0) }),
+  row: (text, fail) => ({ row: text === 'any' ? text : count(text, fail, 0) }),
   back: (text, fail) => ({ back: count(text, fail, 0) }),
   code: (text, fail) => ({ code: statusCode(text, fail) }),
   'retry-after': (text) => ({ retryAfter: unquoted(text) }),

@@ -13,15 +13,23 @@ export interface ActiveRule {
   firings: number;
   /** The rows that `same-page` keeps repeating, by operation. */
   repeated: Map<Operation, unknown[]>;
+  /** For what a rule leaves to chance beside whether it acts. */
+  random: Random;
 }
 
 /** The scripted trouble of one sandbox. */
 export class Faults {
   readonly #random: Random;
   readonly #fired: Partial<Record<FaultKind, number>> = {};
+  readonly #onSet: (rules: readonly FaultRule[]) => void;
   #active: ActiveRule[] = [];
 
-  constructor(spec: string | readonly FaultRule[], seed: number) {
+  constructor(
+    spec: string | readonly FaultRule[],
+    seed: number,
+    onSet: (rules: readonly FaultRule[]) => void = () => {},
+  ) {
+    this.#onSet = onSet;
     this.#random = createRandom(seed ^ 0xfa017);
     this.set(spec);
   }
@@ -30,8 +38,15 @@ export class Faults {
   set(spec: string | readonly FaultRule[]): void {
     const rules =
       typeof spec === 'string' ? parseFaults(spec) : spec.map((rule, n) => checkRule(rule, n + 1));
-    this.#active = rules.map((rule) => ({ rule, seen: 0, firings: 0, repeated: new Map() }));
+    this.#active = rules.map((rule) => ({
+      rule,
+      seen: 0,
+      firings: 0,
+      repeated: new Map(),
+      random: this.#random,
+    }));
     for (const { kind } of rules) this.#fired[kind] ??= 0;
+    this.#onSet(rules);
   }
 
   /** How often each kind acted since the start. A kind that was asked for and never acted shows 0. */

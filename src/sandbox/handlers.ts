@@ -1,22 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkDraft, type FieldErrors } from '../contract/draft.ts';
 import { ENDPOINTS, type Resource } from '../contract/endpoints.ts';
 import type { Caller, Tokens } from './access.ts';
-import { type Answer, jsonAnswer, problem } from './answer.ts';
-import { readDraft } from './creating.ts';
+import { type Answer, faultAnswer, jsonAnswer, problem, unauthorised } from './answer.ts';
 import { hang, type Manner, mannerOf, reset, send, type Wire } from './delivery.ts';
 import type { RequestLog, RequestNote } from './exchange.ts';
 import type { FaultRule } from './fault-kinds.ts';
 import type { Faults, Trouble } from './faults.ts';
-import { faultAnswer, unauthorised } from './instead.ts';
-import { type Answered, type Creation, commit, markAnswered, postpone } from './ledger.ts';
-import { type ListRequest, type ListSettings, listPage, type PageResult, searchPage } from './service.ts';
+import { type Answered, boardOf, type Creation, commit, markAnswered, postpone } from './ledger.ts';
+import {
+  type ListRequest,
+  type ListSettings,
+  listPage,
+  type PageResult,
+  type Replica,
+  type Source,
+  searchPage,
+} from './service.ts';
 import { pageAnswer, spoilBody, spoilPage } from './spoil.ts';
-import { postUrl } from './wire.ts';
 import type { World } from './world.ts';
 
 /** Everything a request can touch. */
 export interface Service extends Wire {
   world: World;
+  replica: Replica;
   tokens: Tokens;
   faults: Faults;
   settings: ListSettings;
@@ -65,22 +72,29 @@ export async function list(
   reply: FastifyReply,
   resource: Resource,
 ): Promise<FastifyReply> {
-  const { world, settings } = service;
+  const { settings } = service;
   const { note, query, trouble } = service.log.of(request);
   const caller = callerOf(service, request);
   if (!caller || !trouble) return answer(service, request, reply, unauthorised());
   const { path } = resource === 'posts' ? ENDPOINTS.listPosts : ENDPOINTS.listComments;
   const asked: ListRequest = { resource, caller, origin: originOf(request), path, query };
+  const source = sourceOf(service, trouble);
   const searching = note.operation === 'searchPosts';
   const result: PageResult = searching
-    ? { ok: true, page: searchPage(world, settings, asked) }
-    : listPage(world, settings, asked);
+    ? { ok: true, page: searchPage(source, settings, asked) }
+    : listPage(source, settings, asked);
   if (!result.ok) return answer(service, request, reply, result.answer);
   const { page } = result;
   trouble.each('page', (active) => spoilPage(page, active, trouble.operation));
   const flat = searching && settings.searchShape === 'array';
   const spoilt = spoil(pageAnswer(flat ? page.envelope.results : page.envelope), trouble);
   return answer(service, request, reply, spoilt.answer, spoilt.manner);
+}
+
+/** The world, or the copy of it that the scripted trouble has this request served from. */
+function sourceOf({ world, replica }: Service, trouble: Trouble): Source {
+  const stale = trouble.first('read');
+  return stale ? replica.source(stale.ms) : world;
 }
 
 /** What the scripted trouble makes of a good answer and of its way out. */
@@ -111,11 +125,32 @@ export async function create(
   const { creation, late } = timed({ ...checked.draft, received_at: receivedAt }, trouble);
   if (late) {
     const answered = late.answer === undefined || late.answer === 'status' ? 'error' : 'no';
-    postpone(world.db, creation, clock.now() + (late.ms ?? 1000), answered);
+    postpone(world, creation, clock.now() + (late.ms ?? 1000), answered);
     return giveInstead(service, request, reply, late);
   }
-  const id = commit(world.db, creation, clock.now(), 'no');
-  return confirm(service, request, reply, { id, board: creation.board, trouble });
+  return confirm(service, request, reply, { id: commit(world, creation, clock.now(), 'no'), trouble });
+}
+
+type DraftResult = { ok: true; draft: Omit<Creation, 'received_at'> } | { ok: false; errors: FieldErrors };
+
+/** Checks the body of a create and says what is wrong with each field. Without a customer it is the token's owner's. */
+function readDraft(body: unknown, asUser: boolean, caller: Caller, world: World): DraftResult {
+  const checked = checkDraft(body, asUser, (board) =>
+    reaches(caller, board, world) ? null : `There is no board "${board}".`,
+  );
+  if (!checked.ok) return checked;
+  const { email, full_name, ...post } = checked.post;
+  const owner = { email: caller.email.trim(), name: caller.name.trim() };
+  return {
+    ok: true,
+    draft: { ...post, email: email ?? owner.email, full_name: full_name ?? owner.name, owner },
+  };
+}
+
+/** A board out of reach is answered like one that does not exist: nobody learns of it. */
+function reaches(caller: Caller, given: string, world: World): boolean {
+  const board = boardOf(world, given);
+  return board !== undefined && (caller.boards === null || caller.boards.includes(board.id));
 }
 
 /** When the create takes effect and when it shows, as the trouble has it. */
@@ -135,11 +170,11 @@ async function confirm(
   service: Service,
   request: FastifyRequest,
   reply: FastifyReply,
-  { id, board, trouble }: { id: number; board: string; trouble: Trouble },
+  { id, trouble }: { id: number; trouble: Trouble },
 ): Promise<FastifyReply> {
   const after = trouble.first('after');
   if (after && after.kind !== 'no-id') {
-    if (after.kind === 'status-after') markAnswered(service.world.db, id, 'error');
+    if (after.kind === 'status-after') markAnswered(service.world, id, 'error');
     return giveInstead(service, request, reply, after);
   }
   const good = after
@@ -147,7 +182,7 @@ async function confirm(
     : jsonAnswer(service.createStatus, {
         status: 'Success',
         post_id: id,
-        url: `${originOf(request)}${postUrl(board, id)}`,
+        url: `${originOf(request)}${service.world.post(id).url}`,
       });
   const { answer: spoilt, manner, intact } = spoil(good, trouble);
   note(service.world, reply, id, intact && !after ? 'yes' : 'partial');
@@ -156,10 +191,10 @@ async function confirm(
 
 /** Noted before it is sent, so that whoever has the answer finds it in the ledger; taken back when it never left. */
 function note(world: World, reply: FastifyReply, id: number, answered: Answered): void {
-  markAnswered(world.db, id, answered);
+  markAnswered(world, id, answered);
   if (answered !== 'yes') return;
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished && world.db.open) markAnswered(world.db, id, 'no');
+    if (!reply.raw.writableFinished && world.db.open) markAnswered(world, id, 'no');
   });
 }
 

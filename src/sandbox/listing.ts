@@ -1,10 +1,11 @@
 import type Database from 'better-sqlite3';
-import type { Resource } from '../contract/endpoints.ts';
+import { type Resource, SEARCH_LIMIT } from '../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../contract/entities.ts';
 import type { Db } from './database.ts';
 import * as wire from './wire.ts';
 
-export const ORDERS = ['newest', 'oldest', 'votes'] as const;
+/** `activity`: what was voted, commented or edited last comes first. `random`: another order for each request. */
+export const ORDERS = ['newest', 'oldest', 'votes', 'activity', 'random'] as const;
 export type Order = (typeof ORDERS)[number];
 
 /** Which rows someone may see: of these boards (null: of all), without the posts that do not show yet. */
@@ -30,12 +31,14 @@ export interface Slice<T = PostWire | CommentWire> {
 export interface List {
   resource: Resource;
   order: Order;
+  /** Which of the random orders it is. */
+  mix?: number;
 }
 
 interface Source {
   table: string;
-  index: Record<Order, string>;
-  count: string;
+  /** The index and the columns that an order goes by. The last column makes it strict. */
+  orders: Record<Order, { index: string; keys: string[] }>;
   board: string;
   post: string;
   rows: (ids: string, orderBy: string) => string;
@@ -45,26 +48,35 @@ interface Source {
 const SOURCES: Record<Resource, Source> = {
   posts: {
     table: 'posts',
-    index: { newest: 'posts_by_id', oldest: 'posts_by_id', votes: 'posts_by_votes' },
-    count: 'votes_count',
+    orders: ordersOf('posts', 'votes', 'votes_count'),
     board: 'board_id IN (SELECT value FROM json_each(@boards))',
     post: 'id',
     rows: (ids, orderBy) =>
-      `SELECT ${wire.POST_SELECT} FROM (${ids}) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY ${orderBy}`,
+      `SELECT ${wire.POST_SELECT}, page.* FROM (${ids}) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY ${orderBy}`,
     read: wire.toPost,
   },
   comments: {
     table: 'comments',
-    index: { newest: 'comments_by_id', oldest: 'comments_by_id', votes: 'comments_by_likes' },
-    count: 'likes_count',
+    orders: ordersOf('comments', 'likes', 'likes_count'),
     board: `(SELECT board_id FROM posts WHERE posts.id = comments.post_id)
       IN (SELECT value FROM json_each(@boards))`,
     post: 'post_id',
     rows: (ids, orderBy) =>
-      `SELECT ${wire.COMMENT_SELECT} FROM (${ids}) page JOIN comments c ON c.id = page.id ${wire.COMMENT_JOINS} ORDER BY ${orderBy}`,
+      `SELECT ${wire.COMMENT_SELECT}, page.* FROM (${ids}) page JOIN comments c ON c.id = page.id ${wire.COMMENT_JOINS} ORDER BY ${orderBy}`,
     read: wire.toComment,
   },
 };
+
+function ordersOf(table: Resource, byCount: string, count: string): Source['orders'] {
+  const byId = { index: `${table}_by_id`, keys: ['id'] };
+  return {
+    newest: byId,
+    oldest: byId,
+    votes: { index: `${table}_by_${byCount}`, keys: [count, 'id'] },
+    activity: { index: `${table}_by_activity`, keys: ['activity', 'id'] },
+    random: { ...byId, keys: ['place', 'id'] },
+  };
+}
 
 /** One page of a list, as it is at this moment. */
 export function slice(db: Db, list: List, scope: Scope, start: Start, limit: number): Slice {
@@ -79,6 +91,7 @@ export function slice(db: Db, list: List, scope: Scope, start: Start, limit: num
     // One more than asked for tells whether anything follows.
     limit: limit + 1,
     offset,
+    ...(list.order === 'random' ? { mix: list.mix ?? 1 } : {}),
   }) as Row[];
   const further = found.length > limit;
   const rows = found.slice(0, limit);
@@ -95,10 +108,12 @@ export function slice(db: Db, list: List, scope: Scope, start: Start, limit: num
 
 type Row = Record<string, number>;
 
-/** The columns that order the list; the last one makes the order strict. */
 export function keyColumns({ resource, order }: List): string[] {
-  return order === 'votes' ? [SOURCES[resource].count, 'id'] : ['id'];
+  return SOURCES[resource].orders[order].keys;
 }
+
+/** Multiplied with another number each time, the ids fall into another order modulo a prime. */
+const PLACE = '(id * @mix) % 2147483647 AS place';
 
 function keyOf(row: Row | undefined, keys: readonly string[]): number[] | null {
   return row ? keys.map((column) => row[column] ?? 0) : null;
@@ -118,13 +133,46 @@ function pageSql(list: List, scope: Scope, fromKey: boolean, back: boolean): str
   }
   const orderBy = (prefix: string): string =>
     keys.map((column) => `${prefix}${column} ${descending ? 'DESC' : 'ASC'}`).join(', ');
-  const ids = `SELECT ${keys.join(', ')} FROM ${source.table} INDEXED BY ${source.index[list.order]}
+  const columns = keys.map((column) => (column === 'place' ? PLACE : column)).join(', ');
+  const ids = `SELECT ${columns} FROM ${source.table} INDEXED BY ${source.orders[list.order].index}
     WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy('')} LIMIT @limit OFFSET @offset`;
   return source.rows(ids, orderBy('page.'));
 }
 
-export function scopeParameters(scope: Scope): Record<string, unknown> {
+function scopeParameters(scope: Scope): Record<string, unknown> {
   return scope.boards ? { boards: JSON.stringify(scope.boards) } : {};
+}
+
+/** More words than anyone types; each is a lookup of its own. */
+const MAX_TERMS = 32;
+
+/** The posts with all words of the text, most relevant first; a word in the title weighs five times one in the content. */
+export function searchPosts(db: Db, text: string, scope: Scope): PostWire[] {
+  const query = toQuery(text);
+  if (query === null) return [];
+  const boards = scope.boards ? 'AND m.board_id IN (SELECT value FROM json_each(@boards))' : '';
+  const sql = `SELECT ${wire.POST_SELECT} FROM (
+      SELECT m.id, bm25(posts_text, 5.0, 1.0) AS relevance
+      FROM posts_text JOIN posts m ON m.id = posts_text.rowid
+      WHERE posts_text MATCH @query ${boards}
+        AND m.id NOT IN (SELECT post_id FROM hidden)
+      ORDER BY relevance, m.id DESC LIMIT ${SEARCH_LIMIT}
+    ) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY page.relevance, p.id DESC`;
+  const rows = prepare(db, sql).all({ ...scopeParameters(scope), query }) as wire.PostRow[];
+  return rows.map(wire.toPost);
+}
+
+/**
+ * Only runs of letters and digits go through, each in quotes: whatever the text holds, nothing of it is FTS syntax.
+ * Null when nothing to look for is left.
+ */
+function toQuery(text: string): string | null {
+  const terms = text.match(/[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu) ?? [];
+  if (terms.length === 0) return null;
+  return [...new Set(terms)]
+    .slice(0, MAX_TERMS)
+    .map((term) => `"${term}"`)
+    .join(' AND ');
 }
 
 type Statement = Database.Statement<unknown[]>;

@@ -7,7 +7,7 @@ import { person, writeReply, writeStatusNote } from './writing.ts';
 
 /** What just happened in the world. */
 export interface LiveEvent {
-  what: 'vote' | 'post' | 'comment' | 'status' | 'delete post' | 'delete comment';
+  what: 'vote' | 'post' | 'comment' | 'status' | 'move' | 'delete post' | 'delete comment';
   /** The post or comment it happened to. */
   id: number;
 }
@@ -22,7 +22,8 @@ export function createLife(world: World, seed: number): () => LiveEvent {
     if (dice < 0.6) return vote(world, random, post);
     if (dice < 0.75) return newPost(world, random);
     if (dice < 0.92) return comment(world, random, post);
-    if (dice < 0.97) return status(world, random, post);
+    if (dice < 0.96) return status(world, random, post);
+    if (dice < 0.975) return move(world, random, post);
     return remove(world, random, post);
   };
 }
@@ -78,6 +79,13 @@ function status(world: World, random: Random, post: number): LiveEvent {
   const content = writeStatusNote(random, next.name);
   world.addComment({ post, kind: 'status_change', status: next, content });
   return { what: 'status', id: post };
+}
+
+/** Somebody of the team puts it where it belongs. */
+function move(world: World, random: Random, post: number): LiveEvent {
+  const { url } = world.post(post).board;
+  world.editPost(post, { board: random.pick(world.boards().filter((board) => board.url !== url)).slug });
+  return { what: 'move', id: post };
 }
 
 function remove(world: World, random: Random, post: number): LiveEvent {

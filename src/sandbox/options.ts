@@ -2,14 +2,14 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { SEARCH_PARAMETER } from '../contract/endpoints.ts';
 import type { SandboxToken } from './access.ts';
+import { type BehaviourOptions, checkBehaviour, known } from './behaviour.ts';
 import type { RequestNote } from './exchange.ts';
 import type { FaultRule } from './fault-kinds.ts';
-import { ORDERS, type Order } from './listing.ts';
 import { PAGING_PARAMETERS, PAGING_STYLES, type PagingStyle } from './paging.ts';
 import type { ListSettings } from './service.ts';
 import type { World } from './world.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends BehaviourOptions {
   /** 127.0.0.1 */
   host?: string | undefined;
   /** 0: any free port. */
@@ -25,7 +25,6 @@ export interface SandboxOptions {
   referenceTime?: number | undefined;
   pageSize?: number | undefined;
   paging?: PagingStyle | undefined;
-  order?: Order | undefined;
   /** The data file; in memory when left out. An existing file is kept as it is. */
   data?: string | undefined;
   live?: boolean | { everyMs: number } | undefined;
@@ -44,9 +43,9 @@ export const DEFAULT_TOKEN: SandboxToken = {
 };
 
 export function listSettings(options: SandboxOptions): ListSettings {
-  const { paging = 'url', order = 'newest', pageSize = 100, authParam = 'token' } = options;
+  const { paging = 'url', pageSize = 100, authParam = 'token' } = options;
   const { echoToken = false, searchShape = 'envelope' } = options;
-  return { paging, order, pageSize, authParam, echoToken, searchShape };
+  return { paging, pageSize, authParam, echoToken, searchShape };
 }
 
 /** Refuses what cannot work, in words that also suit a flag of the command line. */
@@ -56,7 +55,7 @@ export function checkOptions(options: SandboxOptions): void {
   whole('posts', options.posts, 0, 10_000_000);
   whole('page size', options.pageSize, 1, 10_000);
   known('paging', options.paging, PAGING_STYLES);
-  known('order', options.order, ORDERS);
+  checkBehaviour(options);
   const { authParam } = options;
   const taken = [SEARCH_PARAMETER, ...PAGING_PARAMETERS];
   if (authParam !== undefined && (authParam.trim() === '' || taken.includes(authParam))) {
@@ -67,11 +66,6 @@ export function checkOptions(options: SandboxOptions): void {
 function whole(what: string, value: number | undefined, least: number, most: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
   throw new AppError('usage', `${what} must be a whole number from ${least} to ${most}`);
-}
-
-function known(what: string, value: string | undefined, allowed: readonly string[]): void {
-  if (value === undefined || allowed.includes(value)) return;
-  throw new AppError('usage', `${what} "${value}" is not known; it can be ${allowed.join(', ')}`);
 }
 
 /** Never names the token itself. */

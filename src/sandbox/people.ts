@@ -1,8 +1,7 @@
 import type { UserWire } from '../contract/entities.ts';
 import type { Db } from './database.ts';
 import { prepare } from './listing.ts';
-import { stamp } from './time.ts';
-import { toUser, USER_COLUMNS, type UserColumns } from './wire.ts';
+import { stamp, toUser, USER_COLUMNS, type UserColumns } from './wire.ts';
 
 export interface Known {
   id: number;

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseBody } from '../contract/body.ts';
 import { ENDPOINTS } from '../contract/endpoints.ts';
-import { type Answer, problem } from './answer.ts';
+import { type Answer, problem, unauthorised } from './answer.ts';
 import { slept } from './delivery.ts';
 import { methodsOf } from './exchange.ts';
 import { answer, callerOf, create, giveInstead, list, type Service } from './handlers.ts';
-import { unauthorised } from './instead.ts';
 
 /** Puts the five operations on the server, each with the trouble that was scripted for it. */
 export function addRoutes(app: FastifyInstance, service: Service): void {

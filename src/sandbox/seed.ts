@@ -1,7 +1,7 @@
 import { type Db, openCopy, openFile, openMemory } from './database.ts';
 import { createRandom, type Random } from './random.ts';
-import { stamp } from './time.ts';
 import * as v from './vocabulary.ts';
+import { stamp } from './wire.ts';
 import { person, topic, writeContent, writeReply, writeStatusNote, writeTitle } from './writing.ts';
 
 export interface SeedOptions {
@@ -9,6 +9,9 @@ export interface SeedOptions {
   posts: number;
   referenceTime: number;
 }
+
+/** Where a seeded world ends unless told otherwise: fixed, so that a seed gives the same bytes on every day. */
+export const REFERENCE_TIME = Date.parse('2026-01-01T00:00:00.000Z');
 
 const DAY = 86_400_000;
 const SPAN = 730 * DAY;

@@ -9,10 +9,12 @@ import { startLife } from './live.ts';
 import { checkOptions, checkToken, DEFAULT_TOKEN, listSettings, type SandboxOptions } from './options.ts';
 import { ensureOwner } from './people.ts';
 import { addRoutes } from './routes.ts';
-import { REFERENCE_TIME } from './time.ts';
+import { REFERENCE_TIME } from './seed.ts';
+import { Replica } from './service.ts';
 import { World } from './world.ts';
 
 export type { SandboxToken } from './access.ts';
+export type { Behaviour } from './behaviour.ts';
 export type { RequestNote, SandboxRequest } from './exchange.ts';
 export type { FaultKind, FaultRule, Faults } from './faults.ts';
 export type { LedgerEntry } from './ledger.ts';
@@ -40,9 +42,12 @@ const BODY_LIMIT = 1024 * 1024;
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkOptions(options);
   const { seed = 1, tokens: list = [DEFAULT_TOKEN], clock = systemClock } = options;
-  const faults = new Faults(options.faults ?? '', seed);
   const tokens = new Tokens();
   const world: World = new World({ ...options, access: (token) => tokens.boardsOf(token, world) });
+  const replica = new Replica(world);
+  const faults = new Faults(options.faults ?? '', seed, (rules) => {
+    if (rules.some(({ kind }) => kind === 'stale')) replica.catchUp();
+  });
   const allow = (token: SandboxToken, since: number): void => {
     checkToken(token, world);
     tokens.allow(token);
@@ -55,6 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { createStatus = 201, beforeRequest } = options;
   const app = build({
     world,
+    replica,
     tokens,
     faults,
     settings,
@@ -98,6 +104,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     stopLife();
     closing.abort(new AppError('interrupted', 'the sandbox is closing'));
     await app.close();
+    replica.close();
     world.close();
   }
 }

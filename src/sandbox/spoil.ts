@@ -25,6 +25,10 @@ export function spoilPage(page: Page, active: ActiveRule, operation: Operation):
       envelope.results = [];
       envelope.next = null;
       return true;
+    case 'truncated':
+      if (envelope.next === null) return false;
+      envelope.next = null;
+      return true;
     case 'no-next':
       delete envelope.next;
       return true;
@@ -41,7 +45,7 @@ export function spoilPage(page: Page, active: ActiveRule, operation: Operation):
       repeat(page, active, operation);
       return true;
     default:
-      return spoilRow(envelope.results ?? [], rule);
+      return spoilRow(envelope.results ?? [], active);
   }
 }
 
@@ -62,8 +66,8 @@ function repeat({ envelope, position, link }: Page, active: ActiveRule, operatio
   );
 }
 
-function spoilRow(rows: unknown[], rule: FaultRule): boolean {
-  const at = rule.row ?? Math.floor((rows.length - 1) / 2);
+function spoilRow(rows: unknown[], { rule, random }: ActiveRule): boolean {
+  const at = rule.row === 'any' ? random.int(rows.length) : (rule.row ?? Math.floor((rows.length - 1) / 2));
   const row = rows[at] as Row | undefined;
   if (row === undefined) return false;
   if (rule.kind === 'missing-row') rows.splice(at, 1);

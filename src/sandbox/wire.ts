@@ -122,3 +122,9 @@ export function postUrl(boardSlug: string, id: number): string {
 function extraOf(json: string | null): Record<string, unknown> {
   return json === null ? {} : (JSON.parse(json) as Record<string, unknown>);
 }
+
+/** `2024-05-06T07:08:09.123456Z`: the API's spelling, six digits of a second and a Z. */
+export function stamp(ms: number, micros = 0): string {
+  const iso = new Date(ms).toISOString();
+  return `${iso.slice(0, -1)}${String(micros % 1000).padStart(3, '0')}Z`;
+}

@@ -1,18 +1,18 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { BoardWire, CommentWire, PostWire, StatusWire, UserWire } from '../contract/entities.ts';
+import { type Behaviour, type BehaviourOptions, behaviourOf, createdAt, shown } from './behaviour.ts';
 import type { Db } from './database.ts';
 import * as edits from './edits.ts';
 import { type LedgerEntry, readLedger, settle } from './ledger.ts';
 import { prepare, type Scope, slice } from './listing.ts';
 import { ensureUser, readUsers } from './people.ts';
 import { createRandom, type Random } from './random.ts';
-import { openSeeded } from './seed.ts';
-import { REFERENCE_TIME, stamp } from './time.ts';
+import { openSeeded, REFERENCE_TIME } from './seed.ts';
 import * as wire from './wire.ts';
 import { topic, writeContent, writeReply, writeTitle } from './writing.ts';
 
-export interface WorldOptions {
+export interface WorldOptions extends BehaviourOptions {
   data?: string | undefined;
   seed?: number | undefined;
   posts?: number | undefined;
@@ -26,15 +26,22 @@ export interface WorldOptions {
 export class World {
   readonly db: Db;
   readonly clock: Clock;
+  /** May be changed at any time. */
+  readonly behaviour: Behaviour;
+  /** Decides what the behaviour leaves to chance. */
+  readonly draws: Random;
   readonly #random: Random;
   readonly #access: (token: string) => readonly number[] | null;
   readonly #lookup: edits.Lookup = {
     boardId: (slug) => this.#boardId(slug),
     userId: (email) => ensureUser(this.db, email, email.split('@')[0] ?? email, this.clock.now()).id,
-    moment: (given) => (typeof given === 'string' ? given : stamp(given, this.#random.int(1000))),
+    moment: (given) => (typeof given === 'string' ? given : wire.stamp(given, this.#random.int(1000))),
   };
 
-  constructor({ data, seed = 1, posts = 200, referenceTime, clock, access }: WorldOptions = {}) {
+  constructor(options: WorldOptions = {}) {
+    const { data, seed = 1, posts = 200, referenceTime, clock, access } = options;
+    this.behaviour = behaviourOf(options);
+    this.draws = createRandom(seed ^ 0xbe4a);
     this.clock = clock ?? systemClock;
     this.#access = access ?? (() => null);
     // Another stream than the seed's own, so that what is added later does not repeat what was there.
@@ -44,7 +51,7 @@ export class World {
 
   /** What may be seen right now, after everything that has come due took effect. */
   scope(boards: readonly number[] | null): Scope {
-    return { boards, hidden: settle(this.db, this.clock.now()) };
+    return { boards, hidden: settle(this) };
   }
 
   /** All posts that show now, to everybody or to a token, oldest id first. */
@@ -74,8 +81,8 @@ export class World {
 
   /** Every create that took effect through the API, in the order of the posts. */
   ledger(): LedgerEntry[] {
-    settle(this.db, this.clock.now());
-    return readLedger(this.db);
+    settle(this);
+    return readLedger(this);
   }
 
   /** The post, whether it shows already or not. */
@@ -103,7 +110,10 @@ export class World {
       status_id: 1,
       board_id: 1,
       creator_id: this.#someone(),
-      ...edits.postColumns(this.#lookup, { created: this.clock.now(), ...post }),
+      ...edits.postColumns(this.#lookup, {
+        created: createdAt(this.clock.now(), this.behaviour.created),
+        ...post,
+      }),
     });
     return this.post(id);
   }
@@ -162,7 +172,8 @@ export class World {
 
   #all(resource: Resource, token: string | undefined): (PostWire | CommentWire)[] {
     const scope = this.scope(token === undefined ? null : this.#access(token));
-    return slice(this.db, { resource, order: 'oldest' }, scope, { offset: 0 }, 2 ** 31 - 2).rows;
+    const { rows } = slice(this.db, { resource, order: 'oldest' }, scope, { offset: 0 }, 2 ** 31 - 2);
+    return rows.map((row) => shown(row, resource, this.behaviour));
   }
 
   #boardId(slug: string): number {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeComment, decodePost } from '../../src/contract/decode.ts';
 import { PAGING_STYLES } from '../../src/sandbox/paging.ts';
-import { COMMENTS, call, comments, follow, json, open, POSTS, posts } from './client.ts';
+import { fakeClock } from '../support/clock.ts';
+import { COMMENTS, call, comments, create, follow, json, open, POSTS, posts } from './client.ts';
 
 function ids(page: { results: { id: number }[] }): number[] {
   return page.results.map((row) => row.id);
@@ -59,6 +60,60 @@ test('null-results, empty and no-next change the envelope and nothing else', asy
   assert.deepEqual(json(await call(sandbox, POSTS)), { ...good, results: [], next: null });
   const { next: _, ...rest } = good;
   assert.deepEqual(json(await call(sandbox, POSTS)), rest);
+});
+
+test('truncated ends a list early once, and does nothing to its last page', async (t) => {
+  const sandbox = await open(t, { posts: 7, pageSize: 5, faults: 'truncated times=1' });
+  const last = await posts(sandbox, `${POSTS}?page=2`);
+  assert.equal(sandbox.faults.fired().truncated, 0);
+  assert.deepEqual(ids(last), [2, 1]);
+  const cut = await posts(sandbox);
+  assert.deepEqual([ids(cut), cut.next], [[7, 6, 5, 4, 3], null]);
+  assert.ok((await posts(sandbox)).next);
+});
+
+test('missing-row row=any leaves out now this row, now that one, the same ones for the same seed', async (t) => {
+  const missing = async (): Promise<number[][]> => {
+    const sandbox = await open(t, { posts: 5, faults: 'missing-row row=any' });
+    return [ids(await posts(sandbox)), ids(await posts(sandbox)), ids(await posts(sandbox))];
+  };
+  const pages = await missing();
+  assert.deepEqual(await missing(), pages);
+  assert.ok(pages.every((page) => page.length === 4));
+  assert.ok(new Set(pages.map((page) => page.join())).size > 1);
+});
+
+test('stale serves lists and searches as they were when it was set', async (t) => {
+  const sandbox = await open(t, { posts: 3, clock: fakeClock() });
+  sandbox.faults.set('stale on=all from=1 to=3');
+  sandbox.world.deletePost(2);
+  await create(sandbox, { title: 'Zeppelin' });
+  assert.deepEqual(ids(await posts(sandbox)), [3, 2, 1]);
+  assert.deepEqual(ids(await posts(sandbox, `${POSTS}?search=zeppelin`)), []);
+  assert.ok((await comments(sandbox)).results.length > 0);
+  assert.deepEqual(ids(await posts(sandbox)), [4, 3, 1]);
+});
+
+test('stale ms=N is behind by N at most', async (t) => {
+  const clock = fakeClock();
+  const sandbox = await open(t, { posts: 1, clock, faults: 'stale ms=1000' });
+  const seen: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    sandbox.world.addPost();
+    seen.push((await posts(sandbox)).results.length);
+    clock.advance(500);
+  }
+  assert.deepEqual(seen, [1, 1, 4, 4, 6]);
+});
+
+test('a post that shows late does not show earlier on a stale list', async (t) => {
+  const clock = fakeClock();
+  const sandbox = await open(t, { posts: 0, clock, faults: 'late-visible ms=100; stale ms=50' });
+  await create(sandbox);
+  clock.advance(60);
+  assert.deepEqual(ids(await posts(sandbox)), []);
+  clock.advance(60);
+  assert.deepEqual(ids(await posts(sandbox)), [1]);
 });
 
 test('next-shape and next-away put anything into next', async (t) => {

@@ -18,10 +18,10 @@ function live(seed: number, steps: number): { events: string[]; dump: string } {
   return { events, dump };
 }
 
-test('life brings votes, posts, comments, status changes and deletions, votes most of all', () => {
+test('life brings votes, posts, comments, status changes, moves and deletions, votes most of all', () => {
   const { events } = live(1, 600);
   const counts = Map.groupBy(events, (event) => event.replace(/ \d+$/, ''));
-  const kinds = ['vote', 'post', 'comment', 'status', 'delete post', 'delete comment'];
+  const kinds = ['vote', 'post', 'comment', 'status', 'move', 'delete post', 'delete comment'];
   assert.deepEqual(new Set(counts.keys()), new Set(kinds));
   assert.ok((counts.get('vote')?.length ?? 0) > 300);
   assert.ok((counts.get('delete post')?.length ?? 0) < 30);

@@ -5,19 +5,23 @@ import { PAGING_STYLES, type PagingStyle } from '../../src/sandbox/paging.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { COMMENTS, call, follow, open, POSTS, posts, walk } from './client.ts';
 
+type StandingOrder = Exclude<Order, 'random'>;
+const STANDING = ORDERS.filter((order) => order !== 'random');
+
 /** The ids as the order has them, worked out without any SQL. */
-function expected(sandbox: Sandbox, path: string, order: Order): number[] {
+function expected(sandbox: Sandbox, path: string, order: StandingOrder): number[] {
   const rows =
     path === POSTS
       ? sandbox.world.posts().map((post) => ({ id: post.id, count: post.votes_count }))
       : sandbox.world.comments().map((comment) => ({ id: comment.id, count: comment.likes_count }));
-  if (order === 'newest') rows.reverse();
+  // Nothing has happened to these rows yet: by activity they come newest first.
+  if (order === 'newest' || order === 'activity') rows.reverse();
   if (order === 'votes') rows.sort((a, b) => b.count - a.count || b.id - a.id);
   return rows.map((row) => row.id);
 }
 
 for (const paging of PAGING_STYLES) {
-  for (const order of ORDERS) {
+  for (const order of STANDING) {
     test(`a quiet list paged by ${paging} in order ${order} is walked once, forwards and back`, async (t) => {
       const sandbox = await open(t, { posts: 23, pageSize: 5, paging, order });
       for (const path of [POSTS, COMMENTS]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { searchPosts } from '../../src/sandbox/search.ts';
+import { searchPosts } from '../../src/sandbox/listing.ts';
 import { World } from '../../src/sandbox/world.ts';
 import { call, json, open, POSTS, posts } from './client.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UserWire } from '../../src/contract/entities.ts';
-import { REFERENCE_TIME } from '../../src/sandbox/time.ts';
+import { REFERENCE_TIME } from '../../src/sandbox/seed.ts';
 import { World } from '../../src/sandbox/world.ts';
 import { call, open, POSTS } from './client.ts';
 
