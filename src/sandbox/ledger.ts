@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { type Behaviour, createdAt, folded } from './behaviour.ts';
 import type { Db } from './database.ts';
@@ -145,10 +144,8 @@ export function settle(store: Store): boolean {
 
 export function readLedger({ db }: Store): LedgerEntry[] {
   const rows = prepare(db, 'SELECT * FROM ledger ORDER BY post_id').all() as Omit<LedgerEntry, 'identity'>[];
-  return rows.map((row) => ({ ...row, identity: identityOf(row) }));
-}
-
-function identityOf({ board, title, content, email }: Omit<LedgerEntry, 'identity'>): string {
-  const words = JSON.stringify([board, title, content, email.toLowerCase()]);
-  return createHash('sha256').update(words).digest('hex').slice(0, 16);
+  return rows.map((row) => ({
+    ...row,
+    identity: JSON.stringify([row.board, row.title, row.content, row.email.toLowerCase()]),
+  }));
 }

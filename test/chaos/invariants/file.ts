@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { Stage } from '../stage.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** A look at the mirror's file with nothing of the program in between. */
 export function inMirror<T>(path: string, read: (db: Database.Database) => T): T {
@@ -12,7 +12,7 @@ export function inMirror<T>(path: string, read: (db: Database.Database) => T): T
 }
 
 /** After every kill, before anybody else opens the file. */
-export function checkFile({ mirror, tally }: Stage, cause: string): void {
+export function checkFile({ mirror, tally }: Fixture, cause: string): void {
   inMirror(mirror, (db) => {
     const said = db.pragma('integrity_check', { simple: true });
     tally.check('integrity_check is ok after every kill', said === 'ok', () => `after ${cause}: ${said}`);

@@ -1,9 +1,8 @@
 import type { Random } from '../../../src/sandbox/random.ts';
 import type { World } from '../../../src/sandbox/server.ts';
 import { type Event, happen } from '../../sync/upheaval.ts';
+import type { Fixture } from '../fixture.ts';
 import { streamOf } from '../plan.ts';
-import type { Stage } from '../stage.ts';
-import { MARKS } from './book.ts';
 
 const GENTLE: Event['what'][] = [
   'post',
@@ -21,7 +20,7 @@ const GENTLE: Event['what'][] = [
 const MOST_STRANGERS = 400;
 
 /** People use the upstream meanwhile: posts, votes, comments, statuses, edits and deletions, some every second. */
-export function startUpstreamLife({ sandbox, options, tally }: Stage): () => void {
+export function startUpstreamLife({ sandbox, options, tally }: Fixture): () => void {
   const random = streamOf(options.seed, 'upstream life');
   let [steps, isCrowded] = [0, false];
   const step = (): void => {
@@ -47,6 +46,8 @@ function upset(world: World, random: Random): 'delete' | 'edit' {
   return what;
 }
 
+/** By the ledger: the words of ours may have been rewritten. */
 function strangers(world: World): ReturnType<World['posts']> {
-  return world.posts().filter(({ title }) => !title.startsWith(MARKS.title));
+  const ours = new Set(world.ledger().map(({ post_id }) => post_id));
+  return world.posts().filter(({ id }) => !ours.has(id));
 }

@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../../src/sandbox/random.ts';
-import { checkFile } from '../judge/file.ts';
-import { mustAdmit, mustRecover } from '../judge/readiness.ts';
+import type { Fixture } from '../fixture.ts';
+import { checkFile } from '../invariants/file.ts';
+import { mustAdmit, mustRecover } from '../invariants/readiness.ts';
 import type { Incident } from '../plan.ts';
-import type { Stage } from '../stage.ts';
 
 /** What can happen to the queue: the outbox and the schedules must not mind. */
-export function queueFaults(stage: Stage, random: Random): Incident[] {
-  const { server } = stage.queue;
-  if (!server) return [folderDeleted(stage)];
-  const { queue, tally } = stage;
+export function queueFaults(fixture: Fixture, random: Random): Incident[] {
+  const { server } = fixture.queue;
+  if (!server) return [fileDeleted(fixture)];
+  const { queue, tally } = fixture;
   const killed: Incident = {
     name: 'queue server killed',
     async run() {
       await server.kill();
       tally.fired(this.name);
-      await mustAdmit(stage, this.name, 30_000);
+      await mustAdmit(fixture, this.name, 30_000);
       await delay(random.int(3000));
       await server.restart();
-      await mustRecover(stage, this.name);
+      await mustRecover(fixture, this.name);
     },
   };
   const flushed: Incident = {
@@ -27,23 +27,23 @@ export function queueFaults(stage: Stage, random: Random): Incident[] {
       await queue.empty();
       tally.fired(this.name);
       await delay(2000);
-      await mustRecover(stage, this.name);
+      await mustRecover(fixture, this.name);
     },
   };
   return [killed, flushed];
 }
 
-function folderDeleted(stage: Stage): Incident {
+function fileDeleted(fixture: Fixture): Incident {
   return {
-    name: 'queue folder deleted',
+    name: 'queue file deleted',
     async run() {
-      await stage.service.kill();
-      await stage.queue.empty();
-      stage.tally.fired(this.name);
+      await fixture.service.kill();
+      await fixture.queue.empty();
+      fixture.tally.fired(this.name);
       // A new one has to be made, which takes longer than a start: not counted among those.
-      checkFile(stage, this.name);
-      stage.service.start();
-      await mustRecover(stage, this.name);
+      checkFile(fixture, this.name);
+      fixture.service.start();
+      await mustRecover(fixture, this.name);
     },
   };
 }

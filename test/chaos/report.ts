@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { READY_AGAIN } from './judge/readiness.ts';
+import { READY_AGAIN } from './invariants/readiness.ts';
 import { quantile, type Tally } from './tally.ts';
 
 export interface Result {

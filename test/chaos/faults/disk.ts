@@ -6,39 +6,38 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../../src/sandbox/random.ts';
 import { limitFiles } from '../../support/disk-limit.ts';
 import { skipUnless } from '../../support/programs.ts';
-import { checkFile } from '../judge/file.ts';
-import { mustRecover, waitFor } from '../judge/readiness.ts';
+import type { Fixture } from '../fixture.ts';
+import { checkFile } from '../invariants/file.ts';
+import { mustRecover, recover, waitFor } from '../invariants/readiness.ts';
 import type { Incident } from '../plan.ts';
-import type { Stage } from '../stage.ts';
-import { recover } from './recovery.ts';
 
 const SMALLEST_FILE = 16_384;
 
 /** A disk that is full, that cannot be written, that does not keep what it was given. */
-export function diskFaults(stage: Stage, random: Random): Incident[] {
+export function diskFaults(fixture: Fixture, random: Random): Incident[] {
   const withProgram = (name: string, ...incidents: Incident[]): Incident[] => {
     const { skip } = skipUnless(name);
-    if (skip !== false) stage.tally.leftOut(incidents.map((incident) => `${incident.name} (${skip})`));
+    if (skip !== false) fixture.tally.leftOut(incidents.map((incident) => `${incident.name} (${skip})`));
     return skip === false ? incidents : [];
   };
   return [
-    ...withProgram('prlimit', diskFull(stage, random)),
+    ...withProgram('prlimit', diskFull(fixture, random)),
     ...withProgram(
       'strace',
-      injected(stage, 'failing fsync', 'fsync,fdatasync', 'EIO'),
-      injected(stage, 'failing writes', 'pwrite64,pwritev', 'ENOSPC'),
+      injected(fixture, 'failing fsync', 'fsync,fdatasync', 'EIO'),
+      injected(fixture, 'failing writes', 'pwrite64,pwritev', 'ENOSPC'),
     ),
   ];
 }
 
 /** No file may grow beyond a few pages: SQLite, the queue and exports all meet it. */
-function diskFull(stage: Stage, random: Random): Incident {
-  const { service, tally } = stage;
+function diskFull(fixture: Fixture, random: Random): Incident {
+  const { service, tally } = fixture;
   const name = 'disk full';
   return {
     name,
     run: () =>
-      underFailingDisk(stage, name, async (pid) => {
+      underFailingDisk(fixture, name, async (pid) => {
         const before = service.said().length;
         await limitFiles(pid, SMALLEST_FILE);
         await delay(1500 + random.int(2500));
@@ -53,12 +52,12 @@ function diskFull(stage: Stage, random: Random): Incident {
   };
 }
 
-function injected(stage: Stage, name: string, calls: string, error: string): Incident {
+function injected(fixture: Fixture, name: string, calls: string, error: string): Incident {
   return {
     name,
     run: () =>
-      underFailingDisk(stage, name, async (pid) => {
-        const trace = join(stage.folder, `strace-${pid}-${Date.now()}`);
+      underFailingDisk(fixture, name, async (pid) => {
+        const trace = join(fixture.folder, `strace-${pid}-${Date.now()}`);
         const args = ['-f', '-qq', '-p', String(pid), '-o', trace, '-e', `trace=${calls}`];
         const tracer = spawn('strace', [...args, '-e', `inject=${calls}:error=${error}`], {
           stdio: 'ignore',
@@ -68,24 +67,24 @@ function injected(stage: Stage, name: string, calls: string, error: string): Inc
         tracer.kill('SIGINT');
         await gone;
         const lines = existsSync(trace) ? readFileSync(trace, 'utf8').match(/INJECTED/g) : null;
-        if (lines) stage.tally.fired(name, lines.length);
+        if (lines) fixture.tally.fired(name, lines.length);
       }),
   };
 }
 
 /** It goes on meanwhile and afterwards; one that has ended all the same is a defect, and started again for the sake of the others. */
 async function underFailingDisk(
-  stage: Stage,
+  fixture: Fixture,
   name: string,
   work: (pid: number) => Promise<void>,
 ): Promise<void> {
-  const { service, journal } = stage;
+  const { service, journal } = fixture;
   const { pid } = service;
   if (pid === null) return;
   journal.note(name);
   await work(pid);
   await waitFor(1000, () => service.pid === null);
-  if (service.pid === null) return await recover(stage, name);
-  checkFile(stage, name);
-  await mustRecover(stage, name);
+  if (service.pid === null) return await recover(fixture, name);
+  checkFile(fixture, name);
+  await mustRecover(fixture, name);
 }

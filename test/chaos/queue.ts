@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { tell } from '../queue/psql.ts';
@@ -12,26 +12,41 @@ export interface QueueSite {
   kind: QueueKind;
   /** Null for the one in the data folder. */
   url: string | null;
-  /** What it wrote, to be searched for what must not be there. */
-  folder: string;
+  /** The files it wrote, to be searched for what must not be there. */
+  files(): string[];
   /** Null for the one in the data folder, which dies with the service. */
   server: Server | null;
-  /** Loses everything it holds: at once for a server; the folder's service has to be dead. */
+  /** Loses everything it holds: at once for a server; the service of the data folder has to be dead. */
   empty(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function openQueueSite(kind: QueueKind, data: string): Promise<QueueSite> {
   if (kind === 'embedded') {
-    const folder = join(data, 'queue');
-    const empty = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
-    return { kind, url: null, folder, server: null, empty, stop: async () => {} };
+    const empty = async (): Promise<void> => {
+      for (const path of embedded(data)) rmSync(path, { recursive: true, force: true });
+    };
+    const files = (): string[] => embedded(data).flatMap(filesIn);
+    return { kind, url: null, files, server: null, empty, stop: async () => {} };
   }
   // Redis logs every write there was, so that its folder shows all that was ever in the queue.
   const server = kind === 'redis' ? await startRedis({ durable: true }) : await startPostgres();
   const { url, folder } = server;
   const empty = kind === 'redis' ? () => flushRedis(url) : () => truncateAll(url);
-  return { kind, url, folder, server, empty, stop: () => server.stop() };
+  return { kind, url, files: () => filesIn(folder), server, empty, stop: () => server.stop() };
+}
+
+/** `queue.db` with its side files, or the folder `queue` of earlier versions. */
+function embedded(data: string): string[] {
+  const names = existsSync(data) ? readdirSync(data) : [];
+  return names.filter((name) => /^queue(\.db.*)?$/.test(name)).map((name) => join(data, name));
+}
+
+export function filesIn(place: string): string[] {
+  if (!existsSync(place)) return [];
+  if (statSync(place).isFile()) return [place];
+  const entries = readdirSync(place, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 async function flushRedis(url: string): Promise<void> {

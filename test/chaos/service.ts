@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Journal } from './journal.ts';
 import { launch, type Program } from './program.ts';
-import type { Tally } from './tally.ts';
+import type { Journal, Tally } from './tally.ts';
 
 export interface Readiness {
   status: number;
@@ -10,7 +9,7 @@ export interface Readiness {
   checks: { name: string; ok: boolean; detail: string }[];
 }
 
-/** The service under torture: at most one at a time is started here, always on the same port. */
+/** The service under test: at most one at a time is started here, always on the same port. */
 export interface Service {
   readonly url: string;
   readonly pid: number | null;

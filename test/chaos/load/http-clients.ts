@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stage } from '../stage.ts';
-import { NO_BOARD, type Wanted } from './book.ts';
+import type { Fixture } from '../fixture.ts';
+import { NO_BOARD, type Wanted } from './drafts.ts';
 
 const READS = ['/api/v1/posts/', '/api/v1/comments/', '/api/v1/posts/?search=export', '/healthz', '/metrics'];
 const ANSWERS = 'the HTTP side answers reads with 200, or not at all';
 
 /** Reads of the API the program serves. A service that is dead or frozen does not answer; one that answers answers well. */
-export async function readOverHttp({ service, tally }: Stage, until: AbortSignal): Promise<void> {
+export async function readOverHttp({ service, tally }: Fixture, until: AbortSignal): Promise<void> {
   for (let n = 0; !until.aborted; n++) {
     const path = READS[n % READS.length] ?? '';
     try {
@@ -25,12 +25,12 @@ export async function readOverHttp({ service, tally }: Stage, until: AbortSignal
 const MOST_CREATES = 3000;
 
 /** Creates over HTTP, each with a key, sent again until somebody says it is safe: as a careful client would. */
-export async function createOverHttp(stage: Stage, until: AbortSignal): Promise<void> {
+export async function createOverHttp(fixture: Fixture, until: AbortSignal): Promise<void> {
   const posting = new Set<Promise<void>>();
-  const everyMs = Math.max(350, (stage.options.minutes * 60_000) / MOST_CREATES);
+  const everyMs = Math.max(350, (fixture.options.minutes * 60_000) / MOST_CREATES);
   while (!until.aborted) {
     if (posting.size < 12) {
-      const one = post(stage, stage.book.draft(), until).finally(() => posting.delete(one));
+      const one = post(fixture, fixture.drafts.draft(), until).finally(() => posting.delete(one));
       posting.add(one);
     }
     await delay(everyMs);
@@ -38,7 +38,7 @@ export async function createOverHttp(stage: Stage, until: AbortSignal): Promise<
   await Promise.all(posting);
 }
 
-async function post({ service, book, tally }: Stage, draft: Wanted, until: AbortSignal): Promise<void> {
+async function post({ service, drafts, tally }: Fixture, draft: Wanted, until: AbortSignal): Promise<void> {
   const key = randomUUID();
   const { email, full_name, ...own } = draft;
   const path = email === null ? '/api/v1/posts/create/' : '/api/v1/posts/create/as-user/';
@@ -51,7 +51,7 @@ async function post({ service, book, tally }: Stage, draft: Wanted, until: Abort
       const said = await answer.text();
       const isRefused = answer.status === 400 && draft.board === NO_BOARD;
       if ([201, 202].includes(answer.status) || isRefused) {
-        book.accepted([draft], `HTTP ${answer.status}`);
+        drafts.accepted([draft], `HTTP ${answer.status}`);
         return;
       }
       // While its disk fails it cannot take anything in, and says so.

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../src/base/errors.ts';
-import { QUEUE_KINDS } from './queue-site.ts';
-import type { TortureOptions } from './stage.ts';
-import { torture } from './torture.ts';
+import { runChaos } from './chaos.ts';
+import type { ChaosOptions } from './fixture.ts';
+import { QUEUE_KINDS } from './queue.ts';
 
-/** `npm run torture -- --minutes N --seed S --queue embedded|redis|postgres` */
-const USAGE = `npm run torture -- [--minutes N] [--seed S] [--queue ${QUEUE_KINDS.join('|')}]`;
+/** `npm run chaos -- --minutes N --seed S --queue embedded|redis|postgres` */
+const USAGE = `npm run chaos -- [--minutes N] [--seed S] [--queue ${QUEUE_KINDS.join('|')}]`;
 
-function wanted(): TortureOptions {
+function wanted(): ChaosOptions {
   const { values } = parseArgs({
     options: {
       minutes: { type: 'string', default: '3' },
@@ -23,7 +23,7 @@ function wanted(): TortureOptions {
   return { minutes, seed, queue };
 }
 
-function wantedOrExit(): TortureOptions {
+function wantedOrExit(): ChaosOptions {
   try {
     return wanted();
   } catch (error) {
@@ -34,7 +34,7 @@ function wantedOrExit(): TortureOptions {
 
 const { minutes, seed, queue } = wantedOrExit();
 process.stdout.write(`${minutes} minutes, seed ${seed}, queue ${queue}\n`);
-const { passed, text, folder } = await torture({ minutes, seed, queue });
+const { passed, text, folder } = await runChaos({ minutes, seed, queue });
 process.stdout.write(`${text}\n`);
 if (passed) process.stdout.write('Everything held.\n');
 else process.stdout.write(`FAILED with seed ${seed}. Events: ${folder}/events.log; data, logs: ${folder}\n`);

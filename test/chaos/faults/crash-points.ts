@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkFile } from '../judge/file.ts';
+import type { Fixture } from '../fixture.ts';
+import { checkFile } from '../invariants/file.ts';
+import { recover } from '../invariants/readiness.ts';
 import { redactedExport, writeCsv } from '../load/commands.ts';
 import type { Incident } from '../plan.ts';
-import type { Stage } from '../stage.ts';
-import { recover } from './recovery.ts';
 
 /** Named places in the program at which it kills itself when told to. */
 const IN_SERVICE = ['push:claimed', 'push:answered', 'push:recorded', 'reconcile:read', 'reconcile:recorded'];
@@ -16,10 +16,10 @@ const IN_COMMANDS = ['import:accepted', 'import:results', 'export:written'];
  */
 const PATIENCE_MS = 120_000;
 
-export function crashPoints(stage: Stage): Incident[] {
+export function crashPoints(fixture: Fixture): Incident[] {
   return [
-    ...IN_SERVICE.map((point) => ({ name: nameOf(point), run: () => crashService(stage, point) })),
-    ...IN_COMMANDS.map((point) => ({ name: nameOf(point), run: () => crashCommand(stage, point) })),
+    ...IN_SERVICE.map((point) => ({ name: nameOf(point), run: () => crashService(fixture, point) })),
+    ...IN_COMMANDS.map((point) => ({ name: nameOf(point), run: () => crashCommand(fixture, point) })),
   ];
 }
 
@@ -27,14 +27,14 @@ function nameOf(point: string): string {
   return `crash at ${point}`;
 }
 
-async function crashService(stage: Stage, point: string): Promise<void> {
-  const { service, sandbox, tally, journal } = stage;
+async function crashService(fixture: Fixture, point: string): Promise<void> {
+  const { service, sandbox, tally, journal } = fixture;
   await service.kill();
-  checkFile(stage, 'a kill before a crash point');
+  checkFile(fixture, 'a kill before a crash point');
   await service.mayEnd(async () => {
     service.start({ FEEDBACK_TEST_CRASH: point });
     const died = service.ended().then(() => true);
-    const troubled = keepUnclear(stage, point, died);
+    const troubled = keepUnclear(fixture, point, died);
     const isDead = await Promise.race([died, delay(PATIENCE_MS, false)]);
     if (isDead) tally.fired(nameOf(point));
     else journal.note(`${point} was not reached`);
@@ -42,11 +42,15 @@ async function crashService(stage: Stage, point: string): Promise<void> {
     await troubled;
     sandbox.faults.set('');
   });
-  await recover(stage, nameOf(point));
+  await recover(fixture, nameOf(point));
 }
 
 /** Rows are reconciled only where something was unclear. */
-async function keepUnclear({ sandbox, hushed }: Stage, point: string, died: Promise<unknown>): Promise<void> {
+async function keepUnclear(
+  { sandbox, hushed }: Fixture,
+  point: string,
+  died: Promise<unknown>,
+): Promise<void> {
   if (!point.startsWith('reconcile')) return;
   await hushed(async () => {
     sandbox.faults.set('status-after code=503 times=3');
@@ -55,18 +59,18 @@ async function keepUnclear({ sandbox, hushed }: Stage, point: string, died: Prom
 }
 
 /** The file is imported again afterwards, as a person would: everything is in once. */
-async function crashCommand(stage: Stage, point: string): Promise<void> {
-  const { command, tally, book } = stage;
-  const posts = Array.from({ length: 3 }, () => book.draft());
-  const file = writeCsv(stage, posts);
+async function crashCommand(fixture: Fixture, point: string): Promise<void> {
+  const { command, tally, drafts } = fixture;
+  const posts = Array.from({ length: 3 }, () => drafts.draft());
+  const file = writeCsv(fixture, posts);
   const isExport = point.startsWith('export');
   const args = isExport
-    ? redactedExport(stage, 'csv')
-    : ['import', file, '--results', join(stage.folder, 'crash-results.csv')];
+    ? redactedExport(fixture, 'csv')
+    : ['import', file, '--results', join(fixture.folder, 'crash-results.csv')];
   const victim = command(args, { FEEDBACK_TEST_CRASH: point });
   await victim.ended;
   if (victim.child.signalCode === 'SIGKILL') tally.fired(nameOf(point));
   if (isExport) return;
   const code = await command(['import', file, '--json']).ended;
-  if (code === 0 || code === 5) book.accepted(posts, `import after ${nameOf(point)}`);
+  if (code === 0 || code === 5) drafts.accepted(posts, `import after ${nameOf(point)}`);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { READY_AGAIN } from './judge/readiness.ts';
-import { resultOf } from './table.ts';
+import { READY_AGAIN } from './invariants/readiness.ts';
+import { resultOf } from './report.ts';
 import { createTally, type Tally } from './tally.ts';
 
 const FIRED = new Map([['upstream: reset', 1]]);

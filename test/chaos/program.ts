@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { ENTRY } from '../support/cli.ts';
 
-/** One run of the real program. All it prints goes into files, where the judge looks for what must not be there. */
+/** One run of the real program. All it prints goes into files, where an invariant looks for what must not be there. */
 export interface Program {
   child: ChildProcess;
   /** Null when a signal ended it. */

@@ -5,22 +5,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { freePort } from '../support/launch.ts';
 import { CANARY } from '../support/mirror-site.ts';
-import { type Journal, openJournal } from './journal.ts';
-import { type Book, openBook } from './load/book.ts';
+import { type Drafts, openDrafts } from './load/drafts.ts';
 import { launch, type Program } from './program.ts';
-import { openQueueSite, type QueueKind, type QueueSite } from './queue-site.ts';
+import { openQueueSite, type QueueKind, type QueueSite } from './queue.ts';
 import { type Service, superviseService } from './service.ts';
-import { createTally, type Tally } from './tally.ts';
+import { createTally, type Journal, openJournal, type Tally } from './tally.ts';
 
-export interface TortureOptions {
+export interface ChaosOptions {
   minutes: number;
   seed: number;
   queue: QueueKind;
 }
 
-/** Everything of one run: the hostile upstream, the program's folder, the books of the judge. */
-export interface Stage {
-  options: TortureOptions;
+/** Everything of one run: the hostile upstream, the program's folder, and what was seen of both. */
+export interface Fixture {
+  options: ChaosOptions;
   folder: string;
   /** The program's own data folder, its mirror, and what it printed. */
   data: string;
@@ -30,7 +29,7 @@ export interface Stage {
   sandbox: Sandbox;
   queue: QueueSite;
   service: Service;
-  book: Book;
+  drafts: Drafts;
   journal: Journal;
   tally: Tally;
   /** Shifts the clock of every process of the program. */
@@ -63,15 +62,21 @@ const PACE = {
   LOG_FORMAT: 'json',
 };
 
-export async function openStage(options: TortureOptions): Promise<Stage> {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-torture-'));
+export async function openFixture(options: ChaosOptions): Promise<Fixture> {
+  const folder = mkdtempSync(join(tmpdir(), 'fm-chaos-'));
   const journal = openJournal(join(folder, 'events.log'));
   const tally = createTally(journal);
   const [data, logs, clock] = [join(folder, 'data'), join(folder, 'logs'), join(folder, 'clock')];
   mkdirSync(logs);
   const setClock = (offsetMs: number): void => writeFileSync(clock, String(offsetMs));
   setClock(0);
-  const sandbox = await startSandbox({ posts: 300, pageSize: 25, tokens: [OWNER], seed: options.seed });
+  const sandbox = await startSandbox({
+    posts: 300,
+    pageSize: 25,
+    tokens: [OWNER],
+    seed: options.seed,
+    boardIds: true,
+  });
   const queue = await openQueueSite(options.queue, data);
   const port = await freePort();
   const env: Record<string, string> = {
@@ -80,11 +85,11 @@ export async function openStage(options: TortureOptions): Promise<Stage> {
     FEEDBACK_BASE_URL: sandbox.url,
     FEEDBACK_API_TOKEN: CANARY,
     DATA_DIR: data,
-    TORTURE_CLOCK: clock,
+    CHAOS_CLOCK: clock,
     NODE_OPTIONS: `--import ${new URL('./faults/clock-shim.ts', import.meta.url)}`,
   };
   let commands = 0;
-  const command: Stage['command'] = (args, extra = {}) => {
+  const command: Fixture['command'] = (args, extra = {}) => {
     const log = join(logs, `command-${String(++commands).padStart(4, '0')}`);
     return launch(args, { cwd: folder, env: { ...env, ...extra }, log });
   };
@@ -105,7 +110,7 @@ export async function openStage(options: TortureOptions): Promise<Stage> {
     tally,
     setClock,
     command,
-    book: openBook(options.seed),
+    drafts: openDrafts(options.seed),
     ...hush,
     async close(keep) {
       await service.kill();
@@ -116,7 +121,7 @@ export async function openStage(options: TortureOptions): Promise<Stage> {
   };
 }
 
-function hushing(sandbox: Sandbox): Pick<Stage, 'isHushed' | 'hushed'> {
+function hushing(sandbox: Sandbox): Pick<Fixture, 'isHushed' | 'hushed'> {
   let hushes = 0;
   return {
     isHushed: () => hushes > 0,

@@ -1,26 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FaultKind, type FaultRule, KINDS } from '../../../src/sandbox/fault-kinds.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
+import { type Fixture, LATE_COMMIT_MS, LATE_LIST_MS } from '../fixture.ts';
 import { rounds, streamOf } from '../plan.ts';
-import { LATE_COMMIT_MS, LATE_LIST_MS, type Stage } from '../stage.ts';
 
 const ALL = Object.keys(KINDS) as FaultKind[];
+/** Unclear creates and silent omissions all the time, so that each meets every way for the upstream to be. */
+const BACKGROUND: FaultRule[] = [
+  { kind: 'status-after', p: 0.1 },
+  { kind: 'missing-row', p: 0.01, row: 'any' },
+];
 /** How long a kind waits for a request that it can spoil. */
 const PATIENCE_MS = 6000;
 
 /** One kind of upstream trouble after the other, each until it has fired. */
-export async function troubleUpstream(stage: Stage, until: AbortSignal): Promise<void> {
-  const { sandbox, journal } = stage;
-  const random = streamOf(stage.options.seed, 'upstream');
+export async function troubleUpstream(fixture: Fixture, until: AbortSignal): Promise<void> {
+  const { sandbox, journal } = fixture;
+  const random = streamOf(fixture.options.seed, 'upstream');
   for (const { card } of rounds(ALL, random)) {
-    while (stage.isHushed() && !until.aborted) await delay(50);
+    while (fixture.isHushed() && !until.aborted) await delay(50);
     if (until.aborted) break;
     const rules = rulesFor(card, random);
     const before = sandbox.faults.fired()[card] ?? 0;
-    sandbox.faults.set([{ kind: 'latency', ms: 5 + random.int(40), p: 0.3 }, ...rules]);
+    sandbox.faults.set([...BACKGROUND, { kind: 'latency', ms: 5 + random.int(40), p: 0.3 }, ...rules]);
     const hasFired = (): boolean => (sandbox.faults.fired()[card] ?? 0) > before;
     const end = performance.now() + PATIENCE_MS;
-    while (!hasFired() && performance.now() < end && !stage.isHushed() && !until.aborted) await delay(50);
+    while (!hasFired() && performance.now() < end && !fixture.isHushed() && !until.aborted) await delay(50);
     journal.note(`upstream ${card}${hasFired() ? '' : ' found nothing to spoil'}`);
     // Room for a sweep to come through now and then: an upstream that always fails shows nothing but retries.
     sandbox.faults.set('');
@@ -29,7 +34,7 @@ export async function troubleUpstream(stage: Stage, until: AbortSignal): Promise
   sandbox.faults.set('');
 }
 
-export function upstreamCounts({ sandbox }: Stage): Map<string, number> {
+export function upstreamCounts({ sandbox }: Fixture): Map<string, number> {
   const fired = sandbox.faults.fired();
   return new Map(ALL.map((kind) => [`upstream: ${kind}`, fired[kind] ?? 0]));
 }
@@ -58,6 +63,14 @@ function rulesFor(kind: FaultKind, random: Random): FaultRule[] {
       return [{ kind, times, ms: LATE_COMMIT_MS, answer: random.pick(['status', 'reset']) }, lateList(times)];
     case 'late-visible':
       return [lateList(times)];
+    case 'stale':
+      // Posts lag less than an unclear send settles; comments for as long as it takes to find a request, which is a sweep or two.
+      return [
+        { kind, on: 'posts', p: 0.5, ms: LATE_LIST_MS },
+        { kind, on: 'comments', p: 0.5 },
+      ];
+    case 'missing-row':
+      return [{ kind, times, row: 'any' }];
     case 'drip':
       return [{ kind, times, ms: 5, bytes: 500 }];
     case 'redirect':

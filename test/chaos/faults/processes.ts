@@ -1,20 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../../src/sandbox/random.ts';
-import { mustRecover } from '../judge/readiness.ts';
+import { type Fixture, OWNER } from '../fixture.ts';
+import { mustAdmit, mustRecover, recover } from '../invariants/readiness.ts';
 import type { Incident } from '../plan.ts';
-import type { Stage } from '../stage.ts';
-import { recover } from './recovery.ts';
 
 /** Death, sleep and company. */
-export function processFaults(stage: Stage, random: Random): Incident[] {
-  const { service, tally } = stage;
+export function processFaults(fixture: Fixture, random: Random): Incident[] {
+  const { service, tally } = fixture;
   const kill: Incident = {
     name: 'kill -9 of the service',
     async run() {
       await delay(random.int(1500));
       await service.kill();
       tally.fired(this.name);
-      await recover(stage, this.name);
+      await recover(fixture, this.name);
     },
   };
   const freeze: Incident = {
@@ -24,7 +23,7 @@ export function processFaults(stage: Stage, random: Random): Incident[] {
       tally.fired(this.name);
       await delay(500 + random.int(4000));
       service.signal('SIGCONT');
-      await mustRecover(stage, this.name);
+      await mustRecover(fixture, this.name);
     },
   };
   const frozenDeath: Incident = {
@@ -34,7 +33,7 @@ export function processFaults(stage: Stage, random: Random): Incident[] {
       await delay(300 + random.int(1500));
       await service.kill();
       tally.fired(this.name);
-      await recover(stage, this.name);
+      await recover(fixture, this.name);
     },
   };
   const stop: Incident = {
@@ -42,16 +41,16 @@ export function processFaults(stage: Stage, random: Random): Incident[] {
     async run() {
       await service.stop();
       tally.fired(this.name);
-      await recover(stage, this.name);
+      await recover(fixture, this.name);
     },
   };
-  const second: Incident = { name: 'two services on one folder', run: () => company(stage) };
+  const second: Incident = { name: 'two services on one folder', run: () => company(fixture) };
   // Death comes most often: its surroundings differ each time.
   return [kill, freeze, kill, frozenDeath, stop, kill, second];
 }
 
 /** With the queue in the folder a second one is turned away; on a server they share the work, and one of them dies. */
-async function company({ queue, command, tally }: Stage): Promise<void> {
+async function company({ queue, command, tally }: Fixture): Promise<void> {
   const other = command(['start'], { HTTP_PORT: '0' });
   tally.fired('two services on one folder');
   if (queue.server) {
@@ -67,4 +66,20 @@ async function company({ queue, command, tally }: Stage): Promise<void> {
   tally.check('a second service in the folder is refused with 6', code === 6, () => `it ended with ${code}`);
   other.child.kill('SIGKILL');
   await other.ended;
+}
+
+/** Creates go on meanwhile, so the service cannot help noticing. */
+export function tokenFault(fixture: Fixture): Incident {
+  const { sandbox, tally } = fixture;
+  return {
+    name: 'token revoked and restored',
+    async run() {
+      sandbox.revoke(OWNER.token);
+      tally.fired(this.name);
+      await mustAdmit(fixture, this.name, 30_000);
+      await delay(1000);
+      sandbox.allow(OWNER);
+      await mustRecover(fixture, this.name);
+    },
+  };
 }

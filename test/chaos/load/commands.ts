@@ -3,56 +3,56 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { csvLine } from '../../../src/outbox/csv/write.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
+import type { Fixture } from '../fixture.ts';
 import { streamOf } from '../plan.ts';
 import type { Program } from '../program.ts';
-import type { Stage } from '../stage.ts';
-import type { Wanted } from './book.ts';
+import type { Wanted } from './drafts.ts';
 
 export const KILLED = 'kill -9 of a command';
 export const FROZEN = 'SIGSTOP of a command';
 const EXITS = 'commands end with a code that was promised, never with 1';
 
 /** Commands beside the service, one after the other; some are killed or frozen on their way. */
-export async function runCommands(stage: Stage, until: AbortSignal): Promise<void> {
-  const random = streamOf(stage.options.seed, 'commands');
+export async function runCommands(fixture: Fixture, until: AbortSignal): Promise<void> {
+  const random = streamOf(fixture.options.seed, 'commands');
   const works = [create, importRows, importRows, sync, exportTables, look];
-  for (const fault of [KILLED, FROZEN]) stage.tally.expect(fault);
+  for (const fault of [KILLED, FROZEN]) fixture.tally.expect(fault);
   while (!until.aborted) {
-    await random.pick(works)(stage, random);
-    // Two cores carry the service, the upstream, the judge and these: pressed closer, they would measure the machine.
+    await random.pick(works)(fixture, random);
+    // Two cores carry the service, the upstream, the checks and these: pressed closer, they would measure the machine.
     await delay(500 + random.int(2000));
   }
 }
 
 /** Without a key of its own nobody can ask again: a create that was cut off may or may not have been taken in, but never twice. */
-async function create(stage: Stage, random: Random): Promise<void> {
-  const post = stage.book.draft();
+async function create(fixture: Fixture, random: Random): Promise<void> {
+  const post = fixture.drafts.draft();
   const customer = post.email === null ? [] : ['--email', post.email, '--full-name', post.full_name ?? ''];
   const words = ['--board', post.board, '--title', post.title, '--content', post.content, ...customer];
-  const program = stage.command(['create', ...words, '--json']);
-  await disturbed(stage, program, random);
-  if ((await ended(stage, program, 'create')) === 0) stage.book.accepted([post], 'create');
+  const program = fixture.command(['create', ...words, '--json']);
+  await disturbed(fixture, program, random);
+  if ((await ended(fixture, program, 'create')) === 0) fixture.drafts.accepted([post], 'create');
 }
 
 /** A file is imported until the program says that all of it is in; importing it again adds nothing twice. */
-async function importRows(stage: Stage, random: Random): Promise<void> {
-  const posts = Array.from({ length: 1 + random.int(8) }, () => stage.book.draft());
-  const file = writeCsv(stage, posts);
+async function importRows(fixture: Fixture, random: Random): Promise<void> {
+  const posts = Array.from({ length: 1 + random.int(8) }, () => fixture.drafts.draft());
+  const file = writeCsv(fixture, posts);
   const waiting = random.chance(0.3) ? ['--wait', '--patience', '4s', '--results', `${file}.results`] : [];
   for (let attempt = 1; attempt <= 5; attempt++) {
-    const program = stage.command(['import', file, '--json', ...waiting]);
-    if (attempt < 4) await disturbed(stage, program, random);
-    const code = await ended(stage, program, 'import');
+    const program = fixture.command(['import', file, '--json', ...waiting]);
+    if (attempt < 4) await disturbed(fixture, program, random);
+    const code = await ended(fixture, program, 'import');
     // 5: some wait or were refused upstream; they are in the outbox all the same.
     if (code !== 0 && code !== 5) continue;
-    stage.book.accepted(posts, 'import');
+    fixture.drafts.accepted(posts, 'import');
     return;
   }
 }
 
 let files = 0;
 
-export function writeCsv({ folder }: Stage, posts: readonly Wanted[]): string {
+export function writeCsv({ folder }: Fixture, posts: readonly Wanted[]): string {
   const path = join(folder, `import-${++files}.csv`);
   const header = ['board', 'title', 'content', 'email', 'full_name'];
   const rows = posts.map(({ board, title, content, email, full_name }) =>
@@ -62,32 +62,32 @@ export function writeCsv({ folder }: Stage, posts: readonly Wanted[]): string {
   return path;
 }
 
-async function sync(stage: Stage, random: Random): Promise<void> {
+async function sync(fixture: Fixture, random: Random): Promise<void> {
   // Now and then a person sees that deletions are held back, and lets them through.
   const what = random.pick([['posts'], ['comments', '--head'], [], ['--accept-deletes']]);
-  const program = stage.command(['sync', ...what, '--json']);
-  await disturbed(stage, program, random);
-  await ended(stage, program, 'sync');
+  const program = fixture.command(['sync', ...what, '--json']);
+  await disturbed(fixture, program, random);
+  await ended(fixture, program, 'sync');
 }
 
-async function exportTables(stage: Stage, random: Random): Promise<void> {
-  const program = stage.command([...redactedExport(stage, random.pick(['csv', 'ndjson'])), '--json']);
-  await disturbed(stage, program, random);
-  await ended(stage, program, 'export');
+async function exportTables(fixture: Fixture, random: Random): Promise<void> {
+  const program = fixture.command([...redactedExport(fixture, random.pick(['csv', 'ndjson'])), '--json']);
+  await disturbed(fixture, program, random);
+  await ended(fixture, program, 'export');
 }
 
-export function redactedExport({ folder }: Stage, format: string): string[] {
+export function redactedExport({ folder }: Fixture, format: string): string[] {
   const to = join(folder, 'exports', format);
   return ['export', 'all', '--format', format, '--redact', 'emails', '--out', to];
 }
 
-async function look(stage: Stage, random: Random): Promise<void> {
-  const program = stage.command(random.pick([['status'], ['report', 'overview'], ['outbox', '--json']]));
-  await ended(stage, program, 'look');
+async function look(fixture: Fixture, random: Random): Promise<void> {
+  const program = fixture.command(random.pick([['status'], ['report', 'overview'], ['outbox', '--json']]));
+  await ended(fixture, program, 'look');
 }
 
 async function disturbed(
-  { tally, journal }: Stage,
+  { tally, journal }: Fixture,
   { child, ended }: Program,
   random: Random,
 ): Promise<void> {
@@ -112,7 +112,7 @@ async function disturbed(
 /** `--wait` goes on while rows move, and one that a dead sender left unclear moves after half a minute. */
 const COMMAND_MS = 240_000;
 
-async function ended({ tally, journal }: Stage, program: Program, what: string): Promise<number | null> {
+async function ended({ tally, journal }: Fixture, program: Program, what: string): Promise<number | null> {
   const code = await Promise.race([program.ended, delay(COMMAND_MS, 'late' as const)]);
   const { spawnargs, killed } = program.child;
   const words = (): string => `${what} ended with ${code}: ${program.stderr().slice(-500)}`;
