@@ -1,13 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpLimits } from './server.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route takes a file: its body may take any time as long as bytes keep coming. */
     isUpload?: boolean;
   }
+}
+
+export interface HttpLimits {
+  /** Of a body; a route that takes files sets its own. */
+  bodyBytes: number;
+  /** Until the last header has arrived. */
+  headersMs: number;
+  /** Until the last byte of the body has arrived; for an upload, until some more of it has. */
+  bodyMs: number;
+  /** How long a client may leave a reply unread. */
+  stallMs: number;
+  /** Of clients that showed the token, or of all where none is asked for. */
+  connections: number;
+  /** Of clients that have not shown it yet. */
+  strangers: number;
+  /** Until the service has said how far it is. A probe that waits for less takes that for a no as well. */
+  progressMs: number;
 }
 
 /** Fewer new bytes of an upload than this in `bodyMs` are no progress. */

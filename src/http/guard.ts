@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../base/clock.ts';
 import { isOurHost, type Listening } from './hosts.ts';
 import { LOGIN_PATH, LOGIN_STYLE } from './login.ts';
 import type { Session } from './session.ts';
@@ -58,33 +57,6 @@ function givenToken(request: IncomingMessage): string | null {
 
 const API_PATH = '/api/v1/';
 const API_TOKEN_PARAMETER = 'token';
-
-/** A wrong token is answered late, and later each time; one address must not slow down another. */
-export interface Guesses {
-  wrong(address: string): Promise<void>;
-}
-
-const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 16_000;
-const FORGIVEN_MS = 60_000;
-const MOST_ADDRESSES = 1000;
-
-/** The token itself is compared first and never waits: guessing must not lock its owner out, also not from the same address. */
-export function slowGuesses(clock: Clock): Guesses {
-  const wrong = new Map<string, { times: number; at: number }>();
-  return {
-    async wrong(address) {
-      const now = clock.now();
-      const before = wrong.get(address);
-      const times = before && Math.abs(now - before.at) < FORGIVEN_MS ? before.times + 1 : 1;
-      wrong.delete(address);
-      wrong.set(address, { times, at: now });
-      const [oldest] = wrong.keys();
-      if (wrong.size > MOST_ADDRESSES && oldest !== undefined) wrong.delete(oldest);
-      await clock.sleep(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(times - 1, 10)));
-    },
-  };
-}
 
 const NO_TOKEN: Refusal = {
   status: 401,

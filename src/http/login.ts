@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { Guesses } from './guard.ts';
-import type { Session } from './session.ts';
+import type { Guesses, Session } from './session.ts';
 
 export const LOGIN_PATH = '/login';
 export const LOGIN_STYLE = '/login.css';

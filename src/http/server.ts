@@ -11,13 +11,13 @@ import type { Secret } from '../base/secret.ts';
 import type { EndedSessions } from '../store/service-state.ts';
 import type { Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
-import { limitBody, limitConnections } from './connections.ts';
-import { createGuard, type Refusal, slowGuesses } from './guard.ts';
+import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
+import { createGuard, type Refusal } from './guard.ts';
 import { addHealth } from './health.ts';
 import { type Listening, urlOf } from './hosts.ts';
 import { addLogin } from './login.ts';
 import { addHeaders, addReplies, badTarget, type Route, refuse } from './replies.ts';
-import { createSession } from './session.ts';
+import { createSession, slowGuesses } from './session.ts';
 
 export interface HttpOptions {
   host: string;
@@ -38,23 +38,6 @@ export interface HttpOptions {
 }
 
 export type HttpPart = (app: FastifyInstance) => Promise<void> | void;
-
-export interface HttpLimits {
-  /** Of a body; a route that takes files sets its own. */
-  bodyBytes: number;
-  /** Until the last header has arrived. */
-  headersMs: number;
-  /** Until the last byte of the body has arrived; for an upload, until some more of it has. */
-  bodyMs: number;
-  /** How long a client may leave a reply unread. */
-  stallMs: number;
-  /** Of clients that showed the token, or of all where none is asked for. */
-  connections: number;
-  /** Of clients that have not shown it yet. */
-  strangers: number;
-  /** Until the service has said how far it is. A probe that waits for less takes that for a no as well. */
-  progressMs: number;
-}
 
 const LIMITS: HttpLimits = {
   bodyBytes: 1024 * 1024,

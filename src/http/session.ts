@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../base/clock.ts';
 import type { Secret } from '../base/secret.ts';
 import type { EndedSessions } from '../store/service-state.ts';
 
@@ -72,4 +73,31 @@ function cookieOf(header: string, name: string): string {
 /** Digests have one length and say nothing about the text, so comparing them takes the same time for every guess. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** A wrong token is answered late, and later each time; one address must not slow down another. */
+export interface Guesses {
+  wrong(address: string): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 1000;
+const LONGEST_DELAY_MS = 16_000;
+const FORGIVEN_MS = 60_000;
+const MOST_ADDRESSES = 1000;
+
+/** The token itself is compared first and never waits: guessing must not lock its owner out, also not from the same address. */
+export function slowGuesses(clock: Clock): Guesses {
+  const wrong = new Map<string, { times: number; at: number }>();
+  return {
+    async wrong(address) {
+      const now = clock.now();
+      const before = wrong.get(address);
+      const times = before && Math.abs(now - before.at) < FORGIVEN_MS ? before.times + 1 : 1;
+      wrong.delete(address);
+      wrong.set(address, { times, at: now });
+      const [oldest] = wrong.keys();
+      if (wrong.size > MOST_ADDRESSES && oldest !== undefined) wrong.delete(oldest);
+      await clock.sleep(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(times - 1, 10)));
+    },
+  };
 }
