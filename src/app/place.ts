@@ -1,13 +1,12 @@
-import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import type { OpenOptions } from '../store/db.ts';
 
 /** The name under which a mirror of the built-in sandbox knows its upstream; its port is another one each time. */
 const SANDBOX = 'the built-in sandbox';
 
-export function mirrorOf({ mirrorPath, dataDir, baseUrl }: Settings): Required<OpenOptions> {
+export function mirrorOf({ mirrorPath, dataDir, baseUrl, pushSettle }: Settings): Required<OpenOptions> {
   const upstream = baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
-  return { path: mirrorPath, upstream, keyFile: join(dataDir, 'suppression.key') };
+  return { path: mirrorPath, upstream, dataDir, settleMs: pushSettle };
 }
 
 export function holder(purpose: string): string {

@@ -1,11 +1,12 @@
 import type { Settings } from '../../config/load.ts';
 import type { QueryPart, QueryRequest } from '../query/run.ts';
 import { limitQueries } from '../query/slots.ts';
-import { type OpenOptions, openForReading } from '../store/db.ts';
+import type { OpenOptions } from '../store/db.ts';
 import { type ExportSource, openExportSource } from '../store/export.ts';
 import type { MirrorStatus } from '../store/mirror/seam.ts';
 import { readMirrorStatus } from '../store/mirror/sqlite.ts';
 import { openSyncView, type SyncView } from '../store/mirror/view.ts';
+import { openMirrorReadOnly } from '../store/open.ts';
 import { type ImportReads, openImportReads } from '../store/outbox/import-reads.ts';
 import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
 import { openPulse, type PulseReader } from '../store/pulse.ts';
@@ -49,7 +50,7 @@ export type AskMirror = (
 export function openQueries(settings: Settings, atOnce: number): AskMirror {
   const run = limitQueries(atOnce);
   const { path } = mirrorOf(settings);
-  openForReading(mirrorOf(settings)).close();
+  openMirrorReadOnly(mirrorOf(settings)).close();
   return (ask, signal) => run({ ...ask, path }, signal);
 }
 

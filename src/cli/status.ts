@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MirrorStatus, ResourceStatus, RunRow } from '../store/mirror/seam.ts';
+import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/seam.ts';
 import type { StateCounts } from '../store/outbox/seam.ts';
 import { type Context, openContext } from './context.ts';
 import { counted } from './counted.ts';
@@ -60,7 +60,7 @@ type Table = (head: string[], rows: (string | number | null)[][]) => string;
 
 function statusText(
   { settings }: Context,
-  { upstream, people, resources, runs, outbox, service }: Found,
+  { upstream, olderCopy, people, resources, runs, outbox, service }: Found,
   table: Table,
 ): string {
   const lists = table(
@@ -94,6 +94,7 @@ function statusText(
   return [
     `mirror of ${upstream}`,
     `in ${settings.mirrorPath}: ${people.users} users, ${people.boards} boards, ${people.statuses} statuses`,
+    ...(olderCopy ? olderCopyText(olderCopy) : []),
     '',
     lists,
     ...resources.flatMap(advice),
@@ -105,6 +106,25 @@ function statusText(
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
     ...failures(runs, table),
   ].join('\n');
+}
+
+/** Told until a whole sweep was read and every row was looked for. */
+function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: OlderCopy): string[] {
+  const rows = `${checking} outbox ${checking === 1 ? 'row' : 'rows'}`;
+  const lines = [
+    `This mirror is a copy from ${since} that was put back. What it may have sent since is looked for before anything is sent: ${rows}.`,
+  ];
+  if (noticedAt === null)
+    lines.push('It was only read so far: that begins with the next command that writes.');
+  if (erasures > 0)
+    lines.push(
+      `${erasures} ${erasures === 1 ? 'person' : 'people'} erased since ${erasures === 1 ? 'was' : 'were'} erased again.`,
+    );
+  if (!isCovered)
+    lines.push(
+      'This data folder does not know who was erased since: erase them again. Rows imported in the next 30 days are looked for first.',
+    );
+  return lines;
 }
 
 /** Below the runs, not beside them: a column as wide as a sentence would break every line. */

@@ -5,6 +5,7 @@ import type { Secret } from '../base/secret.ts';
 import { type Checkup, checkUp } from '../store/checkup.ts';
 import type { OpenOptions } from '../store/db.ts';
 import { lockHolder } from '../store/lock.ts';
+import type { OlderCopy } from '../store/mirror/seam.ts';
 import { type Check, check, doubt, type Finding, fault, fine, sizeText } from './check.ts';
 import { examineFile, examineFolder } from './folder.ts';
 import { examineAccess, examineService } from './service.ts';
@@ -52,7 +53,8 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, sqlite } = found;
+  const { walBytes, unindexed, sqlite, olderCopy } = found;
+  if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
   yield { name: 'SQLite', ...fine(sqlite) };
@@ -81,6 +83,20 @@ function wholeness(path: string, { faults }: Checkup): Finding | null {
 
 function described(path: string, { bytes, schema, ms }: Checkup): string {
   return `${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${seconds(ms)}`;
+}
+
+/** What is known of it, and what is left to do; told until a whole sweep was read and every row was looked for. */
+function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Finding {
+  const facts = [
+    `the mirror is a copy from ${since} that was put back`,
+    `${checking} outbox rows are looked for upstream before anything is sent`,
+    ...(erasures > 0 ? [`${erasures} erasures made since were applied`] : []),
+  ];
+  const advice = 'Start the service, or run "feedback-mirror sync", and it settles by itself.';
+  return doubt(
+    facts.join('; '),
+    isCovered ? advice : `${advice} Erase again whom you erased since: this data folder does not know it.`,
+  );
 }
 
 const LARGE_LOG = 1_000_000_000;

@@ -33,6 +33,7 @@ export async function untouchedFiles({
       !path.startsWith(join(dataDir, 'queue/')) &&
       !path.startsWith(join(dataDir, 'backup/')) &&
       !/\.lock(\.holder)?$/.test(path) &&
+      !basename(path).startsWith('recovery.db') &&
       !basename(path).startsWith('sandbox.db'),
   );
   const naming: string[] = [];

@@ -1,6 +1,7 @@
 import { boundOf, conditionsOf, type PostFilter } from './browse-filter.ts';
 import { postReader } from './browse-post.ts';
-import { type OpenOptions, openForReading } from './db.ts';
+import type { OpenOptions } from './db.ts';
+import { openMirrorReadOnly } from './open.ts';
 
 /** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
 export interface BrowseReads {
@@ -106,7 +107,7 @@ function totalOf(posts: number): PostPage['total'] {
 }
 
 export function openBrowseReads(options: OpenOptions): BrowseReads {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   db.pragma(`cache_size = -${CACHE_KB}`);
   const rowsOf = db.prepare<[string], ListedPost>(ROWS);
   const boards = db.prepare<[], Choices['boards'][number]>('SELECT id, name, slug FROM boards ORDER BY name');

@@ -1,6 +1,9 @@
 import { statSync } from 'node:fs';
-import { type Db, type OpenOptions, openForReading } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
 import { versionOf } from './migrate.ts';
+import type { OlderCopy } from './mirror/seam.ts';
+import { olderCopyOf } from './older-copy.ts';
+import { openMirrorReadOnly } from './open.ts';
 
 /** What can be told about the file itself without changing it. */
 export interface Checkup {
@@ -14,11 +17,12 @@ export interface Checkup {
   ms: number;
   /** Posts that the full-text index does not have yet. */
   unindexed: number;
+  olderCopy: OlderCopy | null;
 }
 
 /** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
 export function checkUp(options: OpenOptions): Checkup {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   try {
     const begin = performance.now();
     const faults = [...brokenPages(db), ...brokenReferences(db)];
@@ -30,6 +34,7 @@ export function checkUp(options: OpenOptions): Checkup {
       faults,
       ms: performance.now() - begin,
       unindexed: db.prepare<[], number>(UNINDEXED).pluck().get() ?? 0,
+      olderCopy: olderCopyOf(db, options),
     };
   } finally {
     db.close();

@@ -3,7 +3,11 @@ import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
-import { isBusy, openForReading, openForWriting } from './db.ts';
+import { openForWriting } from './db.ts';
+import { compact } from './erasure/compaction.ts';
+import { isBusy } from './lock.ts';
+import { markCopy, olderCopyOf } from './older-copy.ts';
+import { openMirrorReadOnly } from './open.ts';
 
 /** The longest pass writes for a moment only; a rewrite that gets no turn in this time will not get one. */
 const PATIENCE_MS = 60_000;
@@ -13,19 +17,15 @@ const CHORES: Chores = {
     const db = openForWriting(mirror);
     try {
       db.pragma(`busy_timeout = ${patienceMs}`);
-      const mark = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'unclean'").pluck().get();
-      db.exec('VACUUM');
-      const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-      if (busy !== 0) return { isClean: false };
-      // Whatever was erased meanwhile has put another mark there.
-      db.prepare("DELETE FROM meta WHERE key = 'unclean' AND value = ?").run(mark ?? '');
-      return { isClean: true };
+      return { isClean: compact(db) };
     } finally {
       db.close();
     }
   },
   copy({ to, ...mirror }) {
-    const db = openForReading(mirror);
+    const db = openMirrorReadOnly(mirror);
+    const now = new Date().toISOString();
+    const at = olderCopyOf(db, mirror)?.since ?? now;
     try {
       // Takes the copy for a write; the mirror itself is open for reading only.
       db.pragma('query_only = 0');
@@ -34,6 +34,7 @@ const CHORES: Chores = {
     } finally {
       db.close();
     }
+    markCopy(to, at);
     return checked(to);
   },
 };

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately } from './files.ts';
+import { isBusy } from './lock.ts';
 import { migrate, migrations, refuseNewer, versionOf } from './migrate.ts';
 
 export type Db = Database.Database;
@@ -18,11 +19,13 @@ export interface OpenOptions {
   path: string;
   /** The base URL this mirror belongs to. */
   upstream: string;
-  /** Where the key of the suppression list is kept; beside the mirror unless given. */
-  keyFile?: string;
+  /** Where the key of the suppression list and the recovery log are kept; beside the mirror unless given. */
+  dataDir?: string;
+  /** How long a post may take to be listed by the upstream: an older copy waits so long before it looks for what it may have sent. */
+  settleMs?: number;
 }
 
-/** Opens the mirror for writing; a new file is created, a foreign or mismatched one is refused before anything is written. */
+/** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
 export function openForWriting({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -52,7 +55,7 @@ function prepare(db: Db, upstream: string): void {
 }
 
 /** The first switch to the write-ahead log needs the file for itself, and gives up at once where other statements wait. */
-function logAhead(db: Db): void {
+export function logAhead(db: Db): void {
   for (let waited = 0; ; waited += BUSY_STEP_MS) {
     try {
       db.pragma('journal_mode = WAL');
@@ -64,11 +67,7 @@ function logAhead(db: Db): void {
   }
 }
 
-export function isBusy(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-}
-
-/** Opens an existing mirror for reading only: no write reaches it through this handle. */
+/** Opens an existing file for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
   const version = existsSync(path) ? look(path, upstream) : 0;

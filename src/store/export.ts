@@ -1,5 +1,6 @@
-import { type OpenOptions, openForReading } from './db.ts';
+import type { OpenOptions } from './db.ts';
 import { type ExportTable, TABLES } from './export-tables.ts';
+import { openMirrorReadOnly } from './open.ts';
 
 export type Cell = string | number | null;
 /** One row, its cells in the order of the table's columns. */
@@ -34,7 +35,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
  * that is why exports are short and never wait for anything but their file.
  */
 export function openExportSource(options: OpenOptions): ExportSource {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   db.exec('BEGIN');
   // A transaction sees the moment of its first read.
   db.prepare('SELECT count(*) FROM meta').get();

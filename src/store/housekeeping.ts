@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { type Db, type OpenOptions, openForWriting } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
+import { openMirror } from './open.ts';
 
 export const TIDYING = ['trim the log of passes', 'renew statistics', 'shorten the write-ahead log'] as const;
 export type Tidying = (typeof TIDYING)[number];
@@ -30,7 +31,7 @@ export async function tidy(request: TidyRequest): Promise<number> {
 
 /** The same in the thread that asks. */
 export function tidyHere({ step, now, ...options }: TidyRequest): number {
-  const db = openForWriting(options);
+  const db = openMirror(options);
   try {
     return STEPS[step](db, now);
   } finally {

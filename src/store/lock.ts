@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { isBusy } from './db.ts';
 import { createPrivately } from './files.ts';
 import type { Busy, Lock } from './mirror/seam.ts';
 
@@ -28,6 +27,10 @@ export function takeLock(path: string, holder: string): Lock | Busy {
       db.close();
     },
   };
+}
+
+export function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 /** Whoever takes a lock for life may drop what it was given; a handle that is collected as garbage would let the lock go. */

@@ -1,5 +1,6 @@
-import { type OpenOptions, openForReading } from './db.ts';
+import type { OpenOptions } from './db.ts';
 import { rowCounter } from './mirror/status.ts';
+import { openMirrorReadOnly } from './open.ts';
 import { outboxReader } from './outbox/reads.ts';
 import type { StateCounts } from './outbox/seam.ts';
 
@@ -30,7 +31,7 @@ export interface RunningPass {
 }
 
 export function openPulse(options: OpenOptions): PulseReader {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   const size = rowCounter(db);
   const outbox = outboxReader(db);
   const freshAt = db

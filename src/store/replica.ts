@@ -1,6 +1,7 @@
 import type { CommentWire, PostWire } from '../contract/entities.ts';
 import type { Resource } from '../contract/resources.ts';
-import { type Db, type OpenOptions, openForReading } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
+import { openMirrorReadOnly } from './open.ts';
 import * as wire from './replica-wire.ts';
 import { ranker } from './search.ts';
 
@@ -32,7 +33,7 @@ export interface Slice {
 }
 
 export function openReplicaReads(options: OpenOptions): ReplicaReads {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   const lists = {
     posts: lister<wire.PostColumns>(db, POSTS),
     comments: lister<wire.CommentColumns>(db, COMMENTS),

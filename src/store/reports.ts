@@ -1,4 +1,5 @@
-import { type Db, type OpenOptions, openForReading } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
+import { openMirrorReadOnly } from './open.ts';
 
 /** What reports ask of the mirror, from a handle that cannot change it. */
 export interface ReportReader {
@@ -49,7 +50,7 @@ export interface Watched {
 const CACHE_KB = 128_000;
 
 export function openReportReader(options: OpenOptions): ReportReader {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   db.pragma(`cache_size = -${CACHE_KB}`);
   // Sorting in memory: what is sorted has been cut down to numbers before.
   db.pragma('temp_store = MEMORY');

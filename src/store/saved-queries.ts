@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import { type Db, type OpenOptions, openForWriting } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
+import { openMirror } from './open.ts';
 
 /** Statements that people keep, in the mirror's own file, so that everybody who uses it has them. */
 export interface SavedQueries {
@@ -29,7 +30,7 @@ const LONGEST_NAME = 100;
 const LONGEST_SQL = 50_000;
 
 export function openSavedQueries(options: OpenOptions): SavedQueries {
-  const db = openForWriting(options);
+  const db = openMirror(options);
   db.pragma('cache_size = -500');
   const list = db.prepare<[], SavedQuery>('SELECT * FROM saved_queries ORDER BY name COLLATE NOCASE, id');
   const find = db.prepare<[number], SavedQuery>('SELECT * FROM saved_queries WHERE id = ?');

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../base/errors.ts';
 import { SEARCH_LIMIT } from '../contract/endpoints.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from './browse-filter.ts';
-import { type Db, type OpenOptions, openForReading } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
+import { openMirrorReadOnly } from './open.ts';
 import { matchText, readTerms } from './search-terms.ts';
 
 /** The full-text search of live posts, from a handle that cannot change them. */
@@ -55,7 +56,7 @@ export interface Hit {
 }
 
 export function openSearchReads(options: OpenOptions): SearchReads {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   const find = searcher(db);
   return {
     find: async (text, wanted) => find(text, wanted),

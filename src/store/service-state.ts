@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
-import { type Db, type OpenOptions, openForWriting } from './db.ts';
+import type { Db, OpenOptions } from './db.ts';
 import type { PassMode } from './mirror/seam.ts';
+import { openMirror } from './open.ts';
 
 /**
  * What the processes of one mirror tell each other through its file. Read before every request and every few seconds besides, so each
@@ -46,7 +46,7 @@ export interface UnderWay {
 }
 
 export function openServiceState(options: OpenOptions): ServiceState {
-  const db = openForWriting(options);
+  const db = openMirror(options);
   // A handful of rows of one small table; the rest of the file is read over other connections.
   db.pragma('cache_size = -500');
   const notes = notesIn(db);
@@ -54,7 +54,6 @@ export function openServiceState(options: OpenOptions): ServiceState {
   const underWay = db.prepare<[string], { id: number; pages: number; started_at: string }>(`
     SELECT id, pages, started_at FROM sync_runs
      WHERE resource = ? AND mode = 'sweep' AND outcome = 'running' ORDER BY id DESC LIMIT 1`);
-  notes.putOnce('mirror_id', randomUUID());
   return {
     mirrorId: notes.get('mirror_id') ?? '',
     closedUntil: () => Number(notes.get('upstream_closed_until') ?? 0),
@@ -80,7 +79,6 @@ function notesIn(db: Db) {
   const write = db.prepare(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   );
-  const writeOnce = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
   // Two processes may hear of different times: the later one holds, whoever writes last.
   const writeLater = db.prepare(`
     INSERT INTO meta (key, value) VALUES (?, ?)
@@ -88,9 +86,6 @@ function notesIn(db: Db) {
   return {
     get: (key: string) => read.get(key),
     put: (key: string, value: string): void => void write.run(key, value),
-    putOnce(key: string, value: string): void {
-      if (read.get(key) === undefined) writeOnce.run(key, value);
-    },
     raise: (key: string, value: number): void => void writeLater.run(key, String(value)),
   };
 }

@@ -1,15 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import { dataFolderOf } from '../recovery-log.ts';
 import { normalised } from './words.ts';
 
 export type Hash = (email: string) => string;
 
-/** Beside the mirror unless said otherwise: whoever has only the file cannot try addresses against its list. */
-export function keyFileOf({ path, keyFile }: OpenOptions): string {
-  return keyFile ?? join(dirname(path), 'suppression.key');
+/** In the data folder: whoever has only the mirror's file cannot try addresses against its list. */
+export function keyFileOf(options: OpenOptions): string {
+  return join(dataFolderOf(options), 'suppression.key');
 }
 
 /** The key of a list that is not empty. A lost key is said at once: without it people would come back unnoticed. */
@@ -34,8 +35,26 @@ export function readOrMakeKey(db: Db, file: string): Hash {
   return hash;
 }
 
+/**
+ * The key of the data folder, for a mirror that lacks erasures made under it. Where the mirror's own list was made under another key,
+ * that key was given up after the mirror was copied, and its hashes say nothing any more.
+ */
+export function adoptKey(db: Db, file: string, check: string): Hash {
+  if (!existsSync(file)) throw lost(file, 'is missing');
+  const hash = hasher(readFileSync(file, 'utf8').trim());
+  if (hash(CHECK) !== check) throw lost(file, 'is another one');
+  if (storedCheck(db) !== check) db.prepare('DELETE FROM suppressions').run();
+  db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('suppression_check', ?)").run(check);
+  return hash;
+}
+
 /** Hashed like an address, so that the right key can be told from any other. */
 const CHECK = 'check';
+
+/** What tells the key of this mirror's list; null while the list has none. */
+export function keyCheckOf(db: Db): string | null {
+  return storedCheck(db) ?? null;
+}
 
 function storedCheck(db: Db): string | undefined {
   return db.prepare<[], string>("SELECT value FROM meta WHERE key = 'suppression_check'").pluck().get();

@@ -52,7 +52,7 @@ function readableKey(db: Db, options: OpenOptions, hashes: readonly string[]): H
 /** The same few thousand people write most rows: each address is hashed once. */
 const REMEMBERED = 20_000;
 
-function currentList(hash: Hash, hashes: ReadonlySet<string>, users: readonly number[]): CurrentList {
+export function currentList(hash: Hash, hashes: ReadonlySet<string>, users: readonly number[]): CurrentList {
   const verdicts = new Map<string, string | undefined>();
   const hashOf = (email: string): string | undefined => {
     if (verdicts.has(email)) return verdicts.get(email);

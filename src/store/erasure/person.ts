@@ -4,7 +4,7 @@ import { type RowErasers, rowErasers } from './rows.ts';
 import { type Scrubber, scrubber } from './scrubber.ts';
 import type { Person, Step, Walk } from './seam.ts';
 import { erasedBody, isAboutErased } from './suppression.ts';
-import { ERASED, normalised } from './words.ts';
+import { ERASED } from './words.ts';
 
 /** Rows looked at in one transaction: whoever wants to write meanwhile waits less than a tenth of a second. */
 const CHUNK = 5000;
@@ -12,10 +12,10 @@ const CHUNK = 5000;
 /** Goes through every table in which a person can stand, a piece at a time; running it again finds only what is left. */
 export function personEraser(db: Db): (person: Person, walk: Walk, at: string) => Step {
   // The person asked for; the SQL functions below belong to the connection, not to a statement.
-  let meant = '';
-  const scrub = scrubber((email) => normalised(email) === meant);
+  let isMeant: Person['isMeant'] = () => false;
+  const scrub = scrubber((email) => isMeant(email));
   const flag = (is: boolean): number => (is ? 1 : 0);
-  db.function('is_meant', (email) => flag(typeof email === 'string' && normalised(email) === meant));
+  db.function('is_meant', (email) => flag(typeof email === 'string' && isMeant(email)));
   db.function('names_person', (text) => flag(typeof text === 'string' && scrub.text(text) !== text));
   db.function('json_names_person', (text) => flag(typeof text === 'string' && scrub.json(text) !== text));
 
@@ -28,7 +28,7 @@ export function personEraser(db: Db): (person: Person, walk: Walk, at: string) =
   ];
   const all: Work[] = [...works, ...PLACES.map((place) => placeWork(db, place, scrub))];
   return (person, { place, after }, at) => {
-    meant = person.email;
+    isMeant = person.isMeant;
     rows.refresh();
     const work = all[place];
     const end = work?.end.get(after, CHUNK) ?? null;

@@ -29,9 +29,10 @@ export interface ErasureStore {
   close(): Promise<void>;
 }
 
+/** One person, or several at once. */
 export interface Person {
-  /** In the one spelling that addresses are compared in. */
-  email: string;
+  /** Whether an address is theirs, in any spelling. */
+  isMeant(email: string): boolean;
   users: number[];
 }
 

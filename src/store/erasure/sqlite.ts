@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { type Db, openForWriting } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
 import { takeLock } from '../lock.ts';
 import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
+import { openMirror } from '../open.ts';
 import { senderLockPath } from '../outbox/sender-lock.ts';
+import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
+import { noteUnclean } from './compaction.ts';
 import { expiry } from './expire.ts';
-import { keyFileOf, readKey, readOrMakeKey } from './key.ts';
+import { keyCheckOf, keyFileOf, readKey, readOrMakeKey } from './key.ts';
 import { personEraser } from './person.ts';
 import { rowErasers } from './rows.ts';
 import type { ErasureStore, Suppressed } from './seam.ts';
@@ -12,13 +14,13 @@ import { normalised } from './words.ts';
 
 /** Erasing in the mirror's file, over a connection of its own: every other one notices that something was written behind its back. */
 export function openSqliteErasure(options: SqliteStoreOptions): ErasureStore {
-  const db = openForWriting(options);
+  const db = openMirror(options);
   // Whoever was told that they are erased stays so after a power cut.
   db.pragma('synchronous = FULL');
   const wholly = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
   const eraseStep = personEraser(db);
   const { expire, retire } = expiry(db);
-  const list = suppressing(db, keyFileOf(options));
+  const list = suppressing(db, options);
   return {
     suppress: async (email, now) => await wholly(() => list.suppress(normalised(email), iso(now))),
     lift: async (email) => await wholly(() => list.lift(normalised(email))),
@@ -35,22 +37,22 @@ export function openSqliteErasure(options: SqliteStoreOptions): ErasureStore {
   };
 }
 
-/**
- * SQLite moves rows between pages and leaves the old copies in the unused part of a page, secure_delete or not: 0.5 % of the pages in a
- * trial. Only rewriting the file (src/store/chores.ts) takes them out; this mark says that it is due, also after a crash.
- */
-function noteUnclean(db: Db): void {
-  db.prepare(
-    "INSERT INTO meta (key, value) VALUES ('unclean', $mark) ON CONFLICT DO UPDATE SET value = excluded.value",
-  ).run({ mark: randomUUID() });
-}
-
 function noting<T extends { counts: object }>(db: Db, step: T): T {
   if (Object.values(step.counts).some((n) => n > 0)) noteUnclean(db);
   return step;
 }
 
-function suppressing(db: Db, keyFile: string) {
+/** What changes the list is written into the data folder's log before it is committed here: a crash between the two is caught up with. */
+function suppressing(db: Db, options: OpenOptions) {
+  const keyFile = keyFileOf(options);
+  const logged = (work: (log: RecoveryLog) => void): void => {
+    const log = openRecoveryLog(options);
+    try {
+      work(log);
+    } finally {
+      log.close();
+    }
+  };
   const add = db.prepare('INSERT INTO suppressions (hash, since) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const addUser = db.prepare(
     'INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash',
@@ -70,17 +72,27 @@ function suppressing(db: Db, keyFile: string) {
       const found = people.all().filter((user) => normalised(user.email) === email);
       const users = [...new Set([...known.all(hash), ...found.map((user) => user.id)])];
       for (const id of users) addUser.run(id, hash);
+      logged((log) =>
+        log.addErasures({
+          keyCheck: keyCheckOf(db),
+          hashes: [{ hash, since: at }],
+          users: users.map((user_id) => ({ user_id, hash })),
+        }),
+      );
       const erasedUsers = users.filter((id) => rows.user(id, at)).length;
       noteUnclean(db);
-      return { email, users, hash, isNew, erasedUsers };
+      const isMeant = (other: string): boolean => normalised(other) === email;
+      return { isMeant, users, hash, isNew, erasedUsers };
     },
     lift(email: string): boolean {
       if (db.prepare('SELECT 1 FROM suppressions').get() === undefined) return false;
       const hash = readKey(db, keyFile)(email);
       removeUsers.run(hash);
+      logged((log) => log.removeErasure(hash));
       return remove.run(hash).changes === 1;
     },
     newKey(): number {
+      logged((log) => log.removeHashes());
       db.prepare("DELETE FROM meta WHERE key = 'suppression_check'").run();
       return db.prepare('DELETE FROM suppressions').run().changes;
     },

@@ -185,8 +185,23 @@ export interface ResourceStatus {
   quarantined: number;
 }
 
+/** What there is to tell people about an older copy. */
+export interface OlderCopy {
+  /** What was sent or erased after this moment is not in the copy. */
+  since: string;
+  /** Null while it was only read. */
+  noticedAt: string | null;
+  /** Rows of the outbox that are looked for before anything is sent. */
+  checking: number;
+  /** People erased since who were erased again. */
+  erasures: number;
+  /** False where the data folder does not know what was sent and erased since. */
+  isCovered: boolean;
+}
+
 export interface MirrorStatus {
   upstream: string;
+  olderCopy: OlderCopy | null;
   resources: ResourceStatus[];
   people: { users: number; boards: number; statuses: number };
   runs: RunRow[];

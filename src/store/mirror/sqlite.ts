@@ -1,6 +1,7 @@
 import type { Resource } from '../../contract/endpoints.ts';
-import { type Db, isBusy, type OpenOptions, openForReading, openForWriting } from '../db.ts';
-import { takeLock } from '../lock.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { isBusy, takeLock } from '../lock.ts';
+import { openMirror, openMirrorReadOnly } from '../open.ts';
 import { factsIndex } from './facts-index.ts';
 import { passes } from './passes.ts';
 import type { Key, KeyFamily, MirrorStatus, MirrorStore } from './seam.ts';
@@ -13,7 +14,7 @@ export interface SqliteStoreOptions extends OpenOptions {
 
 /** The mirror in one SQLite file. Its work is synchronous; the promises are for the seam's sake. */
 export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
-  const db = openForWriting(options);
+  const db = openMirror(options);
   const makeFacts = factsIndex(db);
   const work = passes(db, options);
   return {
@@ -30,7 +31,7 @@ export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
     },
     memoryOf: async (resource) => readMemory(db, resource),
     newestKey: async (resource, by) => newestKey(db, resource, by),
-    status: async () => readStatus(db),
+    status: async () => readStatus(db, options),
     async close() {
       optimize(db);
       db.close();
@@ -53,9 +54,9 @@ function optimize(db: Db): void {
 
 /** How the mirror stands, without being able to change it. */
 export function readMirrorStatus(options: OpenOptions): MirrorStatus {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   try {
-    return readStatus(db);
+    return readStatus(db, options);
   } finally {
     db.close();
   }

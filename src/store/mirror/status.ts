@@ -1,5 +1,6 @@
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
-import type { Db } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { olderCopyOf } from '../older-copy.ts';
 import type { MirrorStatus, ResourceStatus, RunRow } from './seam.ts';
 
 const RECENT_RUNS = 10;
@@ -25,7 +26,7 @@ export function rowCounter(db: Db): (resource: Resource) => Size {
 }
 
 /** How the mirror stands, from a read-only handle. */
-export function readStatus(db: Db, recentRuns = RECENT_RUNS): MirrorStatus {
+export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUNS): MirrorStatus {
   const sizes = rowCounter(db);
   const upstream =
     db.prepare<[], string>("SELECT value FROM meta WHERE key = 'upstream'").pluck().get() ?? '';
@@ -44,6 +45,7 @@ export function readStatus(db: Db, recentRuns = RECENT_RUNS): MirrorStatus {
     .all(recentRuns);
   return {
     upstream,
+    olderCopy: olderCopyOf(db, options),
     resources: RESOURCES.map((resource) => ({ ...passesOf(db, resource), ...sizes(resource) })),
     people,
     runs,

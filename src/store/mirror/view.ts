@@ -1,5 +1,6 @@
 import type { Resource } from '../../contract/resources.ts';
-import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { openMirrorReadOnly } from '../open.ts';
 import type { MirrorStatus } from './seam.ts';
 import { readStatus } from './status.ts';
 
@@ -44,14 +45,14 @@ export interface QuarantinedRow {
 const RUNS_SHOWN = 40;
 
 export function openSyncView(options: OpenOptions): SyncView {
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
   const quarantine = db.prepare<{ before: number; limit: number }, QuarantinedRow>(`
     SELECT id, resource, seen_at, reason, length(body) AS size FROM quarantine
      WHERE id < $before ORDER BY id DESC LIMIT $limit`);
   const body = db.prepare<[number], string>('SELECT body FROM quarantine WHERE id = ?').pluck();
   return {
-    status: () => readStatus(db, RUNS_SHOWN),
+    status: () => readStatus(db, options, RUNS_SHOWN),
     absent: ({ resource, ...filter }) => absent[resource](filter),
     quarantine: ({ before, limit }) => quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
     quarantined: (id) => body.get(id) ?? null,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
 import { suppressionList } from '../erasure/list.ts';
+import { openMirrorReadOnly } from '../open.ts';
 import type { OutboxState, PostText } from './seam.ts';
 
 /** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows. */
@@ -46,7 +47,7 @@ export interface KnownTitle {
 /** Null where there is no file yet. */
 export function openImportReads(options: OpenOptions): ImportReads | null {
   if (!existsSync(options.path)) return null;
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   // Rows are asked for once each and in no order of the file, so a large cache would only be filled.
   db.pragma('cache_size = -4000');
   const known = knownReader(db);

@@ -1,6 +1,5 @@
 import { lockHolder, takeLock } from '../lock.ts';
 import type { Busy, Lock } from '../mirror/seam.ts';
-import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
 
 /** Who may send: one process at a time, and a service before the commands that send for a while when there is none. */
 export interface SenderLock {
@@ -12,7 +11,7 @@ export interface SenderLock {
 }
 
 /** Two locks: the one that sends, and the place of the one that is next. Both are the kernel's, so the dead hold neither. */
-export function senderLock({ path, holder }: Pick<SqliteStoreOptions, 'path' | 'holder'>): SenderLock {
+export function senderLock({ path, holder }: { path: string; holder: string }): SenderLock {
   let place: Lock | null = null;
   const whose = (): string => `${holder}, since ${new Date().toISOString()}`;
   const take = (): Lock | Busy => takeLock(senderLockPath(path), whose());

@@ -1,7 +1,10 @@
-import { type Db, type OpenOptions, openForWriting } from '../db.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Db, OpenOptions } from '../db.ts';
 import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
+import { openClaimLog } from '../older-copy.ts';
+import { openMirror } from '../open.ts';
 import { outboxReader } from './reads.ts';
-import type { OutboxStore } from './seam.ts';
+import type { AttemptEnd, Claim, OutboxRow, OutboxStore, Refusal } from './seam.ts';
 import { senderLock } from './sender-lock.ts';
 import { outboxWriter } from './writes.ts';
 
@@ -14,11 +17,35 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
   const reads = outboxReader(db);
   const writes = outboxWriter(db, options);
   const sender = senderLock(options);
-  const durably = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
+  const log = openClaimLog(db, options);
+  const atOnce = <T>(work: () => T): T => db.transaction(work).immediate();
+  const durably = async <T>(work: () => T): Promise<T> => atOnce(work);
+  const claim = (request: Claim): OutboxRow | Refusal => {
+    const claimed = atOnce(() => {
+      if (!log.isNewest()) return { refused: 'gone' as const };
+      const row = writes.claim(request);
+      return 'refused' in row ? row : { row, head: log.advance() };
+    });
+    if ('refused' in claimed) return claimed;
+    const { row, head } = claimed;
+    try {
+      log.record(head, row.source_key);
+    } catch (error) {
+      // Not recorded means not sent: the row goes back, as if it had not been claimed.
+      atOnce(() => writes.endAttempt(notSent(row, request.now, messageOf(error))));
+      throw error;
+    }
+    return row;
+  };
   return {
-    accept: async (rows, now) => await durably(() => writes.accept(rows, new Date(now).toISOString())),
+    accept: async (rows, now) =>
+      await durably(() => {
+        const taken = writes.accept(rows, new Date(now).toISOString());
+        log.checkAccepted(rows, taken, now);
+        return taken;
+      }),
     move: async (id, arrow, change) => await durably(() => writes.move(id, arrow, change)),
-    claim: async (claim) => await durably(() => writes.claim(claim)),
+    claim: async (request) => claim(request),
     endAttempt: async (end) => await durably(() => writes.endAttempt(end)),
     refusal: async (id, now) => writes.refusal(id, now),
     lookedAfter: async (look) => await durably(() => writes.lookedAfter(look)),
@@ -45,14 +72,21 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
     isSenderWanted: async () => sender.isWanted(),
     async close() {
       sender.leave();
+      log.close();
       db.close();
     },
   };
 }
 
+function notSent({ id, attempts }: OutboxRow, now: number, reason: string): AttemptEnd {
+  const error = `the claim could not be recorded: ${reason}`;
+  const attempt = { id, n: attempts, outcome: 'not-sent', httpStatus: null, error };
+  return { ...attempt, arrow: { from: ['sending'], to: 'ready' }, change: { now, error } };
+}
+
 /** Every commit over this connection is flushed before it returns. */
 export function openDurably(options: OpenOptions): Db {
-  const db = openForWriting(options);
+  const db = openMirror(options);
   db.pragma('synchronous = FULL');
   // Beside the mirror's own connection; an import of a million rows fills whatever it is given, and is no faster for it.
   db.pragma('cache_size = -12000');

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { openMirrorReadOnly } from '../open.ts';
 import { outboxReader } from './reads.ts';
 import { type StoredRow, toRow } from './rows.ts';
 import {
@@ -46,7 +47,7 @@ export interface ViewedPost {
 /** Null where there is no file yet. */
 export function openOutboxView(options: OpenOptions): OutboxView | null {
   if (!existsSync(options.path)) return null;
-  const db = openForReading(options);
+  const db = openMirrorReadOnly(options);
   const reads = outboxReader(db);
   const newest = newestReader(db);
   const posts = db.prepare<[string], ViewedPost>(`

@@ -17,6 +17,7 @@ export function status(story: Story): void {
     };
     assert.deepEqual(await store.status(), {
       upstream,
+      olderCopy: null,
       resources: [
         { resource: 'posts', ...nothing },
         { resource: 'comments', ...nothing },

@@ -1,0 +1,64 @@
+import { AppError, messageOf } from '../base/errors.ts';
+import { type Db, type OpenOptions, openForReading, openForWriting } from './db.ts';
+import { compact } from './erasure/compaction.ts';
+import { isBusy } from './lock.ts';
+import { applyMissingErasures, bringUpToDate, lacksErasures } from './older-copy.ts';
+import { openRecoveryLog } from './recovery-log.ts';
+
+/** The mirror for writing. An older copy is brought up to what the data folder knows before anybody gets to see it. */
+export function openMirror(options: OpenOptions): Db {
+  const db = openForWriting(options);
+  try {
+    const log = openRecoveryLog(options);
+    try {
+      if (bringUpToDate(db, log, options).erased) compactIfIdle(db);
+    } finally {
+      log.close();
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** The mirror for reading only. Of an older copy nobody reads who was erased since: that is written into the copy first. */
+export function openMirrorReadOnly(options: OpenOptions): Db {
+  const db = openForReading(options);
+  try {
+    if (!lacksErasures(db, options)) return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  db.close();
+  eraseBeforeReading(options);
+  return openForReading(options);
+}
+
+function eraseBeforeReading(options: OpenOptions): void {
+  let db: Db | undefined;
+  try {
+    db = openForWriting(options);
+    applyMissingErasures(db, options);
+    compactIfIdle(db);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError(
+      'usage',
+      `${options.path} is an older copy that holds people who were erased since, and they cannot be erased from it: ${messageOf(error)}`,
+      { cause: error, hint: 'Give this program the right to write to it, or read another copy.' },
+    );
+  } finally {
+    db?.close();
+  }
+}
+
+/** Where somebody else has the file open, the night's housekeeping rewrites it. */
+function compactIfIdle(db: Db): void {
+  try {
+    compact(db);
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}

@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { AppError } from '../base/errors.ts';
+import { type Db, logAhead, type OpenOptions } from './db.ts';
+import { createPrivately } from './files.ts';
+
+/**
+ * What the data folder remembers outside of the mirror's file. A mirror that was put back to an earlier state cannot know what it
+ * did afterwards; this file does: the last claim of each mirror, the rows that were claimed, and the people who were erased.
+ */
+export interface RecoveryLog {
+  /** The token of the last claim of this mirror; null where the data folder does not know the mirror. */
+  head(mirrorId: string): string | null;
+  setHead(mirrorId: string, head: string): void;
+  /** A claim, on disk when this returns: the new head, and the key by which the same source row is recognised. */
+  recordClaim(claim: { mirrorId: string; head: string; sourceKey: string }): void;
+  wasClaimed(sourceKey: string): boolean;
+  erasures(): Erasures;
+  addErasures(erasures: Erasures): void;
+  removeErasure(hash: string): void;
+  /** Forgets the hashes, for when their key is lost; users known by number stay. */
+  removeHashes(): void;
+  close(): void;
+}
+
+/** Who was erased, without telling who it was. */
+export interface Erasures {
+  /** Tells the key under which the hashes were made; null where there are none. */
+  keyCheck: string | null;
+  hashes: { hash: string; since: string }[];
+  users: { user_id: number; hash: string }[];
+}
+
+const SCHEMA = `
+  CREATE TABLE heads (mirror_id TEXT PRIMARY KEY, head TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE claims (source_key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE erasures (hash TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE erased_users (user_id INTEGER PRIMARY KEY, hash TEXT NOT NULL) STRICT;
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = 1;`;
+
+/** In the data folder, never beside a mirror that lies elsewhere: whoever puts that file back must not put this one back with it. */
+export function dataFolderOf({ path, dataDir }: Pick<OpenOptions, 'path' | 'dataDir'>): string {
+  return dataDir ?? dirname(path);
+}
+
+export function openRecoveryLog(options: OpenOptions): RecoveryLog {
+  const path = logPath(options);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  createPrivately(path);
+  return opened(path, () => {
+    const db = new Database(path, { timeout: BUSY_MS });
+    logAhead(db);
+    // A claim is recorded before its first byte leaves; one flush for each, as for the claim itself.
+    db.pragma('synchronous = FULL');
+    db.transaction(() => {
+      if (db.pragma('user_version', { simple: true }) === 0) db.exec(SCHEMA);
+    }).immediate();
+    return db;
+  });
+}
+
+/** For those who only read; null where the data folder remembers nothing. */
+export function readRecoveryLog(options: OpenOptions): RecoveryLog | null {
+  const path = logPath(options);
+  if (!existsSync(path)) return null;
+  return opened(path, () => {
+    const db = new Database(path, { readonly: true, timeout: BUSY_MS });
+    if (db.pragma('user_version', { simple: true }) !== 0) return db;
+    db.close();
+    return null;
+  });
+}
+
+const BUSY_MS = 5000;
+
+function logPath(options: OpenOptions): string {
+  return join(dataFolderOf(options), 'recovery.db');
+}
+
+function opened<D extends Db | null>(path: string, open: () => D): D extends null ? null : RecoveryLog;
+function opened(path: string, open: () => Db | null): RecoveryLog | null {
+  try {
+    const db = open();
+    return db && recoveryLog(db);
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code))) throw error;
+    throw new AppError('usage', `${path} is damaged: what was sent and erased cannot be told from it`, {
+      cause: error,
+      hint: 'Move it away. The mirror then counts as an older copy, and people erased since its last backup have to be erased again.',
+    });
+  }
+}
+
+function recoveryLog(db: Db): RecoveryLog {
+  const statement = statements(db);
+  const readHead = statement('SELECT head FROM heads WHERE mirror_id = ?');
+  const writeHead = statement(
+    'INSERT INTO heads VALUES (?, ?) ON CONFLICT DO UPDATE SET head = excluded.head',
+  );
+  const addClaim = statement('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING');
+  const findClaim = statement('SELECT 1 FROM claims WHERE source_key = ?');
+  return {
+    head: (mirrorId) => (readHead().pluck().get(mirrorId) as string | undefined) ?? null,
+    setHead: (mirrorId, head) => void writeHead().run(mirrorId, head),
+    recordClaim: db.transaction(({ mirrorId, head, sourceKey }) => {
+      writeHead().run(mirrorId, head);
+      addClaim().run(keyHash(sourceKey));
+    }).immediate,
+    wasClaimed: (sourceKey) => findClaim().get(keyHash(sourceKey)) !== undefined,
+    ...erasureRecords(db),
+    close: () => db.close(),
+  };
+}
+
+type ErasureRecords = Pick<RecoveryLog, 'erasures' | 'addErasures' | 'removeErasure' | 'removeHashes'>;
+
+function erasureRecords(db: Db): ErasureRecords {
+  const statement = statements(db);
+  const keyCheck = statement("SELECT value FROM meta WHERE key = 'key_check'");
+  const setKeyCheck = statement(
+    "INSERT INTO meta VALUES ('key_check', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+  );
+  const addHash = statement('INSERT INTO erasures VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const addUser = statement(
+    'INSERT INTO erased_users VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash',
+  );
+  return {
+    erasures: () => ({
+      keyCheck: (keyCheck().pluck().get() as string | undefined) ?? null,
+      hashes: db.prepare<[], Erasures['hashes'][number]>('SELECT hash, since FROM erasures').all(),
+      users: db.prepare<[], Erasures['users'][number]>('SELECT user_id, hash FROM erased_users').all(),
+    }),
+    addErasures: db.transaction(({ keyCheck: check, hashes, users }: Erasures) => {
+      if (check !== null) setKeyCheck().run(check);
+      for (const { hash: made, since } of hashes) addHash().run(made, since);
+      for (const { user_id, hash: made } of users) addUser().run(user_id, made);
+    }).immediate,
+    removeErasure: db.transaction((made: string) => {
+      db.prepare('DELETE FROM erasures WHERE hash = ?').run(made);
+      db.prepare('DELETE FROM erased_users WHERE hash = ?').run(made);
+    }).immediate,
+    removeHashes: db.transaction(() => {
+      db.exec("DELETE FROM erasures; DELETE FROM meta WHERE key = 'key_check'");
+    }).immediate,
+  };
+}
+
+/** Statements are prepared when they are first needed: this file is opened with every connection, and mostly for one question. */
+function statements(db: Db): (sql: string) => () => Database.Statement<unknown[], unknown> {
+  return (sql) => {
+    let made: Database.Statement<unknown[], unknown> | undefined;
+    return () => {
+      made ??= db.prepare(sql);
+      return made;
+    };
+  };
+}
+
+/** Half a digest tells a billion keys apart; a key itself may hold a person's address. */
+function keyHash(sourceKey: string): Buffer {
+  return hash('sha256', sourceKey, 'buffer').subarray(0, 16);
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { eventually, openSite, type Running, type Site } from '../support/mirror-site.ts';
+import { skipUnless } from '../support/programs.ts';
+import { type Server, startRedis } from '../support/servers.ts';
+import { queryFile } from '../sync/workbench.ts';
+
+const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
+
+const FILE = `title,content,board,email
+First,one,bugs,
+Second,two,bugs,ada@example.com
+Third,three,mobile,
+`;
+
+interface OlderCopy {
+  since: string;
+  noticedAt: string | null;
+  checking: number;
+  erasures: number;
+  isCovered: boolean;
+}
+
+/** A mirror with an empty outbox beside a file of three rows. */
+async function siteWithFile(t: TestContext): Promise<Site> {
+  const site = await openSite(t);
+  Object.assign(site.env, FAST);
+  writeFileSync(join(site.folder, 'ideas.csv'), FILE);
+  await done(site, 'sync');
+  return site;
+}
+
+async function done(site: Site, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await site.run(args);
+  assert.equal(code, 0, `${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+/** The copy in the place of the mirror, as the help of `backup` says. */
+function putBack(site: Site, copy = 'copy.db'): void {
+  for (const rest of ['-wal', '-shm']) rmSync(site.mirror + rest, { force: true });
+  renameSync(join(site.folder, copy), site.mirror);
+}
+
+async function olderCopy(site: Site, ...args: string[]): Promise<OlderCopy | null> {
+  return (JSON.parse(await done(site, 'status', '--json', ...args)) as { olderCopy: OlderCopy | null })
+    .olderCopy;
+}
+
+function sent(site: Site): string[] {
+  return site.sandbox.world.ledger().map(({ title }) => title);
+}
+
+function states(site: Site, path = site.mirror): string[] {
+  return queryFile<{ state: string }>(path, 'SELECT state FROM outbox ORDER BY id').map(({ state }) => state);
+}
+
+const ALL = ['First', 'Second', 'Third'];
+const CONFIRMED = ['confirmed', 'confirmed', 'confirmed'];
+
+describe('a mirror that is an older copy', () => {
+  it('looks for the rows that were sent since instead of sending them again', async (t) => {
+    const site = await siteWithFile(t);
+    await done(site, 'import', 'ideas.csv');
+    await done(site, 'backup', 'copy.db');
+    await done(site, 'import', 'ideas.csv', '--wait');
+    assert.deepEqual(sent(site), ALL);
+    assert.equal(await olderCopy(site), null);
+    putBack(site);
+    const read = await olderCopy(site);
+    assert.deepEqual([read?.checking, read?.noticedAt, read?.isCovered], [3, null, true]);
+    assert.deepEqual(states(site), ['ready', 'ready', 'ready']);
+    await done(site, 'import', 'ideas.csv', '--wait');
+    assert.deepEqual([sent(site), states(site)], [ALL, CONFIRMED]);
+    assert.equal((await olderCopy(site))?.checking, 0);
+    await done(site, 'sync');
+    assert.equal(await olderCopy(site), null);
+  });
+
+  it('is known without a mark too, and by the path it is opened under', async (t) => {
+    const site = await siteWithFile(t);
+    await done(site, 'import', 'ideas.csv');
+    copyFileSync(site.mirror, join(site.folder, 'snapshot.db'));
+    await done(site, 'import', 'ideas.csv', '--wait');
+    const args = ['--mirror-path', 'snapshot.db'];
+    assert.equal((await olderCopy(site, ...args))?.checking, 3);
+    await done(site, 'import', 'ideas.csv', '--wait', ...args);
+    assert.deepEqual([sent(site), states(site, join(site.folder, 'snapshot.db'))], [ALL, CONFIRMED]);
+    // Nothing went out from the copy, so the mirror itself is still the newest.
+    assert.equal(await olderCopy(site), null);
+  });
+
+  it('finds what was imported and sent after the copy, when the file is imported again', async (t) => {
+    const site = await siteWithFile(t);
+    await done(site, 'backup', 'copy.db');
+    await done(site, 'import', 'ideas.csv', '--wait');
+    putBack(site);
+    await done(site, 'import', 'ideas.csv', '--wait');
+    assert.deepEqual([sent(site), states(site)], [ALL, CONFIRMED]);
+    writeFileSync(join(site.folder, 'more.csv'), `${FILE}Fourth,four,bugs,\n`);
+    await done(site, 'import', 'more.csv', '--wait');
+    assert.deepEqual(sent(site), [...ALL, 'Fourth']);
+  });
+
+  it('does the same on a machine that has nothing but the copy, and says what it cannot know', async (t) => {
+    const site = await siteWithFile(t);
+    await done(site, 'backup', 'copy.db');
+    await done(site, 'import', 'ideas.csv', '--wait');
+    mkdirSync(join(site.folder, 'elsewhere'));
+    renameSync(join(site.folder, 'copy.db'), join(site.folder, 'elsewhere/mirror.db'));
+    const args = ['--data-dir', 'elsewhere'];
+    await done(site, 'import', 'ideas.csv', '--wait', ...args);
+    assert.deepEqual(sent(site), ALL);
+    assert.equal((await olderCopy(site, ...args))?.isCovered, false);
+    assert.match(await done(site, 'status', ...args), /does not know who was erased since: erase them again/);
+    const { stdout } = await site.run(['doctor', ...args]);
+    assert.match(stdout, /warn {2}older copy +the mirror is a copy from 2\S+Z that was put back; 0 outbox rows/);
+    assert.match(stdout, /Erase again whom you erased since/);
+  });
+
+  it('holds nobody who was erased since, from the first answer on, and sends nothing for them', async (t) => {
+    const site = await siteWithFile(t);
+    const ada = { email: 'ada@example.com', name: 'Ada Wong' };
+    site.sandbox.world.addPost({ title: 'Zeppelin wishes', content: 'by ada@example.com', creator: ada });
+    await done(site, 'sync');
+    await done(site, 'import', 'ideas.csv');
+    await done(site, 'backup', 'copy.db');
+    await done(site, 'erase', '--email', 'ada@example.com');
+    putBack(site);
+    assert.match(await done(site, 'search', 'zeppelin'), /^(?!.*Zeppelin).*$/s);
+    const people = await done(site, 'query', "SELECT count(*) FROM users WHERE email = 'ada@example.com'");
+    assert.match(people, /\n\s*0\s*$/);
+    assert.deepEqual(states(site), ['ready', 'cancelled', 'ready']);
+    assert.equal((await olderCopy(site))?.erasures, 1);
+    assert.match(await done(site, 'status'), /1 person erased since was erased again/);
+    await site.run(['import', 'ideas.csv', '--wait']);
+    assert.deepEqual(sent(site), ['First', 'Third']);
+  });
+});
+
+describe('a service on an older copy', skipUnless('redis-server'), () => {
+  let redis: Server;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+
+  it('leaves one post for each row that it had sent before the copy was put back', async (t) => {
+    const site = await siteWithFile(t);
+    Object.assign(site.env, { QUEUE_URL: redis.url, HTTP_PORT: '0' });
+    for (const title of ALL) await done(site, 'create', '--board', 'bugs', '--title', title);
+    await done(site, 'backup', 'copy.db');
+    await untilConfirmed(site);
+    putBack(site);
+    await untilConfirmed(site);
+    assert.deepEqual(sent(site).sort(), ALL);
+    const duplicates = queryFile(site.mirror, 'SELECT id FROM outbox WHERE duplicate_of IS NOT NULL');
+    assert.deepEqual(duplicates, []);
+  });
+});
+
+async function untilConfirmed(site: Site): Promise<void> {
+  const service: Running = site.start(['start']);
+  await eventually('every row is confirmed', () => states(site).join() === CONFIRMED.join(), 60_000);
+  service.child.kill('SIGTERM');
+  assert.equal((await service.end).code, 0, service.said());
+}
