@@ -14,7 +14,8 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-Nothing is changed: the mirror is opened for reading, and the upstream is asked for one page. Without a failure the exit
+Nothing is changed: the mirror is opened for reading (from an older copy, who was erased since is erased first), and the
+upstream is asked for one page. Without a failure the exit
 code is 0, whatever the warnings; else it is that of the first failure.
 
 Examples:

@@ -32,7 +32,7 @@ describe('a request', () => {
     assert.equal((await ask(http, '/healthz', { headers })).status, 431);
   });
 
-  it('has to say its headers within a certain time', { timeout: 10_000 }, async (t) => {
+  it('has to say its headers within a certain time', { timeout: 60_000 }, async (t) => {
     const http = await open(t, { limits: { headersMs: 50 } });
     const socket = await dial(http.port);
     socket.write('GET /healthz HTTP/1.1\r\nHost: ');
@@ -51,7 +51,7 @@ describe('a request', () => {
       '{',
     ].join('\r\n');
 
-  it('has to say its body within a certain time', { timeout: 10_000 }, async (t) => {
+  it('has to say its body within a certain time', { timeout: 60_000 }, async (t) => {
     const http = await open(t, { ...echo, limits: { bodyMs: 50 } });
     const socket = await dial(http.port);
     socket.write(halfPost(http.port, '/echo'));
@@ -119,7 +119,7 @@ describe('a request', () => {
     await eventually('one has gone', async () => (await ask(http, '/metrics')).status === 200);
   });
 
-  it('whose reply is not read is ended', { timeout: 10_000 }, async (t) => {
+  it('whose reply is not read is ended', { timeout: 60_000 }, async (t) => {
     const ended = Promise.withResolvers<boolean>();
     const large = (app: FastifyInstance): void => {
       app.get('/large', async (_request, { raw }) => {
@@ -137,7 +137,7 @@ describe('a request', () => {
 });
 
 describe('closing', () => {
-  it('ends connections that are idle and streams that go on, at once', { timeout: 5000 }, async (t) => {
+  it('ends connections that are idle and streams that go on, at once', { timeout: 60_000 }, async (t) => {
     const stream = (app: FastifyInstance): void => {
       app.get('/stream', (_request, reply) => {
         reply.hijack();

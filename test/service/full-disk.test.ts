@@ -14,14 +14,14 @@ describe('a service whose disk is full', skipUnless('prlimit'), () => {
     await limitFiles(service.child.pid, 16_384);
     await eventually('it says that it is not well', async () => !(await isReady(service)));
     await limitFiles(service.child.pid, 'unlimited');
-    await eventually('it is well again', () => isReady(service), 30_000);
+    await eventually('it is well again', () => isReady(service));
 
     await limitFiles(service.child.pid, 16_384);
     const lines = logOf(service).length;
     await eventually('it complains', () => logOf(service).length > lines);
     await service.stop();
     const next = await startService(site);
-    await eventually('the next one is ready', () => isReady(next), 30_000);
+    await eventually('the next one is ready', () => isReady(next));
     await next.stop();
     const { code, stdout, stderr } = await site.run(['doctor']);
     assert.equal(code, 0, stdout + stderr);

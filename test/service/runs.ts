@@ -16,7 +16,7 @@ const QUICK = { HTTP_PORT: '0', PUSH_PER_MINUTE: '60000', PUSH_SETTLE: '1s' };
 export async function startService(site: Site, env: Record<string, string> = {}): Promise<StartedService> {
   const running = site.start(['start', '--log-format', 'json'], { ...QUICK, ...env });
   const address = (): string | undefined => /Dashboard: (\S+?)\/?\n/.exec(running.said())?.[1];
-  await eventually('the address of the service', () => address() !== undefined || hasEnded(running), 60_000);
+  await eventually('the address of the service', () => address() !== undefined || hasEnded(running));
   const url = address();
   assert.ok(url, running.said());
   return { ...running, url, stop: () => stop(running) };
@@ -27,11 +27,10 @@ function hasEnded({ child }: Running): boolean {
 }
 
 async function stop({ child, end }: Running): Promise<void> {
-  const started = performance.now();
   child.kill('SIGTERM');
   const { code, stderr } = await end;
   assert.equal(code, 0, stderr);
-  assert.ok(performance.now() - started < 10_000, 'it was gone within ten seconds');
+  assert.match(stderr, /the service has stopped/);
 }
 
 interface LogLine {

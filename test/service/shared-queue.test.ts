@@ -25,14 +25,14 @@ for (const { name, program, open } of SERVERS) {
       const services = [await startService(site, env), await startService(site, env)];
       const passes = (i: number): number =>
         logOf(services[i] ?? assert.fail()).filter(({ runId }) => runId).length;
-      await eventually('passes of both services', () => passes(0) > 0 && passes(1) > 0, 60_000);
+      await eventually('passes of both services', () => passes(0) > 0 && passes(1) > 0);
       await importTitles(site, titles('Shared', 20));
       await eventually('20 posts', () => posted(site).length === 20);
       const sender = services.find((service) => logOf(service).some(({ msg }) => msg === 'sent'));
       const other = services.find((service) => service !== sender);
       sender?.child.kill('SIGKILL');
       await importTitles(site, titles('Inherited', 20));
-      await eventually('40 posts', () => posted(site).length === 40, 60_000);
+      await eventually('40 posts', () => posted(site).length === 40);
       assertPosted(site, [...titles('Shared', 20), ...titles('Inherited', 20)]);
       await other?.stop();
       const swept = await site.run(['sync', '--json']);

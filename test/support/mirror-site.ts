@@ -79,7 +79,7 @@ export function running(t: TestContext, child: ChildProcessWithoutNullStreams): 
 export async function eventually(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  limitMs = 30_000,
+  limitMs = 120_000,
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await condition())) {

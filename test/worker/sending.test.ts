@@ -19,12 +19,10 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     const station = await open(t);
     await station.add('One', 'Two', 'Three');
     // So rare a tick that only the watching of the file can be the reason.
-    await station.start({}, { tick: 60_000, heal: 60_000 });
+    await station.start({}, { tick: 3_600_000, heal: 3_600_000 });
     await until('three posts', () => station.posted().length === 3);
-    const began = performance.now();
     await station.add('Four');
     await until('four posts', () => station.posted().length === 4);
-    assert.ok(performance.now() - began < 2000, 'a new row is noticed at once');
     assert.deepEqual(station.posted(), ['One', 'Two', 'Three', 'Four']);
   });
 
@@ -54,14 +52,18 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     const [first = 0] = await station.add('One', 'Two');
     const service = await station.start({ SYNC_HEAD_EVERY: '1s' });
     await until('a refusal', async () => (await station.row(first)).not_before !== null);
-    const opens = station.app.gate.closedUntil(Date.now()) ?? 0;
-    assert.ok(opens > Date.now() + 1000, 'another process knows of it');
-    assert.ok(((await service.progress()).closedUntil ?? 0) > Date.now());
+    const opens = station.app.state.closedUntil();
+    assert.equal(
+      opens,
+      Date.parse((await station.row(first)).not_before ?? ''),
+      'another process knows of it',
+    );
+    assert.equal((await service.progress()).closedUntil ?? opens, opens);
     await service.close();
     const quiet = station.sandbox.requestCount;
     await station.start({ SYNC_HEAD_EVERY: '1s' });
-    await until('the gate is about to open', () => Date.now() > opens - 300);
-    assert.equal(station.sandbox.requestCount, quiet, 'nobody called, for no list and no post');
+    await until('somebody calls', () => station.sandbox.requestCount > quiet);
+    assert.ok(Date.now() >= opens, 'nobody called before, for no list and no post');
     await until('two posts', () => station.posted().length === 2);
     assert.deepEqual(
       await Promise.all([first, first + 1].map(async (id) => (await station.row(id)).attempts)),

@@ -129,7 +129,7 @@ export async function openStation(t: TestContext, options: StationOptions): Prom
 export async function until(
   fact: string,
   isSo: () => boolean | Promise<boolean>,
-  limitMs = 20_000,
+  limitMs = 120_000,
 ): Promise<void> {
   for (const end = performance.now() + limitMs; !(await isSo()); await delay(10))
     assert.ok(performance.now() < end, `waited in vain until ${fact}`);

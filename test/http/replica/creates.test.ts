@@ -6,6 +6,9 @@ import { until } from '../../outbox/sender.ts';
 import { AS_USER, CREATE, call, create, json, type Problem } from '../../sandbox/client.ts';
 import { eventually } from '../../support/mirror-site.ts';
 
+/** Longer than any test: what waits so long is never seen to end by itself. */
+const DAY_MS = 86_400_000;
+
 interface Accepted {
   detail: string;
   outbox: { id: number; state: string };
@@ -95,15 +98,13 @@ describe('a create through the mirror', () => {
   });
 
   it('is told that it is safe when the service stops while it waits', async (t) => {
-    const api = await openReplica(t, {}, { isSending: false, waitMs: 60_000 });
+    const api = await openReplica(t, {}, { isSending: false, waitMs: DAY_MS });
     const waiting = create(api);
     await until('it is in the outbox', async () => (await api.outbox.counts(null)).ready > 0);
-    const started = performance.now();
     const closed = api.close();
     const reply = await waiting;
     await closed;
     assert.equal(reply.status, 202);
-    assert.ok(performance.now() - started < 5000);
   });
 
   it('says so when a person cancels its row meanwhile', async (t) => {
