@@ -92,7 +92,7 @@ describe('feedback-mirror import', () => {
       /bugs;A;confirmed;.*\r\nbugs;B;confirmed;/,
     );
     assert.deepEqual(
-      readdirSync(join(site.folder, 'data')).filter((name) => !name.startsWith('mirror.db')),
+      readdirSync(join(site.folder, 'data')).filter((name) => !/^(mirror|recovery)\.db/.test(name)),
       [],
     );
     assert.equal(site.sandbox.world.ledger().length, 2);
