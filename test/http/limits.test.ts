@@ -86,7 +86,7 @@ describe('a request', () => {
   });
 
   it('without the token takes the place of the oldest such one, and health always answers', {
-    timeout: 10_000,
+    timeout: 60_000,
   }, async (t) => {
     const http = await open(t, { token: TOKEN, limits: { strangers: 4 } });
     const sockets = [];
