@@ -162,8 +162,12 @@ describe('feedback-mirror doctor', () => {
     mkdirSync(join(site.folder, 'data'));
     chmodSync(join(site.folder, 'data'), 0o755);
     writeFileSync(join(site.folder, '.env'), 'PUSH_PER_MINUT=5\n', { mode: 0o600 });
-    const hourAgo = { date: new Date(Date.now() - 3_600_000).toUTCString() };
-    const slow = await listen(t, () => [200, { count: 0, next: null, previous: null, results: [] }, hourAgo]);
+    const hourAgo = () => ({ date: new Date(Date.now() - 3_600_000).toUTCString() });
+    const slow = await listen(t, () => [
+      200,
+      { count: 0, next: null, previous: null, results: [] },
+      hourAgo(),
+    ]);
     const found = await examine(site, { FEEDBACK_BASE_URL: `http://127.0.0.1:${slow}` });
     assert.equal(found.code, 0);
     assert.match(of('upstream', found).detail, /this machine's clock is 3,(599|60\d) s ahead of its clock$/);
