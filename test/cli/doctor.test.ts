@@ -161,7 +161,7 @@ describe('feedback-mirror doctor', () => {
     const site = await openSite(t);
     mkdirSync(join(site.folder, 'data'));
     chmodSync(join(site.folder, 'data'), 0o755);
-    writeFileSync(join(site.folder, '.env'), 'PUSH_PER_MINUT=5\n', { mode: 0o600 });
+    writeFileSync(join(site.folder, '.env'), 'PUSH_PER_HOUR=5\n', { mode: 0o600 });
     const hourAgo = () => ({ date: new Date(Date.now() - 3_600_000).toUTCString() });
     const slow = await listen(t, () => [
       200,
@@ -173,7 +173,7 @@ describe('feedback-mirror doctor', () => {
     assert.match(of('upstream', found).detail, /this machine's clock is 3,(599|60\d) s ahead of its clock$/);
     assert.match(of('data folder', found).detail, /open to other users of this machine \(mode 0755\)/);
     assert.match(of('data folder', found).advice ?? '', /^Run: chmod go= data$/);
-    assert.match(of('settings', found).detail, /PUSH_PER_MINUT is set and is no setting/);
+    assert.match(of('settings', found).detail, /PUSH_PER_HOUR is set and is no setting/);
     assert.match(of('settings', found).advice ?? '', /PUSH_PER_MINUTE/);
   });
 
