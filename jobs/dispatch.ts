@@ -1,17 +1,18 @@
 import type { Gate } from '../src/api/gate.ts';
 import type { Clock } from '../src/base/clock.ts';
+import { reconcileAt } from '../src/outbox/reconcile.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import type { OutboxStore } from '../src/store/outbox/seam.ts';
 
-/** Rings the queue for rows of the outbox that are due. The outbox knows; the queue only says that it is time to look. */
+/** Enqueues a job for each row that can be sent, and one for all rows that can be reconciled. The outbox knows which; the queue only runs. */
 export interface Dispatcher {
-  /** Rings what is due and was not rung lately; returns how many that were. */
+  /** Enqueues what is due and was not enqueued lately; returns how many jobs that were. */
   look(): Promise<number>;
-  /** The queue is done with the job of this row: if the row is due again, it is rung again. */
+  /** The queue is done with the job of this row: if the row is due again, it is enqueued again. */
   ended(id: number): void;
   /** When the next look is worth while, if nothing changes before; null when nothing waits for time. */
   nextAt(): number | null;
-  /** Whether so few rows are in the queue that the next ones should be rung. */
+  /** Whether so few rows are in the queue that the next ones should be enqueued. */
   isLow(): boolean;
 }
 
@@ -21,16 +22,20 @@ export interface DispatcherOptions {
   gate: Gate;
   clock: Clock;
   perMinute: number;
-  /** How long a row counts as rung: after that it is rung again, in case the queue has lost it. Twice in the queue it never is. */
+  settleMs: number;
+  /** How long a row counts as enqueued: after that it is enqueued again, in case the queue has lost it. Twice in the queue it never is. */
   forgetMs: number;
 }
 
-/** More would only fill the queue's memory: what is not rung stands safe in the outbox. */
+/** In place of a row's id: the one reconcile at a time, for all rows. Rows begin at 1. */
+export const RECONCILE = 0;
+
+/** More would only fill the queue's memory: what is not enqueued stands safe in the outbox. */
 const MOST = 300;
 const FEWEST = 10;
 
 /**
- * How many rows are in the queue at a time: what goes out until they are rung anew. A row that waited for its time stands behind those,
+ * How many rows are in the queue at a time: what goes out until they are enqueued anew. A row that waited for its time stands behind those,
  * so at a slow pace they are few.
  */
 export function batchFor(perMinute: number, forgetMs: number): number {
@@ -38,70 +43,78 @@ export function batchFor(perMinute: number, forgetMs: number): number {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { outbox, backend, gate, clock, forgetMs } = options;
+  const { outbox, backend, gate, clock, settleMs, forgetMs } = options;
   const most = batchFor(options.perMinute, forgetMs);
-  const rung = new Map<number, number>();
+  const queued = new Map<number, number>();
   let nextAt: number | null = null;
   let wasFull = false;
   let looking: Promise<number> | null = null;
 
   const look = async (): Promise<number> => {
     const now = clock.now();
-    forget(rung, now - forgetMs);
-    const { ready, settled, at } = await outbox.due(now, most);
+    forget(queued, now - forgetMs);
+    const { ready, unclear, at } = await outbox.due(now, most);
+    const settledAt = unclear && reconcileAt(unclear, settleMs);
     const closedUntil = gate.closedUntil(now);
-    nextAt = closedUntil ?? at;
-    wasFull = ready.length >= most || settled.length >= most;
+    nextAt = closedUntil ?? earlier(at, settledAt);
+    wasFull = ready.length >= most;
     if (closedUntil !== null || (await outbox.paused()) !== null) return 0;
-    const unrung = (ids: number[]): number[] => ids.filter((id) => !rung.has(id));
-    const [sends, looks] = [unrung(ready), unrung(settled)];
-    for (const id of [...sends, ...looks]) rung.set(id, now);
+    const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;
+    const fresh = due.filter((id) => !queued.has(id));
+    for (const id of fresh) queued.set(id, now);
     try {
-      await ring(backend, 'push', sends);
-      await ring(backend, 'reconcile', looks);
+      await enqueue(backend, fresh);
     } catch (error) {
-      for (const id of [...sends, ...looks]) rung.delete(id);
+      for (const id of fresh) queued.delete(id);
       throw error;
     }
-    return sends.length + looks.length;
+    return fresh.length;
   };
 
   return {
-    // One look at a time: a second one would ring the same rows before the first has noted them.
+    // One look at a time: a second one would enqueue the same rows before the first has noted them.
     look() {
       looking ??= look().finally(() => {
         looking = null;
       });
       return looking;
     },
-    ended: (id) => void rung.delete(id),
+    ended: (id) => void queued.delete(id),
     nextAt: () => nextAt,
-    isLow: () => wasFull && rung.size <= most / 2,
+    isLow: () => wasFull && queued.size <= most / 2,
   };
 }
 
-function forget(rung: Map<number, number>, before: number): void {
-  for (const [id, at] of rung) if (at <= before) rung.delete(id);
+function forget(queued: Map<number, number>, before: number): void {
+  for (const [id, at] of queued) if (at <= before) queued.delete(id);
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+async function enqueue(backend: QueueBackend, ids: readonly number[]): Promise<void> {
+  const rows = ids.filter((id) => id !== RECONCILE);
+  if (rows.length < ids.length)
+    await backend.queue('reconcile').addBulk([jobOf('reconcile', RECONCILE, 'reconcile')]);
+  if (rows.length > 0) await backend.queue('push').addBulk(rows.map((id) => jobOf('push', id, `push-${id}`)));
 }
 
 /** The row's id makes the job's: a row that is in the queue already is not added a second time. */
-async function ring(backend: QueueBackend, name: 'push' | 'reconcile', ids: number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await backend.queue(name).addBulk(
-    ids.map((id) => ({
-      name,
-      data: { outbox: id },
-      opts: {
-        jobId: `${name}-${id}`,
-        attempts: ATTEMPTS,
-        backoff: { type: 'custom' },
-        // Gone at once, in either case: while a job of that id is kept, the row cannot be rung again.
-        removeOnComplete: true,
-        removeOnFail: true,
-      },
-    })),
-  );
+function jobOf(name: 'push' | 'reconcile', outbox: number, jobId: string) {
+  return {
+    name,
+    data: { outbox },
+    opts: {
+      jobId,
+      attempts: ATTEMPTS,
+      backoff: { type: 'custom' },
+      // Gone at once, in either case: while a job of that id is kept, the row cannot be enqueued again.
+      removeOnComplete: true,
+      removeOnFail: true,
+    },
+  };
 }
 
-/** Then the job ends as failed and is rung anew; the outbox, not the queue, decides how long a row is tried. */
+/** Then the job ends as failed and is enqueued anew; the outbox, not the queue, decides how long a row is tried. */
 const ATTEMPTS = 50;

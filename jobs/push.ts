@@ -11,7 +11,10 @@ export const push: JobDefinition = {
     await heedGate(context, 'push');
     return await alone(context, id, async () => {
       const result = await pushRow(context.sending, id);
-      if (!result.sent) return result.reason;
+      if (!result.sent) {
+        if (result.reason === 'rate limit') await heedGate(context, 'push');
+        return result.reason;
+      }
       context.activity.lastAttemptAt = context.app.clock.now();
       return await judge(context, result);
     });

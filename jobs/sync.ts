@@ -3,7 +3,7 @@ import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { unlessStopped } from '../src/base/unless-stopped.ts';
 import { RESOURCES, type Resource } from '../src/contract/resources.ts';
-import { lookAfter } from '../src/outbox/after-look.ts';
+import { checkAfterSweep } from '../src/outbox/after-check.ts';
 import type { Pass, PassMode, PassSummary } from '../src/store/mirror/seam.ts';
 import { syncOnce } from '../src/sync/engine.ts';
 import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from './context.ts';
@@ -121,7 +121,7 @@ function failed(
 const NOTHING = { inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 };
 
 async function reportDoubled({ app }: WorkContext, sweepStartedAt: string): Promise<void> {
-  for (const row of await lookAfter(app.outbox, app.clock, sweepStartedAt)) {
+  for (const row of await checkAfterSweep(app.outbox, app.clock, sweepStartedAt)) {
     app.log.warn(
       { outbox: row.id, post: row.post_id, duplicate: row.duplicate_of },
       'an unclear attempt left a second post',

@@ -13,10 +13,11 @@ import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Secret } from './base/secret.ts';
+import type { Post } from './contract/decode.ts';
 import type { OutboxContext } from './outbox/push.ts';
 import type { QueueBackend } from './queue/backend.ts';
 import { takeLock } from './store/lock.ts';
-import type { MirrorStore } from './store/mirror/seam.ts';
+import type { MirrorStore, Pass } from './store/mirror/seam.ts';
 import { openSqliteStore } from './store/mirror/sqlite.ts';
 import type { OutboxStore } from './store/outbox/seam.ts';
 import { openSqliteOutbox } from './store/outbox/sqlite.ts';
@@ -118,8 +119,40 @@ export function openOutbox(settings: Settings, purpose: string): OutboxStore {
 }
 
 /** What sending needs, from an open app. */
-export function sendingContext({ settings, outbox, client, clock }: App, signal: AbortSignal): OutboxContext {
+export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
+  const { settings, outbox, client, gate, clock, store } = app;
   const { createMs } = LIMIT_DEFAULTS;
-  const settleMs = settings.pushSettle;
-  return { store: outbox, client, clock, signal, createMs, settleMs, random: Math.random };
+  const times = { createMs, settleMs: settings.pushSettle };
+  const observe = (posts: Post[]): Promise<void> => writeListed(store, posts, clock.now());
+  return { store: outbox, client, gate, clock, signal, ...times, random: Math.random, observe };
+}
+
+/** A few posts that were met outside a pass. While a pass is under way it brings them itself. */
+async function writeListed(store: MirrorStore, rows: Post[], observedAt: number): Promise<void> {
+  const lock = rows.length === 0 ? null : await store.lock('posts');
+  if (!lock?.ok) return;
+  const counts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+  const pass: Pass = {
+    runId: 0,
+    resource: 'posts',
+    mode: 'head',
+    resumed: 0,
+    startedAt: '',
+    state: null,
+    counts,
+  };
+  const page = { resource: 'posts', rows } as const;
+  try {
+    await store.applyPage({
+      pass,
+      page,
+      rejects: [],
+      observedAt,
+      absence: null,
+      keepIds: false,
+      state: null,
+    });
+  } finally {
+    lock.release();
+  }
 }

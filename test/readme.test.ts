@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS } from '../config/schema.ts';
 import { EXIT_CODES } from '../src/cli/exit.ts';
-import { ARROWS } from '../src/outbox/states.ts';
+import { TRANSITIONS } from '../src/outbox/states.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8');
@@ -16,12 +16,14 @@ const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
 };
 
 describe('the README', () => {
-  it('draws every arrow of the outbox, and no other', () => {
+  it('draws every transition of the outbox, and no other', () => {
     const drawn = [...readme.matchAll(/^ {2}([a-z]+) --> ([a-z]+):/gm)].map(
       ([, from, to]) => `${from} -> ${to}`,
     );
-    const arrows = Object.values(ARROWS).flatMap(({ from, to }) => from.map((state) => `${state} -> ${to}`));
-    assert.deepEqual(new Set(drawn), new Set(arrows));
+    const transitions = Object.values(TRANSITIONS).flatMap(({ from, to }) =>
+      from.map((state) => `${state} -> ${to}`),
+    );
+    assert.deepEqual(new Set(drawn), new Set(transitions));
   });
 
   it('has the exit codes of the program', () => {

@@ -2,7 +2,8 @@ import type { Clock } from '../base/clock.ts';
 
 /**
  * Retries of the whole process against one another: without it, every reader of a failing upstream multiplies the load
- * by its number of attempts. First attempts pay in, retries pay out, so that retries stay a tenth of the traffic; when
+ * by its number of attempts. First attempts pay in, retries pay out, so that retries stay a third of the traffic: enough for a
+ * service that fails one request in five, whose pages each waited for a minute while it was a tenth. When
  * nothing is left, one retry a minute in all still finds out that the upstream is back.
  */
 export interface RetryBudget {
@@ -23,7 +24,7 @@ export interface BudgetOptions {
 }
 
 export function createRetryBudget(options: BudgetOptions = {}): RetryBudget {
-  const { share = 0.1, start = 10, cap = 100, probeEveryMs = 60_000 } = options;
+  const { share = 1 / 3, start = 10, cap = 100, probeEveryMs = 60_000 } = options;
   let balance = start;
   let lastProbe = Number.NEGATIVE_INFINITY;
 

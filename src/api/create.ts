@@ -90,6 +90,7 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
   const reason = explainAnswer(answer, secret);
   if (httpStatus === 401 || httpStatus === 403) return { outcome: 'unauthorised', httpStatus, reason };
   if (httpStatus === 429) return throttle(context, answer, reason);
+  context.throttledInRow.creates = 0;
   if (!body.ok) {
     const unclear = `the upstream answered ${httpStatus}, but ${body.failure.message}`;
     return { outcome: 'unknown', reason: unclear, httpStatus, serverTime };
@@ -99,9 +100,16 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
   return confirm(answer, body.text, secret);
 }
 
+/** The wait that nobody asked for begins with this and doubles: a limit of so many calls a second is over at once. */
+const FIRST_THROTTLE_MS = 1000;
+
 function throttle(context: Context, answer: Answer, reason: string): CreateOutcome {
-  const now = context.clock.now();
-  const retryAt = now + (waitAsked(answer, now) ?? context.retry.maxDelayMs);
+  const { throttledInRow, retry, clock } = context;
+  const now = clock.now();
+  const asked = waitAsked(answer, now);
+  const own = Math.min(retry.maxDelayMs, FIRST_THROTTLE_MS * 2 ** Math.min(throttledInRow.creates, 16));
+  if (asked === null) throttledInRow.creates++;
+  const retryAt = now + (asked ?? own);
   context.gate.closeUntil(retryAt);
   return { outcome: 'throttled', httpStatus: answer.status, retryAt, reason };
 }

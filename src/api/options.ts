@@ -85,6 +85,8 @@ export interface Context {
   gate: Gate;
   ca: string | null;
   onRequest: (info: RequestInfo) => void;
+  /** Creates in a row that were throttled without being told until when. */
+  throttledInRow: { creates: number };
 }
 
 export function settle(options: ClientOptions): Context {
@@ -106,6 +108,7 @@ export function settle(options: ClientOptions): Context {
     gate: options.gate ?? createGate(),
     ca: options.ca ?? null,
     onRequest: harmless(options),
+    throttledInRow: { creates: 0 },
   };
 }
 

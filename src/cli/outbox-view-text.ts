@@ -82,11 +82,37 @@ export function showText(row: OutboxRow, attempts: AttemptRow[], posts: ViewedPo
     parts.push(
       ...section(CANDIDATES[row.state === 'uncertain' ? 'open' : 'settled'], postsTable(candidates, row)),
     );
+  if (row.state === 'uncertain' && candidates.length > 0)
+    parts.push(...section('side by side', comparison(row, candidates.slice(0, MOST_COMPARED))));
   const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
   if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
   const next = advice(row);
   if (next.length > 0) parts.push('', ...next);
   return parts.join('\n');
+}
+
+/** More columns than this fit into no terminal. */
+const MOST_COMPARED = 3;
+const COMPARED_WIDTH = 36;
+
+/** What was sent beside what the posts show, field by field. */
+function comparison(row: OutboxRow, posts: ViewedPost[]): string {
+  const cell = (text: string | null): string => cut(text ?? '', COMPARED_WIDTH);
+  const line = (name: string, sent: string | null, shown: (post: ViewedPost) => string | null): string[] => [
+    name,
+    cell(sent),
+    ...posts.map((post) => cell(shown(post))),
+  ];
+  return table(
+    ['', 'sent', ...posts.map(({ id }) => `#${id}`)],
+    [
+      line('title', row.title, (post) => post.title),
+      line('content', row.content, (post) => post.content),
+      line('board', row.board, (post) => post.board),
+      line('by', row.email ?? 'the owner', (post) => post.creator_email ?? post.creator_name),
+      line('made', row.first_sent_at, (post) => post.created),
+    ],
+  );
 }
 
 const CANDIDATES = { open: 'it could be one of these posts', settled: 'posts that look the same' };
@@ -109,6 +135,7 @@ function fieldsText(row: OutboxRow): string {
     ['not before', row.not_before],
     ['post', row.post_id],
     ['url', row.url],
+    ['matched', row.matched],
     ['second post', row.duplicate_of],
     ['accepted', row.created_at],
     ['first sent', row.first_sent_at],

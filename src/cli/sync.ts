@@ -90,8 +90,8 @@ async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promis
   if (!outcome.done) return [];
   const { resource, mode, outcome: end, startedAt } = outcome.summary;
   if (resource !== 'posts' || mode !== 'sweep' || end !== 'complete') return [];
-  const { lookAfter } = await import('../outbox/after-look.ts');
-  const rows = await lookAfter(outbox, clock, startedAt);
+  const { checkAfterSweep } = await import('../outbox/after-check.ts');
+  const rows = await checkAfterSweep(outbox, clock, startedAt);
   return rows.map(({ id, state, post_id, duplicate_of, candidates }) => {
     const posts = [post_id, duplicate_of, ...candidates].filter((post) => post !== null);
     return { row: id, state, posts: [...new Set(posts)] };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { OutboxRow, OutboxState, OutboxStore, PostText } from '../store/outbox/seam.ts';
 import { batchId } from './import/batch-id.ts';
-import { twinKey } from './match.ts';
+import { contentHash } from './match.ts';
 
 export interface Desk {
   store: OutboxStore;
@@ -26,7 +26,7 @@ export async function acceptPost(
     batch: batchId('api', now, random),
     source_key,
     line: null,
-    twin_key: twinKey(post),
+    content_hash: contentHash(post),
   };
   const [taken] = await store.accept([row], now);
   if (!taken || taken.outcome === 'conflict') return null;

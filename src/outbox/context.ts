@@ -1,11 +1,15 @@
 import type { Client } from '../api/client.ts';
+import type { Gate } from '../api/gate.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Post } from '../contract/decode.ts';
 import type { OutboxStore } from '../store/outbox/seam.ts';
 
 /** What sending and reconciling work with. */
 export interface OutboxContext {
   store: OutboxStore;
   client: Client;
+  /** Closed while the upstream wants no calls: no row is claimed meanwhile. */
+  gate: Pick<Gate, 'closedUntil'>;
   clock: Clock;
   signal: AbortSignal;
   /** How long one create may take in all. */
@@ -13,4 +17,8 @@ export interface OutboxContext {
   /** How long after its deadline an unclear attempt is left to settle, at least. */
   settleMs: number;
   random: () => number;
+  /** Writes listed posts into the mirror, so that a person who has to choose between them can see them at once. */
+  observe?: (posts: Post[]) => Promise<void>;
+  /** Called for every page that reconcile has read: a long list is no standstill. */
+  onPage?: () => void;
 }

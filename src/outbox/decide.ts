@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Arrow, OutboxRow, OutboxStore, RowChange } from '../store/outbox/seam.ts';
-import { AFTER_LOOKS } from './push.ts';
-import { ARROWS } from './states.ts';
+import type { OutboxRow, OutboxStore, RowChange, Transition } from '../store/outbox/seam.ts';
+import { SWEEP_CHECKS } from './push.ts';
+import { TRANSITIONS } from './states.ts';
 
 interface Desk {
   store: OutboxStore;
@@ -12,12 +12,12 @@ interface Desk {
 /** A person: send it again. */
 export async function retry({ store, clock }: Desk, id: number): Promise<OutboxRow> {
   const change = { now: clock.now(), notBefore: null, notFound: 0, candidates: [], error: null };
-  return await decide(store, id, 'sent again', ARROWS.retry, change);
+  return await decide(store, id, 'sent again', TRANSITIONS.retry, change);
 }
 
 /** A person: drop it. */
 export async function cancel({ store, clock }: Desk, id: number): Promise<OutboxRow> {
-  return await decide(store, id, 'cancelled', ARROWS.cancel, { now: clock.now() });
+  return await decide(store, id, 'cancelled', TRANSITIONS.cancel, { now: clock.now() });
 }
 
 /** A person: it is this post. */
@@ -31,28 +31,28 @@ export async function resolve(
       hint: 'One post can be the outcome of one row only.',
     });
   const { id: postId, url } = post;
-  const change = { now: clock.now(), postId, url, error: null, looksLeft: AFTER_LOOKS };
-  return await decide(store, id, 'resolved', ARROWS.resolve, change);
+  const change = { now: clock.now(), postId, url, error: null, checksLeft: SWEEP_CHECKS };
+  return await decide(store, id, 'resolved', TRANSITIONS.resolve, change);
 }
 
 async function decide(
   store: OutboxStore,
   id: number,
   wish: string,
-  arrow: Arrow,
+  transition: Transition,
   change: RowChange,
 ): Promise<OutboxRow> {
   const row = await store.find(id);
   if (!row) throw noRow(id);
-  const moved = await store.move(id, arrow, change);
+  const moved = await store.move(id, transition, change);
   if (moved) return moved;
   const now = (await store.find(id)) ?? row;
-  if (now.erased_at !== null && arrow.to === 'ready')
+  if (now.erased_at !== null && transition.to === 'ready')
     throw new AppError('usage', `row ${id} cannot be ${wish}: its text was erased`, {
       hint: 'Create the post anew, if the person agrees.',
     });
   throw new AppError('usage', `row ${id} cannot be ${wish}: it is ${STATE_WORDS[now.state]}`, {
-    hint: `Only a row that is ${arrow.from.join(' or ')} can be.`,
+    hint: `Only a row that is ${transition.from.join(' or ')} can be.`,
   });
 }
 

@@ -1,9 +1,9 @@
 import { AppError } from '../base/errors.ts';
 import type { Lock } from '../store/mirror/seam.ts';
 import type { StateCounts } from '../store/outbox/seam.ts';
-import { doubtAfter, type OutboxContext, push } from './push.ts';
-import { reconcile } from './reconcile.ts';
-import { ARROWS } from './states.ts';
+import { highestListed, type OutboxContext, push, settleFrom } from './push.ts';
+import { reconcile, reconcileAt } from './reconcile.ts';
+import { TRANSITIONS } from './states.ts';
 
 export interface DriveOptions {
   /** Only rows of this batch; null for all. */
@@ -33,6 +33,7 @@ async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock
   try {
     await recoverOrphans(context);
     await endPause(context);
+    await highestListed(context);
     await sendAll(context, options);
   } finally {
     lock.release();
@@ -50,7 +51,7 @@ export async function recoverOrphans(context: OutboxContext): Promise<number> {
     const change = {
       now,
       error: 'the sender died while this was on its way',
-      ...(await doubtAfter(context, latest)),
+      ...(await settleFrom(context, latest)),
     };
     const attempt = {
       id: row.id,
@@ -59,7 +60,7 @@ export async function recoverOrphans(context: OutboxContext): Promise<number> {
       httpStatus: null,
       error: change.error,
     };
-    await context.store.endAttempt({ ...attempt, arrow: ARROWS.doubt, change });
+    await context.store.endAttempt({ ...attempt, transition: TRANSITIONS.markAmbiguous, change });
   }
   return rows.length;
 }
@@ -78,19 +79,25 @@ async function sendAll(context: OutboxContext, options: DriveOptions): Promise<v
   while (!(await store.isOver(options.batch))) {
     signal.throwIfAborted();
     if (await store.isSenderWanted()) return;
-    const { ready, settled, at } = await store.next(clock.now(), options.batch);
-    if (settled !== null) await reconcileOne(context, settled);
+    const now = clock.now();
+    const { ready, unclear, at } = await store.next(now, options.batch);
+    const settledAt = unclear && reconcileAt(unclear, context.settleMs);
+    const closedUntil = context.gate.closedUntil(now);
+    if (closedUntil !== null) await clock.sleep(waitFor(now, closedUntil), signal);
+    else if (settledAt !== null && settledAt <= now) await reconcileAll(context);
     else if (ready !== null) {
-      await clock.sleep(pace(clock.now()), signal);
+      await clock.sleep(pace(now), signal);
       await pushOne(context, ready);
-    } else await clock.sleep(waitFor(at, clock.now()), signal);
+    } else await clock.sleep(waitFor(now, at, settledAt), signal);
     await tell();
   }
   options.onProgress?.(await store.counts(options.batch));
 }
 
-function waitFor(at: number | null, now: number): number {
-  return at === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(1, at - now));
+/** Until the first of these moments, and never for long. */
+function waitFor(now: number, ...times: (number | null)[]): number {
+  const next = Math.min(now + LOOK_MS, ...times.filter((time) => time !== null));
+  return Math.max(1, next - now);
 }
 
 /** Counting a large outbox takes longer than sending a row, so it is done as often as people can follow. */
@@ -108,9 +115,10 @@ async function pushOne(context: OutboxContext, id: number): Promise<void> {
   if (result.sent ? result.outcome === 'unauthorised' : result.reason === 'paused') throw refusedToken();
 }
 
-async function reconcileOne(context: OutboxContext, id: number): Promise<void> {
-  const result = await reconcile(context, id);
-  if (result === 'later' && (await context.store.paused()) !== null) throw refusedToken();
+async function reconcileAll(context: OutboxContext): Promise<void> {
+  const results = await reconcile(context);
+  const isPostponed = [...results.values()].includes('later');
+  if (isPostponed && (await context.store.paused()) !== null) throw refusedToken();
 }
 
 function refusedToken(): AppError {

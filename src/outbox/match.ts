@@ -1,71 +1,57 @@
 import { hash } from 'node:crypto';
 import type { PostText } from '../store/outbox/seam.ts';
 
-/** A post as the upstream shows it, reduced to what can be compared with an outbox row. */
-export interface SeenPost {
-  title: string;
-  content: string;
-  boardUrl: string;
-  creatorEmail: string | null;
-}
-
-/** Whether a post of the upstream can be the one this row asked for. The service may wrap, trim and re-encode what it is given. */
-export function looksLike(row: PostText, post: SeenPost): boolean {
-  return likeness(row)(post);
-}
-
-/** The same for many posts: the row is taken apart once. */
-export function likeness(row: PostText): (post: SeenPost) => boolean {
-  const board = slug(row.board);
-  const [title, content] = [essence(row.title), essence(row.content)];
-  return (post) =>
-    slug(post.boardUrl) === board &&
-    isSamePerson(row.email, post.creatorEmail) &&
-    essence(post.title) === title &&
-    essence(post.content) === content;
-}
-
 /**
- * Equal for any two rows that one and the same post could look like. The person is left out of it: a row of the token's owner
- * is recognised by whatever creator the post shows, and a service may hide its customers' addresses.
+ * Equal for any two rows that one and the same post could be taken for, word for word. The person is left out of it: a service may
+ * show any creator for a row of the token's owner, and may hide its customers' addresses.
  */
-export function twinKey({ board, title, content }: PostText): string {
-  const parts = [slug(board), essence(title), essence(content)];
+export function contentHash({
+  board,
+  title,
+  content,
+}: Pick<PostText, 'board' | 'title' | 'content'>): string {
+  const parts = [boardSlug(board), normalizedText(title), normalizedText(content)];
   return hash('sha256', parts.map((part) => `${part.length}:${part}`).join(''), 'base64url');
 }
 
-/** The words of a text, without mark-up and escaping, for looking it up. */
-export function plainText(text: string): string {
-  return unescaped(withoutTags(text));
-}
-
-/** Nobody knows the address of the token's owner, and an address that is not shown rules nobody out. */
-function isSamePerson(email: string | null, shown: string | null): boolean {
-  if (email === null || shown === null || shown.trim() === '') return true;
-  return email.trim().toLowerCase() === shown.trim().toLowerCase();
-}
-
 /** The short part of a board's URL, also of one that already is just that. */
-function slug(url: string): string {
+export function boardSlug(url: string): string {
   const path = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
   return path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+}
+
+/** One mailbox however it is written: case, what follows a plus, and the dots and the second name of one large provider. */
+export function mailbox(address: string): string {
+  const [local = '', domain = ''] = address
+    .trim()
+    .toLowerCase()
+    .split(/@(?=[^@]*$)/);
+  const name = local.replace(/\+.*$/, '');
+  const isGoogle = domain === 'gmail.com' || domain === 'googlemail.com';
+  return isGoogle ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`;
+}
+
+/**
+ * What is left when mark-up, escaping and white space are taken away: texts with the same normalized text count as the same. One
+ * form for everything, because then two rows that match one post always match each other, which the content hash relies on.
+ */
+export function normalizedText(text: string): string {
+  const plain = withoutMarkup(text);
+  return (COMPOSABLE.test(plain) ? plain.normalize('NFC') : plain).replace(/\s+/g, '');
 }
 
 /** Nobody escapes a text more often than this; a hostile one could pretend to, a megabyte deep. */
 const MOST_ROUNDS = 8;
 
-/**
- * What is left when mark-up, escaping and white space are taken away, as often as there is any: texts with the same essence count
- * as the same. One form for everything, because then two rows that match one post always match each other, which twins rely on.
- */
-function essence(text: string): string {
+/** Without tags and escapes, as often as there are any. */
+export function withoutMarkup(text: string): string {
   let plain = text;
   for (let round = 0; round < MOST_ROUNDS && /[<&]/.test(plain); round++) {
     const before = plain;
     plain = unescaped(withoutTags(plain));
     if (plain === before) break;
   }
-  return (COMPOSABLE.test(plain) ? plain.normalize('NFC') : plain).replace(/\s+/g, '');
+  return plain;
 }
 
 /** Below the first combining mark every text is already in its normal form. */
@@ -85,17 +71,86 @@ function withoutTags(text: string): string {
   return kept.join('');
 }
 
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+/** The names a service is likely to write; accented letters are made of their two parts. */
+const ENTITIES: Record<string, string> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', shy: '', zwj: '', zwnj: '' },
+  ...{
+    hellip: '…',
+    mdash: '—',
+    ndash: '–',
+    lsquo: '‘',
+    rsquo: '’',
+    ldquo: '“',
+    rdquo: '”',
+    sbquo: '‚',
+    bdquo: '„',
+  },
+  ...{
+    laquo: '«',
+    raquo: '»',
+    bull: '•',
+    middot: '·',
+    copy: '©',
+    reg: '®',
+    trade: '™',
+    sect: '§',
+    para: '¶',
+  },
+  ...{
+    euro: '€',
+    pound: '£',
+    yen: '¥',
+    cent: '¢',
+    deg: '°',
+    plusmn: '±',
+    times: '×',
+    divide: '÷',
+    micro: 'µ',
+  },
+  ...{
+    iexcl: '¡',
+    iquest: '¿',
+    szlig: 'ß',
+    aelig: 'æ',
+    AElig: 'Æ',
+    oelig: 'œ',
+    OElig: 'Œ',
+    oslash: 'ø',
+    Oslash: 'Ø',
+  },
+  ...{
+    eth: 'ð',
+    ETH: 'Ð',
+    thorn: 'þ',
+    THORN: 'Þ',
+    sup1: '¹',
+    sup2: '²',
+    sup3: '³',
+    frac12: '½',
+    frac14: '¼',
+  },
+  ...{ frac34: '¾', ordf: 'ª', ordm: 'º', rarr: '→', larr: '←', le: '≤', ge: '≥', ne: '≠' },
+};
+const MARKS: Record<string, string> = {
+  ...{ acute: '\u0301', grave: '\u0300', circ: '\u0302', tilde: '\u0303' },
+  ...{ uml: '\u0308', ring: '\u030a', cedil: '\u0327', caron: '\u030c' },
+};
 
 function unescaped(text: string): string {
   return text.replace(
-    /&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{2,5});/gi,
+    /&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z][a-z0-9]{1,7});/gi,
     (whole, name: string) => entity(name) ?? whole,
   );
 }
 
 function entity(name: string): string | undefined {
-  if (!name.startsWith('#')) return ENTITIES[name.toLowerCase()];
+  if (!name.startsWith('#')) return named(name);
   const code = name[1]?.toLowerCase() === 'x' ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}
+
+function named(name: string): string | undefined {
+  const known = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : ENTITIES[name.toLowerCase()];
+  const mark = MARKS[name.slice(1)];
+  return known ?? (mark === undefined ? undefined : `${name[0]}${mark}`);
 }

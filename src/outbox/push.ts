@@ -1,22 +1,20 @@
 import type { Client, CreateOutcome } from '../api/client.ts';
 import { crashPoint } from '../base/crash.ts';
-import type { AttemptEnd, OutboxRow, OutboxStore, PostText, Refusal, Words } from '../store/outbox/seam.ts';
+import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
-import { graced } from './grace.ts';
-import { type Look, look } from './look.ts';
-import { likeness, plainText } from './match.ts';
-import { AFTER_LOOKS, ARROWS } from './states.ts';
-import { givenUp, lookLater } from './unsettled.ts';
+import { bind, park } from './reconcile.ts';
+import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
+import { ask } from './window.ts';
 
 export type { OutboxContext } from './context.ts';
-export { AFTER_LOOKS } from './states.ts';
+export { SWEEP_CHECKS } from './states.ts';
 
 export type PushResult =
   | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome'] }
   | { sent: false; reason: Hindrance };
 
 /** Why nothing went out. */
-type Hindrance = Refusal['refused'] | 'recognised';
+type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'rate limit';
 
 const FIRST_RETRY_MS = 2000;
 const LAST_RETRY_MS = 300_000;
@@ -25,15 +23,13 @@ const LAST_RETRY_MS = 300_000;
 export async function push(context: OutboxContext, id: number): Promise<PushResult> {
   const { store, client, clock, signal, createMs } = context;
   signal.throwIfAborted();
-  const refusal = await store.refusal(id, clock.now());
-  const before = refusal ? null : await store.find(id);
-  if (!before) return { sent: false, reason: refusal?.refused ?? 'gone' };
-  const baseline = await lookalikes(store, before);
-  const hindrance = before.was_ambiguous ? await recognise(context, before, baseline) : null;
+  const hindrance = await hindranceTo(context, id);
   if (hindrance !== null) return { sent: false, reason: hindrance };
+  const listedMaxId = await highestListed(context);
+  signal.throwIfAborted();
   const now = clock.now();
   const deadline = now + createMs;
-  const claimed = await store.claim({ id, arrow: ARROWS.claim, now, deadline, baseline });
+  const claimed = await store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
@@ -45,38 +41,87 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   return { sent: true, row: row ?? claimed, outcome: outcome.outcome };
 }
 
-/** Posts of the mirror that this row could be taken for. */
-async function lookalikes(store: OutboxStore, row: OutboxRow): Promise<number[]> {
-  const found = await store.lookalikes(wordsOf(row));
-  const isLike = likeness(row);
-  return found
-    .filter((post) => isLike({ ...post, boardUrl: post.board_slug, creatorEmail: post.creator_email }))
-    .map((post) => post.id);
+/** An attempt is claimed only when a request can leave, and a row that was once unclear only when no post could be its own. */
+async function hindranceTo(context: OutboxContext, id: number): Promise<Hindrance | null> {
+  const { store, clock, gate } = context;
+  const refusal = await store.refusal(id, clock.now());
+  if (refusal) return refusal.refused;
+  if (gate.closedUntil(clock.now()) !== null) return 'rate limit';
+  const row = await store.find(id);
+  if (!row) return 'gone';
+  return row.was_ambiguous ? await checkBeforeResend(context, row) : null;
 }
 
-/**
- * A row that was sent before and not found may have turned up in the mirror since: then it must not go out again. What turned up is
- * looked at in the list itself, where it is also known when it was made.
- */
-async function recognise(context: OutboxContext, row: OutboxRow, alike: number[]): Promise<Hindrance | null> {
-  const { store, clock } = context;
-  const fresh = alike.filter((id) => !row.baseline.includes(id));
-  if ((await store.boundPosts(fresh)).size === fresh.length) return null;
-  let seen: Look;
-  try {
-    seen = await look(context, row);
-  } catch (error) {
-    await lookLater(context, row, ARROWS.hold, error);
-    return (await store.paused()) === null ? 'not due' : 'paused';
+/** What came into the mirror since the row was reconciled may be its post: the same question as there, once more. */
+async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promise<Hindrance | null> {
+  const { store, clock, settleMs } = context;
+  const now = clock.now();
+  // Alone it has the fewest posts to be compared with, and most rows need no more.
+  const alone = (await ask(store, now, [row])).verdicts.get(row.id);
+  if (alone?.kind === 'none') return null;
+  const { verdicts } = await ask(store, now, await store.claimants());
+  const verdict = verdicts.get(row.id);
+  if (!verdict || verdict.kind === 'none') return null;
+  if (verdict.kind === 'match')
+    return (await bind(context, row, verdict)) === 'found' ? 'adopted' : 'not due';
+  if (!verdict.isOpen) {
+    await park(context, row, verdict.posts);
+    return 'uncertain';
   }
-  const [match, ...others] = seen.matches;
-  if (!match) return null;
-  const change = { now: clock.now(), postId: match.id, url: match.url, error: null, looksLeft: AFTER_LOOKS };
-  const moved =
-    others.length === 0
-      ? await store.move(row.id, ARROWS.recognise, change)
-      : await store.move(row.id, ARROWS.giveUp, givenUp(row, seen, clock.now()));
-  return moved ? 'recognised' : null;
+  const error = 'a post that could be this one may still prove to be another row’s';
+  await store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
+  return 'not due';
+}
+
+/** How old a read of the list may be to tell which posts stood there before a row was sent. */
+const BASELINE_MS = 600_000;
+const BASELINE_PATIENCE_MS = 3000;
+const baselines = new WeakMap<object, { at: number; maxId: number | null }>();
+
+/**
+ * Where no pass has read the posts lately, the first page tells up to which id they stood there before: else every post of the list
+ * would look new if the row became unclear. Only a page in falling order tells; one that cannot be read tells nothing. A sender asks
+ * before its first row, so that the pace of the rows stays even.
+ */
+export async function highestListed({ store, client, clock, signal }: OutboxContext): Promise<number | null> {
+  const now = clock.now();
+  const isRecent = (at: number): boolean => now >= at && now - at < BASELINE_MS;
+  const { readAt } = await store.knowledge();
+  if (readAt !== null && isRecent(readAt)) return null;
+  const last = baselines.get(store);
+  if (last && isRecent(last.at)) return last.maxId;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(BASELINE_PATIENCE_MS)]);
+  const ids = await client.page('posts', '', limited).then(
+    ({ rows }) => rows.map(({ id }) => id),
+    () => [],
+  );
+  const isFalling = ids.every((id, n) => n === 0 || id < (ids[n - 1] ?? 0));
+  const maxId = isFalling ? (ids[0] ?? null) : null;
+  baselines.set(store, { at: now, maxId });
+  return maxId;
+}
+
+/** A create that is under way when we are told to stop has this long to be answered: cut off at once, it would be unclear. */
+const GRACE_MS = 8000;
+
+async function graced<T>(
+  { clock, signal }: OutboxContext,
+  work: (extended: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [extended, over] = [new AbortController(), new AbortController()];
+  const onStop = (): void => {
+    clock.sleep(GRACE_MS, over.signal).then(
+      () => extended.abort(signal.reason),
+      () => undefined,
+    );
+  };
+  signal.addEventListener('abort', onStop, { once: true });
+  try {
+    return await work(extended.signal);
+  } finally {
+    signal.removeEventListener('abort', onStop);
+    over.abort();
+  }
 }
 
 async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promise<CreateOutcome> {
@@ -93,11 +138,11 @@ async function record(
 ): Promise<OutboxRow | null> {
   const ended = await context.store.endAttempt(await endOf(context, row, outcome, deadline));
   if (ended || outcome.outcome !== 'confirmed') return ended;
-  return await context.store.endAttempt(await endOf(context, row, doubtful(outcome), deadline));
+  return await context.store.endAttempt(await endOf(context, row, unclear(outcome), deadline));
 }
 
 /** An id that already confirms another row cannot be this one's: then the answer says nothing. */
-function doubtful({
+function unclear({
   postId,
   httpStatus,
   serverTime,
@@ -122,31 +167,37 @@ async function endOf(
     error: reasonOf(outcome),
   };
   const change = { now, error: reasonOf(outcome) };
-  const looksLeft = row.was_ambiguous ? AFTER_LOOKS : 0;
+  const checksLeft = row.was_ambiguous ? SWEEP_CHECKS : 0;
   switch (outcome.outcome) {
     case 'confirmed':
       return {
         ...attempt,
-        arrow: ARROWS.confirm,
-        change: { now, postId: outcome.postId, url: outcome.url, error: null, looksLeft },
+        transition: TRANSITIONS.confirm,
+        change: { now, postId: outcome.postId, url: outcome.url, error: null, checksLeft },
       };
     case 'rejected':
-      return { ...attempt, arrow: ARROWS.reject, change: { ...change, looksLeft } };
+      return { ...attempt, transition: TRANSITIONS.reject, change: { ...change, checksLeft } };
     case 'throttled':
-      return { ...attempt, arrow: ARROWS.release, change: { ...change, notBefore: outcome.retryAt } };
+      return {
+        ...attempt,
+        // Another request has met the limit since this row was claimed.
+        isVoid: outcome.httpStatus === null,
+        transition: TRANSITIONS.release,
+        change: { ...change, notBefore: outcome.retryAt },
+      };
     case 'unauthorised':
-      return { ...attempt, arrow: ARROWS.release, change };
+      return { ...attempt, transition: TRANSITIONS.release, change };
     case 'not-sent':
       return {
         ...attempt,
-        arrow: ARROWS.release,
+        transition: TRANSITIONS.release,
         change: { ...change, notBefore: now + backoff(row.attempts, context.random) },
       };
     case 'unknown':
       return {
         ...attempt,
-        arrow: ARROWS.doubt,
-        change: { ...change, ...(await doubtAfter(context, Math.max(now, deadline))) },
+        transition: TRANSITIONS.markAmbiguous,
+        change: { ...change, ...(await settleFrom(context, Math.max(now, deadline))) },
       };
   }
 }
@@ -155,17 +206,12 @@ async function endOf(
  * An unclear attempt is left to settle from the last moment at which it can have left this machine: its deadline, or later, where
  * the process was frozen or died without having said a word.
  */
-export async function doubtAfter(
+export async function settleFrom(
   { store, settleMs }: OutboxContext,
   from: number,
 ): Promise<{ notBefore: number; wasAmbiguous: true }> {
   const settle = Math.max(settleMs, 3 * (await store.worstListDelay()));
   return { notBefore: from + settle, wasAmbiguous: true };
-}
-
-/** The words to look a row up by in the mirror. */
-export function wordsOf({ title, content }: PostText): Words {
-  return { given: title, title: plainText(title), content: plainText(content) };
 }
 
 /** Capped exponential with equal jitter. */

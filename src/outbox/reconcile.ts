@@ -1,45 +1,110 @@
 import { crashPoint } from '../base/crash.ts';
-import type { Post } from '../contract/decode.ts';
-import type { OutboxRow } from '../store/outbox/seam.ts';
+import { codeOf, messageOf } from '../base/errors.ts';
+import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
-import { type Look, look } from './look.ts';
-import { AFTER_LOOKS, ARROWS } from './states.ts';
-import { givenUp, lookLater } from './unsettled.ts';
+import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
+import type { SeenPost, Verdict } from './unaccounted.ts';
+import { ask, isUnsettled, type Listed, laneOf, readWindow } from './window.ts';
 
-export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later' | 'gone';
+export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
-/** Finds out what became of one ambiguous row, by reading only. A list that cannot be read leaves it as it is, for later. */
-export async function reconcile(context: OutboxContext, id: number): Promise<ReconcileResult> {
-  const row = await context.store.find(id);
-  if (row?.state !== 'ambiguous' || row.first_sent_at === null) return 'gone';
-  let seen: Look;
-  try {
-    seen = await look(context, row);
-  } catch (error) {
-    await lookLater(context, row, ARROWS.wait, error);
-    return 'later';
-  }
-  crashPoint('reconcile:read');
-  const result = await conclude(context, row, seen);
-  crashPoint('reconcile:recorded');
-  return result;
+/** One read of the list serves every row that has settled, so the first to settle waits this long for the others. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** When the next reconcile is due: with the last row that settles, or so long after the first. */
+export function reconcileAt({ first, last }: Unclear, settleMs: number): number {
+  return Math.min(last, first + Math.min(settleMs, LONGEST_WAIT_MS));
 }
 
-async function conclude(context: OutboxContext, row: OutboxRow, seen: Look): Promise<ReconcileResult> {
-  const { store, clock, settleMs } = context;
-  const now = clock.now();
-  const [match, ...others] = seen.matches;
-  if (match) return others.length === 0 ? await bind(context, row, match) : await giveUp(context, row, seen);
-  if (seen.isHidden || row.not_found + 1 >= MOST_NOT_FOUND) return await giveUp(context, row, seen);
-  if (row.not_found === 0 || seen.isCurrent) {
-    const error = 'not in the list after an unclear attempt; sent again';
-    await store.move(row.id, ARROWS.sendAgain, { now, notBefore: null, notFound: row.not_found + 1, error });
-    return 'send again';
+/**
+ * Finds out what became of every ambiguous row that has settled, by reading only, in one pass over the pages of their window. A row
+ * that is about to be sent again is checked by the same pass. A list that cannot be read leaves all of them as they are, for later.
+ */
+export async function reconcile(context: OutboxContext): Promise<Map<number, ReconcileResult>> {
+  const { store, clock } = context;
+  const isDue = (row: OutboxRow): boolean => row.state === 'ambiguous' && !isUnsettled(row, clock.now());
+  const due = (await store.claimants()).filter(isDue);
+  if (due.length === 0) return new Map();
+  let seen: Seen;
+  try {
+    seen = await readFor(context, due);
+  } catch (error) {
+    for (const row of due) await postpone(context, row, TRANSITIONS.wait, error);
+    return new Map(due.map(({ id }) => [id, 'later']));
   }
-  if (!(await isWorthWaiting(context, row))) return await giveUp(context, row, seen);
-  const error = 'not in the list again; waiting for another post to show that the list is up to date';
-  await store.move(row.id, ARROWS.wait, { now, notBefore: now + settleMs, error });
-  return 'later';
+  crashPoint('reconcile:read');
+  const results = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
+  crashPoint('reconcile:recorded');
+  return results;
+}
+
+interface Seen {
+  verdicts: Map<number, Verdict>;
+  rows: OutboxRow[];
+  latest: Listed['latest'];
+}
+
+/** Only two reads without it count as none: a post that slips from one page to the next during a read is missed by one of them. */
+async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promise<Seen> {
+  const first = await readWindow(context, due);
+  const seen = await judged(context, first);
+  if (due.every(({ id }) => seen.verdicts.get(id)?.kind === 'match')) return seen;
+  const second = await readWindow(context, due);
+  for (const [id, post] of first.posts) if (!second.posts.has(id)) second.posts.set(id, post);
+  for (const [lane, sent] of second.latest)
+    second.latest.set(lane, [sent, first.latest.get(lane) ?? ''].sort()[0] ?? '');
+  return await judged(context, second);
+}
+
+/** The rows as they stand after the read: meanwhile others were sent, and a listed post may be theirs. */
+async function judged({ store, clock }: OutboxContext, listed: Listed): Promise<Seen> {
+  const rows = await store.claimants();
+  const { verdicts } = await ask(store, clock.now(), rows, listed);
+  return { verdicts, rows, latest: listed.latest };
+}
+
+async function concludeAll(
+  context: OutboxContext,
+  due: ReadonlySet<number>,
+  { rows, verdicts, latest }: Seen,
+): Promise<Map<number, ReconcileResult>> {
+  const results = new Map<number, ReconcileResult>();
+  for (const row of rows) {
+    const verdict = verdicts.get(row.id);
+    if (!verdict) continue;
+    const result = due.has(row.id)
+      ? await conclude(context, row, verdict, latest)
+      : await early(context, row, verdict);
+    if (result) results.set(row.id, result);
+  }
+  return results;
+}
+
+async function conclude(
+  context: OutboxContext,
+  row: OutboxRow,
+  verdict: Verdict,
+  latest: Listed['latest'],
+): Promise<ReconcileResult> {
+  if (verdict.kind === 'match') return await bind(context, row, verdict);
+  if (verdict.kind === 'none') return await concludeNone(context, row, latest);
+  if (verdict.isOpen && isWithinPatience(row.first_sent_at, context.clock.now()))
+    return await waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
+  return await park(context, row, verdict.posts);
+}
+
+/** Not settled yet, or about to be sent again: what is certain is certain already, everything else has time. */
+async function early(
+  context: OutboxContext,
+  row: OutboxRow,
+  verdict: Verdict,
+): Promise<ReconcileResult | null> {
+  if (row.state !== 'ready' && row.state !== 'ambiguous') return null;
+  if (verdict.kind === 'match' && (row.state === 'ready' || verdict.matched === 'exact'))
+    return await bind(context, row, verdict);
+  if (row.state === 'ready' && verdict.kind === 'candidates' && !verdict.isOpen)
+    return await park(context, row, verdict.posts);
+  return null;
 }
 
 /**
@@ -48,22 +113,115 @@ async function conclude(context: OutboxContext, row: OutboxRow, seen: Look): Pro
  * attempts without a post are enough in any case.
  */
 const MOST_NOT_FOUND = 4;
+
+async function concludeNone(
+  context: OutboxContext,
+  row: OutboxRow,
+  latest: Listed['latest'],
+): Promise<ReconcileResult> {
+  const { store, clock } = context;
+  const now = clock.now();
+  if (Date.parse(row.changed_at) > now)
+    return await waitFor(context, row, 'the clock was set back: it settles anew');
+  if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
+  const last = (await store.attempts(row.id)).at(-1);
+  const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
+  if (row.not_found === 0 || isCurrent) {
+    const error = 'no post in the list is unaccounted for after an unclear attempt; sent again';
+    await store.move(row.id, TRANSITIONS.sendAgain, {
+      now,
+      notBefore: null,
+      notFound: row.not_found + 1,
+      error,
+    });
+    return 'send again';
+  }
+  const isWorthWaiting =
+    isWithinPatience(last?.ended_at ?? row.changed_at, now) && (await store.hasSuccessor(row));
+  if (!isWorthWaiting) return await park(context, row, []);
+  return await waitFor(
+    context,
+    row,
+    'not in the list again; waiting for another post to show that the list is up to date',
+  );
+}
+
 const PATIENCE_MS = 6 * 3_600_000;
 
-/** Whether a post that shows how far the list has come can still be expected. */
-async function isWorthWaiting({ store, clock }: OutboxContext, row: OutboxRow): Promise<boolean> {
-  const ended = (await store.attempts(row.id)).at(-1)?.ended_at ?? row.changed_at;
-  return clock.now() - Date.parse(ended) < PATIENCE_MS && (await store.hasSuccessor(row));
+function isWithinPatience(since: string | null, now: number): boolean {
+  const waited = now - Date.parse(since ?? '');
+  return waited >= 0 && waited < PATIENCE_MS;
 }
 
-async function bind({ store, clock }: OutboxContext, row: OutboxRow, post: Post): Promise<ReconcileResult> {
-  const change = { now: clock.now(), postId: post.id, url: post.url, error: null, looksLeft: AFTER_LOOKS };
-  const bound = await store.move(row.id, ARROWS.found, change);
-  // Null: somebody has meanwhile said that this post is another row's. The next look leaves it out.
-  return bound ? 'found' : 'later';
+async function waitFor(
+  { store, clock, settleMs }: OutboxContext,
+  row: OutboxRow,
+  error: string,
+): Promise<'later'> {
+  const now = clock.now();
+  await store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + settleMs, error });
+  return 'later';
 }
 
-async function giveUp({ store, clock }: OutboxContext, row: OutboxRow, seen: Look): Promise<ReconcileResult> {
-  await store.move(row.id, ARROWS.giveUp, givenUp(row, seen, clock.now()));
+/** The post is this row's. Null of the store: a person has meanwhile said that it is another row's; the next pass leaves it out. */
+export async function bind(
+  { store, clock }: OutboxContext,
+  row: OutboxRow,
+  { post, matched }: Verdict & { kind: 'match' },
+): Promise<ReconcileResult> {
+  const transition = row.state === 'ready' ? TRANSITIONS.adopt : TRANSITIONS.found;
+  const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
+  return (await store.move(row.id, transition, { now: clock.now(), ...outcome })) ? 'found' : 'later';
+}
+
+/** Only a person can judge. */
+export async function park(
+  { store, clock, observe }: OutboxContext,
+  row: OutboxRow,
+  posts: readonly SeenPost[],
+): Promise<ReconcileResult> {
+  await observe?.(posts.flatMap(({ listed }) => listed ?? []));
+  const change: RowChange = {
+    now: clock.now(),
+    notBefore: null,
+    candidates: posts.flatMap(({ id }) => (id > 0 ? [id] : [])),
+    error: whyParked(row, posts),
+    checksLeft: SWEEP_CHECKS,
+  };
+  await store.move(row.id, TRANSITIONS.park, change);
   return 'uncertain';
+}
+
+function whyParked(row: OutboxRow, posts: readonly SeenPost[]): string {
+  if (posts.length === 0) return `not in the list after ${row.not_found + 1} unclear attempts`;
+  if (posts.every(({ creator }) => creator === null))
+    return 'a listed post that cannot be read could be this one';
+  return posts.length === 1
+    ? '1 post that nothing accounts for could be this one'
+    : `${posts.length} posts could be this one`;
+}
+
+const FIRST_WAIT_MS = 2000;
+const LAST_WAIT_MS = 300_000;
+
+/** The list could not be read: the row is left where it is until later. A refused token also pauses sending. */
+export async function postpone(
+  { store, clock, gate, random }: OutboxContext,
+  row: OutboxRow,
+  transition: Transition,
+  error: unknown,
+): Promise<void> {
+  const code = codeOf(error);
+  if (code === 'interrupted' || code === 'internal') throw error;
+  if (code === 'unauthorised') await store.setPaused('the upstream refused the token for reading');
+  const now = clock.now();
+  // The longer it has been waiting, the less another minute matters.
+  const waited = Math.max(0, now - Date.parse(row.first_sent_at ?? row.created_at));
+  const most = Math.min(LAST_WAIT_MS, Math.max(FIRST_WAIT_MS, waited / 10));
+  const notBefore = Math.max(now + most / 2 + (random() * most) / 2, gate.closedUntil(now) ?? 0);
+  await store.move(row.id, transition, {
+    now,
+    notBefore,
+    error: `could not look for it: ${messageOf(error)}`,
+  });
 }

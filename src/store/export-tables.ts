@@ -240,6 +240,7 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
       not_before: maybe(time),
       post_id: maybe(integer),
       url: maybe(text),
+      matched: maybe(word),
       last_error: maybe(text),
       duplicate_of: maybe(integer),
       created_at: time,
@@ -248,7 +249,7 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
     }),
     sql: `
       SELECT id, batch, source_key, line, kind, board, title, content, email, full_name, state, attempts, not_before,
-             post_id, url, last_error, duplicate_of, created_at, changed_at, erased_at
+             post_id, url, matched, last_error, duplicate_of, created_at, changed_at, erased_at
         FROM outbox
        WHERE id > $after AND id <= $upto
          AND ($since IS NULL OR changed_at >= $since OR created_at >= $since OR erased_at >= $since)

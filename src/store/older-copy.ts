@@ -120,7 +120,8 @@ export const MAYBE_SENT = 'this mirror is an older copy: it may have been sent s
  * sender, which finds it as an orphan; one that a person may have sent again is looked for if a person does so again.
  */
 function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
-  const window = 'was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since)';
+  const window = `was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since),
+                  known_max_id = iif(was_ambiguous, known_max_id, (SELECT max(id) FROM posts))`;
   db.prepare(`
     UPDATE outbox SET state = 'ambiguous', ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
                       last_error = $why, changed_at = $noticedAt

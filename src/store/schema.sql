@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 5; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 6; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -255,7 +255,7 @@ CREATE TABLE outbox (
   email         TEXT,
   full_name     TEXT,
   -- Equal for rows whose posts could not be told apart: those are never on their way at the same time.
-  twin_key      TEXT NOT NULL,
+  content_hash      TEXT NOT NULL,
   state         TEXT NOT NULL DEFAULT 'ready'
                 CHECK (state IN ('ready', 'sending', 'confirmed', 'rejected', 'ambiguous', 'uncertain', 'cancelled')),
   attempts      INTEGER NOT NULL DEFAULT 0,
@@ -274,11 +274,11 @@ CREATE TABLE outbox (
   candidates    TEXT NOT NULL DEFAULT '[]',
   was_ambiguous INTEGER NOT NULL DEFAULT 0 CHECK (was_ambiguous IN (0, 1)),
   -- Complete sweeps that still have to look for a second post of this row.
-  looks_left    INTEGER NOT NULL DEFAULT 0,
+  checks_left    INTEGER NOT NULL DEFAULT 0,
   -- A second post that matches this row: the harm that was done, if any.
   duplicate_of  INTEGER,
   created_at    TEXT NOT NULL,
-  changed_at    TEXT NOT NULL, erased_at TEXT,
+  changed_at    TEXT NOT NULL, erased_at TEXT, matched TEXT, known_max_id INTEGER,
   CHECK ((kind = 'as-user') = (email IS NOT NULL)),
   CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
 ) STRICT;
@@ -286,10 +286,6 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_due ON outbox (state, not_before);
 
 CREATE INDEX outbox_by_batch ON outbox (batch, state, not_before);
-
-CREATE INDEX outbox_by_twin ON outbox (twin_key);
-
-CREATE INDEX outbox_to_look_after ON outbox (id) WHERE looks_left > 0;
 
 CREATE TABLE outbox_attempts (
   outbox_id   INTEGER NOT NULL REFERENCES outbox (id),
@@ -340,3 +336,9 @@ CREATE TABLE saved_queries (
 ) STRICT;
 
 CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE INDEX outbox_by_content_hash ON outbox (content_hash);
+
+CREATE INDEX outbox_to_check ON outbox (id) WHERE checks_left > 0;
+
+CREATE INDEX outbox_to_resend ON outbox (id) WHERE state = 'ready' AND was_ambiguous = 1;

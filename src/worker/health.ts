@@ -35,6 +35,8 @@ export interface ListProgress {
 }
 
 export interface OutboxProgress {
+  /** Rows that could go on now: to be sent, or to be reconciled. */
+  due: number;
   /** Since when the row that waits longest could have been sent; null when none waits. */
   oldestDueAt: number | null;
   lastAttemptAt: number | null;
@@ -121,11 +123,11 @@ function missedSweep({ running, sweepDueAt }: ListProgress, progress: Progress):
 
 function judgeOutbox(progress: Progress): Verdict {
   const { now, outbox } = progress;
-  const { oldestDueAt, lastAttemptAt, paused, isSender } = outbox;
+  const { due, oldestDueAt, lastAttemptAt, paused, isSender } = outbox;
   if (!isSender) return good('another process sends');
   if (paused !== null) return bad(`sending is paused: ${paused}`);
   if (oldestDueAt === null) return good('nothing waits to be sent');
-  const detail = `the oldest row has waited for ${span(now - oldestDueAt)}`;
+  const detail = `${due} ${due === 1 ? 'row is' : 'rows are'} due, the oldest for ${span(now - oldestDueAt)}`;
   if (!isStill(Math.max(oldestDueAt, lastAttemptAt ?? 0), progress)) return good(detail);
   return bad(
     `${detail}, and ${lastAttemptAt === null ? 'nothing was sent yet' : `the last attempt began ${ago(now, lastAttemptAt)}`}`,

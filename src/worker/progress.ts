@@ -32,7 +32,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
     const open = options.queue();
     // Before the first tick the service is not ready anyway, and whoever asks would keep an embedded queue from that tick.
     const depth = open && (activity.lastTickAt === null ? await answering(open) : await queueDepth(open));
-    const { since } = await app.outbox.due(now, 1);
+    const { since, count } = await app.outbox.due(now, 1);
     return {
       now,
       startedAt: options.startedAt,
@@ -43,6 +43,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         running: activity.passes.get(resource) ?? foreign(resource),
       })),
       outbox: {
+        due: count,
         oldestDueAt: since,
         lastAttemptAt: activity.lastAttemptAt,
         paused: await app.outbox.paused(),

@@ -6,6 +6,7 @@ import { rowOf } from '../../jobs/sending.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/unless-stopped.ts';
 import { endPause, recoverOrphans } from '../outbox/drive.ts';
+import { highestListed } from '../outbox/push.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
 import { loop, pause } from './loop.ts';
 import { type Crew, closeWorkers, startWorker } from './workers.ts';
@@ -54,6 +55,7 @@ async function takeOver(context: JobContext): Promise<void> {
   const orphans = await recoverOrphans(context.sending);
   context.app.log.info({ orphans }, 'this process sends from now on');
   await probe(context);
+  await highestListed(context.sending);
 }
 
 /** A token that was refused may be good again, or may be another one by now: a read shows it. */

@@ -110,10 +110,10 @@ function withQueue(
   { forget }: Periods,
 ): Pick<JobContext, 'backend' | 'dispatcher'> {
   const { clock, gate, outbox, settings } = app;
-  const perMinute = settings.pushPerMinute;
+  const { pushPerMinute: perMinute, pushSettle: settleMs } = settings;
   return {
     backend,
-    dispatcher: createDispatcher({ outbox, backend, gate, clock, perMinute, forgetMs: forget }),
+    dispatcher: createDispatcher({ outbox, backend, gate, clock, perMinute, settleMs, forgetMs: forget }),
   };
 }
 

@@ -41,7 +41,7 @@ describe('the retry budget', () => {
     await assert.rejects(waiting, /enough/);
   });
 
-  it('holds retries to a tenth of the requests while 30 % of 10,000 fail', async () => {
+  it('holds retries to a third of the requests while 40 % of 10,000 fail', async () => {
     const clock = timeline(0);
     const budget = createRetryBudget();
     const outcome = seeded(7);
@@ -49,7 +49,7 @@ describe('the retry budget', () => {
     const reader = async (requests: number): Promise<void> => {
       for (let i = 0; i < requests; i++) {
         budget.deposit();
-        for (let attempt = 1; outcome() < 0.3 && attempt < 5; attempt++) {
+        for (let attempt = 1; outcome() < 0.4 && attempt < 5; attempt++) {
           await budget.take(clock);
           retries += 1;
         }
@@ -58,9 +58,20 @@ describe('the retry budget', () => {
     };
     const readers = Promise.all(Array.from({ length: 10 }, () => reader(1_000)));
     const took = await runToEnd(clock, readers);
-    const allowed = 10_000 * 0.1 + 10 + took / MINUTE;
+    const allowed = 10_000 / 3 + 10 + took / MINUTE;
     assert.ok(retries <= allowed, `${retries} retries, ${allowed} allowed`);
-    assert.ok(retries > 900, `${retries} retries: the budget is there to be used`);
+    assert.ok(retries > 3000, `${retries} retries: the budget is there to be used`);
+  });
+
+  it('never makes a reader wait while one request in five fails', async () => {
+    const clock = fakeClock(0);
+    const budget = createRetryBudget();
+    const outcome = seeded(7);
+    for (let i = 0; i < 10_000; i++) {
+      budget.deposit();
+      while (outcome() < 0.2) await budget.take(clock);
+    }
+    assert.deepEqual(clock.slept, []);
   });
 
   it('comes down to a probe a minute in an outage of an hour, however many readers wait', async () => {
@@ -79,8 +90,8 @@ describe('the retry budget', () => {
     await clock.runUntil(60 * MINUTE);
     stop.abort(new Error('over'));
     await Promise.all(readers);
-    // 10 at the start and 200 first attempts at a tenth each, then the minutes.
-    assert.ok(times.length >= 30 + 58 && times.length <= 30 + 61, `${times.length} retries`);
+    // 10 at the start and 200 first attempts at a third each, then the minutes.
+    assert.ok(times.length >= 76 + 58 && times.length <= 76 + 61, `${times.length} retries`);
     const probes = times.filter((time) => time > 0);
     assert.ok(probes.every((time, i) => i === 0 || time - (probes[i - 1] ?? 0) >= MINUTE));
   });

@@ -248,10 +248,24 @@ describe('a create that is throttled', () => {
     assert.equal(kind(await client.create(DRAFT)), 'throttled 429');
   });
 
-  it('finds a time of our own where the upstream names none', async (t) => {
-    const upstream = await startUpstream(t, (_, response) => json(response, '', 429));
-    const outcome = await clientOf(t, upstream.url).create(DRAFT);
-    assert.equal(outcome.outcome === 'throttled' ? outcome.retryAt : null, NOW + 30_000);
+  it('waits from a second on, twice as long each time, where the upstream names no time', async (t) => {
+    let isOpen = false;
+    const upstream = await startUpstream(t, (_, response) => json(response, CREATED, isOpen ? 201 : 429));
+    const clock = fakeClock();
+    const client = clientOf(t, upstream.url, { clock });
+    const waits: number[] = [];
+    const meet = async (): Promise<void> => {
+      const outcome = await client.create(DRAFT);
+      const wait = outcome.outcome === 'throttled' ? outcome.retryAt - clock.now() : 0;
+      waits.push(wait);
+      clock.advance(wait);
+    };
+    for (let n = 0; n < 7; n++) await meet();
+    isOpen = true;
+    await meet();
+    isOpen = false;
+    await meet();
+    assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 0, 1000]);
   });
 
   it('does not connect at all while the gate is closed, also after a restart', async (t) => {

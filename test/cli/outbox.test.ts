@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { ARROWS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxStore } from '../../src/store/outbox/seam.ts';
 import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
@@ -29,32 +29,32 @@ async function addRow(store: OutboxStore, id: number, state: string): Promise<vo
     full_name: null,
   };
   const batch = id % 2 === 0 ? 'even' : 'odd';
-  await store.accept([{ ...text, batch, source_key: `k${id}`, line: id + 1, twin_key: `t${id}` }], now);
+  await store.accept([{ ...text, batch, source_key: `k${id}`, line: id + 1, content_hash: `t${id}` }], now);
   if (state === 'ready') return;
-  await store.claim({ id, arrow: ARROWS.claim, now, deadline: now + 1000, baseline: [] });
+  await store.claim({ id, transition: TRANSITIONS.claim, now, deadline: now + 1000, listedMaxId: null });
   const attempt = { id, n: 1, httpStatus: null, error: 'no answer' };
   if (state === 'rejected')
     await store.endAttempt({
       ...attempt,
       outcome: 'rejected',
-      arrow: ARROWS.reject,
+      transition: TRANSITIONS.reject,
       change: { now, error: 'no such board' },
     });
   else if (state === 'confirmed')
     await store.endAttempt({
       ...attempt,
       outcome: 'confirmed',
-      arrow: ARROWS.confirm,
+      transition: TRANSITIONS.confirm,
       change: { now, postId: 5, error: null },
     });
   else {
     await store.endAttempt({
       ...attempt,
       outcome: 'unknown',
-      arrow: ARROWS.doubt,
+      transition: TRANSITIONS.markAmbiguous,
       change: { now, error: 'no answer' },
     });
-    await store.move(id, ARROWS.giveUp, { now, candidates: [3, 4], error: '2 posts could be this one' });
+    await store.move(id, TRANSITIONS.park, { now, candidates: [3, 4], error: '2 posts could be this one' });
   }
 }
 
@@ -112,10 +112,14 @@ describe('feedback-mirror outbox', () => {
       stdout,
       /it could be one of these posts:\nPOST +CREATED +BOARD +BY +TITLE +URL.*\n#3 .*\n#4 .*/,
     );
+    assert.match(
+      stdout,
+      /side by side:\n +SENT +#3 +#4\ntitle +Row 1 {2}with tabs +\S.*\ncontent +one two +\S/,
+    );
     assert.match(stdout, /feedback-mirror outbox resolve 1 --post NUMBER/);
   });
 
-  it('sends again, drops and resolves along the arrows', async (t) => {
+  it('sends again, drops and resolves along the transitions', async (t) => {
     const site = await siteWith(t, ['rejected', 'uncertain', 'uncertain', 'ready']);
     const done = async (...args: string[]) => (await site.run(['outbox', ...args])).stdout;
     assert.equal(await done('retry', '1'), 'row 1: ready\n');

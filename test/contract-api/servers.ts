@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createClient } from '../../src/api/client.ts';
+import { createGate } from '../../src/api/gate.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
@@ -74,7 +75,9 @@ export async function openReplica(
   const stored = openSqliteOutbox(place);
   const { signal } = new AbortController();
   const clock = systemClock;
-  const sending = { store: stored, client, clock, signal, createMs: 5000, settleMs: 10, random: Math.random };
+  const gate = createGate();
+  const times = { createMs: 5000, settleMs: 10 };
+  const sending = { store: stored, client, gate, clock, signal, ...times, random: Math.random };
   let sent: Promise<unknown> = Promise.resolve();
   const outbox: OutboxStore = {
     ...stored,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
-import { ARROWS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { ask, detailOf } from '../http/client.ts';
 import { type DeskSite, openDesk } from './desk.ts';
 
@@ -12,11 +12,11 @@ async function uncertainRow({ station }: DeskSite, candidates: number[]): Promis
   const [id = 0] = await station.add('Was it made?');
   const { outbox } = station.app;
   const now = Date.now();
-  await outbox.claim({ id, arrow: ARROWS.claim, now, deadline: now + 1000, baseline: [] });
+  await outbox.claim({ id, transition: TRANSITIONS.claim, now, deadline: now + 1000, listedMaxId: null });
   const change = { now, wasAmbiguous: true as const };
   const end = { id, n: 1, outcome: 'unknown', httpStatus: null, error: 'the answer was cut' };
-  await outbox.endAttempt({ ...end, arrow: ARROWS.doubt, change });
-  await outbox.move(id, ARROWS.giveUp, { now, candidates, error: '2 posts could be this one' });
+  await outbox.endAttempt({ ...end, transition: TRANSITIONS.markAmbiguous, change });
+  await outbox.move(id, TRANSITIONS.park, { now, candidates, error: '2 posts could be this one' });
   return id;
 }
 

@@ -71,7 +71,7 @@ let rowsMade = 0;
 
 export function newRow(row: Partial<NewRow>): NewRow {
   const n = ++rowsMade;
-  const [source_key, twin_key] = [`key:${n}`, `twin ${n}`];
+  const [source_key, content_hash] = [`key:${n}`, `twin ${n}`];
   const [title, content] = [`Title ${n}`, `Content ${n}`];
   return {
     batch: 'b',
@@ -82,7 +82,7 @@ export function newRow(row: Partial<NewRow>): NewRow {
     content,
     email: null,
     full_name: null,
-    twin_key,
+    content_hash,
     ...row,
   };
 }

@@ -124,10 +124,10 @@ export async function fillOutbox(bench: ErasureBench): Promise<Record<string, nu
   ) => {
     await bench.outbox.claim({
       id,
-      arrow: { from: ['ready'], to: 'sending' },
+      transition: { from: ['ready'], to: 'sending' },
       now,
       deadline: now + 1,
-      baseline: [],
+      listedMaxId: null,
     });
     const change = {
       now,
@@ -141,7 +141,7 @@ export async function fillOutbox(bench: ErasureBench): Promise<Record<string, nu
       outcome: to,
       httpStatus: 200,
       error,
-      arrow: { from: ['sending'], to },
+      transition: { from: ['sending'], to },
       change,
     });
   };

@@ -125,14 +125,14 @@ describe('the suppression list', () => {
 });
 
 describe('rows of the outbox that are on their way', () => {
-  const CLAIM = { arrow: { from: ['ready'], to: 'sending' }, baseline: [] } as const;
+  const CLAIM = { transition: { from: ['ready'], to: 'sending' }, listedMaxId: null } as const;
 
   it('are waited for while somebody sends, and erased when that is over', async (t) => {
     const bench = await openBench(t);
     const [id = 0] = await bench.accept({ email: EMAIL, title: 'zqsent' });
     const sender = await bench.outbox.lockSender();
     assert.ok(sender.ok);
-    await bench.outbox.claim({ ...CLAIM, baseline: [], id, now: minute(1), deadline: minute(2) });
+    await bench.outbox.claim({ ...CLAIM, listedMaxId: null, id, now: minute(1), deadline: minute(2) });
     const sleep = bench.clock.sleep;
     bench.clock.sleep = async (ms, signal) => {
       await bench.outbox.move(
@@ -158,7 +158,7 @@ describe('rows of the outbox that are on their way', () => {
     const [id = 0] = await bench.accept({ email: EMAIL, title: 'zqsent' });
     const sender = await bench.outbox.lockSender();
     assert.ok(sender.ok);
-    await bench.outbox.claim({ ...CLAIM, baseline: [], id, now: minute(1), deadline: minute(2) });
+    await bench.outbox.claim({ ...CLAIM, listedMaxId: null, id, now: minute(1), deadline: minute(2) });
     const { underWay } = await bench.erase(EMAIL);
     sender.release();
     assert.deepEqual(underWay, [id]);
@@ -168,7 +168,7 @@ describe('rows of the outbox that are on their way', () => {
   it('are given up where their sender died: they are unclear, and never go out again', async (t) => {
     const bench = await openBench(t);
     const [id = 0] = await bench.accept({ email: EMAIL, title: 'zqsent' });
-    await bench.outbox.claim({ ...CLAIM, baseline: [], id, now: minute(1), deadline: minute(2) });
+    await bench.outbox.claim({ ...CLAIM, listedMaxId: null, id, now: minute(1), deadline: minute(2) });
     const { counts, underWay } = await bench.erase(EMAIL);
     assert.deepEqual([counts.outbox, counts.unclear, underWay], [1, 1, []]);
     assert.equal((await bench.outbox.find(id))?.state, 'cancelled');

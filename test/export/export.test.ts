@@ -46,7 +46,7 @@ const VERSION = `
   VALUES (?, ?, ?, ?, 1, 3, 1, 0, 0)`;
 
 const SENT = `
-  INSERT INTO outbox (batch, source_key, kind, board, title, content, twin_key, created_at, changed_at)
+  INSERT INTO outbox (batch, source_key, kind, board, title, content, content_hash, created_at, changed_at)
   VALUES ('b', ?, 'owner', 'ideas', 'T', 'C', 't', ?, ?)`;
 
 describe('an export', () => {

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { createGate } from '../../src/api/gate.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { lookAfter } from '../../src/outbox/after-look.ts';
-import { twinKey } from '../../src/outbox/match.ts';
+import { checkAfterSweep } from '../../src/outbox/after-check.ts';
+import { contentHash } from '../../src/outbox/match.ts';
 import type { OutboxContext } from '../../src/outbox/push.ts';
+import { type ReconcileResult, reconcile } from '../../src/outbox/reconcile.ts';
 import type { MirrorStore } from '../../src/store/mirror/seam.ts';
 import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
 import type { OutboxRow, OutboxStore, PostText } from '../../src/store/outbox/seam.ts';
@@ -60,7 +62,9 @@ export function benchFor(t: TestContext): Bench {
     for (const one of open) await one.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const context = { store, client: upstream.client, clock, signal, createMs: CREATE_MS, settleMs: SETTLE_MS };
+  const gate = createGate();
+  const times = { createMs: CREATE_MS, settleMs: SETTLE_MS };
+  const context = { store, client: upstream.client, gate, clock, signal, ...times };
   let keys = 0;
   return {
     path,
@@ -76,7 +80,7 @@ export function benchFor(t: TestContext): Bench {
     },
     async add(text = {}, batch = 'test') {
       const post = { ...TEXT, ...text };
-      const key = { batch, source_key: `key ${++keys}`, line: null, twin_key: twinKey(post) };
+      const key = { batch, source_key: `key ${++keys}`, line: null, content_hash: contentHash(post) };
       const [accepted] = await store.accept([{ ...post, ...key }], clock.now());
       assert.equal(accepted?.outcome, 'accepted');
       return accepted.id;
@@ -91,10 +95,15 @@ export function benchFor(t: TestContext): Bench {
       const outcome = await syncOnce(pass, { resource: 'posts', mode: 'sweep' });
       assert.ok(outcome.done);
       clock.advance(1000);
-      return (await lookAfter(store, clock, outcome.summary.startedAt)).map((row) => row.id);
+      return (await checkAfterSweep(store, clock, outcome.summary.startedAt)).map((row) => row.id);
     },
     query: <T>(sql: string) => queryFile<T>(path, sql),
   };
+}
+
+/** Reconciles what is due, and tells what became of one row. */
+export async function reconcileRow(context: OutboxContext, id: number): Promise<ReconcileResult | 'gone'> {
+  return (await reconcile(context)).get(id) ?? 'gone';
 }
 
 /** A clock on which nobody waits for more than a given number of naps: whoever only watches would watch for ever. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { drive, recoverOrphans } from '../../src/outbox/drive.ts';
 import { push } from '../../src/outbox/push.ts';
-import { ARROWS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { openDurably } from '../../src/store/outbox/sqlite.ts';
 import { benchFor, CREATE_MS, HOUR, impatient, MINUTE, SETTLE_MS } from './bench.ts';
 import { unknown } from './scripted-upstream.ts';
@@ -198,7 +198,13 @@ describe('rows that a dead sender left behind', () => {
     const id = await bench.add();
     const { clock, store } = bench;
     const began = clock.now();
-    await store.claim({ id, arrow: ARROWS.claim, now: began, deadline: began + CREATE_MS, baseline: [] });
+    await store.claim({
+      id,
+      transition: TRANSITIONS.claim,
+      now: began,
+      deadline: began + CREATE_MS,
+      listedMaxId: null,
+    });
     clock.advance(1000);
     assert.equal(await recoverOrphans(bench.context), 1);
     const row = await bench.row(id);
@@ -215,10 +221,10 @@ describe('rows that a dead sender left behind', () => {
     const { clock, store } = bench;
     await store.claim({
       id,
-      arrow: ARROWS.claim,
+      transition: TRANSITIONS.claim,
       now: clock.now(),
       deadline: clock.now() + CREATE_MS,
-      baseline: [],
+      listedMaxId: null,
     });
     clock.advance(2 * HOUR);
     await recoverOrphans(bench.context);
@@ -247,7 +253,7 @@ describe('a large outbox', () => {
     const bench = benchFor(t);
     const rows = Array.from({ length: 20_000 }, (_, n) => ({
       ...{ board: 'ideas', title: `Wish ${n}`, content: '', email: null, full_name: null, line: n },
-      ...{ batch: n === 0 ? 'ours' : 'theirs', source_key: `large ${n}`, twin_key: `${n}` },
+      ...{ batch: n === 0 ? 'ours' : 'theirs', source_key: `large ${n}`, content_hash: `${n}` },
     }));
     await bench.store.accept(rows, bench.clock.now());
     const later = bench.clock.now() + MINUTE;

@@ -9,7 +9,7 @@ import { fakeClock } from '../support/clock.ts';
 
 function row(text: Partial<NewRow>): NewRow {
   const post = { board: 'bugs', title: 'T', content: '', email: null, full_name: null };
-  return { batch: 'b', source_key: 'row:x:1', line: 2, twin_key: 't', ...post, ...text };
+  return { batch: 'b', source_key: 'row:x:1', line: 2, content_hash: 't', ...post, ...text };
 }
 
 /** A mirror with these titles, found by any of their words as the index would. */

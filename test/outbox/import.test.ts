@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { batchId } from '../../src/outbox/import/batch-id.ts';
-import { ARROWS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
 const FILE = `board,title,content,email,full_name,key
@@ -85,7 +85,7 @@ bugs,Mended,refused,,,title is blank
   it('counts what became of rows that were there already', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title\nbugs,A\nbugs,B\n');
-    await bench.store.move(1, ARROWS.cancel, { now: 0 });
+    await bench.store.move(1, TRANSITIONS.cancel, { now: 0 });
     const again = await bench.take('board,title\nbugs,A\nbugs,B\n', { batch: 'two' });
     assert.deepEqual(again.alreadyBy, { cancelled: 1, ready: 1 });
   });

@@ -11,6 +11,9 @@ export interface Verdict {
   reasons: Record<string, string[]>;
   attempts: number;
   wereAmbiguous: number;
+  /** Rows that were once ambiguous and whose post the service rewrote, and how many of those no person had to see. */
+  rewritten: number;
+  rewrittenConfirmed: number;
   /** Rows that never arrived although nobody said so. */
   lost: string[];
   /** Posts nobody asked for a second time, and those of them that no row shows. */
@@ -30,6 +33,8 @@ export async function judge(store: OutboxStore, ledger: readonly LedgerLine[]): 
   const bound = new Set(confirmed.map((row) => row.post_id));
   const shown = new Set(rows.flatMap((row) => [row.duplicate_of, ...row.candidates]));
   const doubled = doubledPosts(rows, ledger, bound);
+  const changed = new Set(ledger.filter(({ manner }) => manner !== null).map(({ asked }) => kind(asked)));
+  const rewritten = rows.filter((row) => row.was_ambiguous && changed.has(kind(row)));
   const names = (list: OutboxRow[]): string[] => list.map((row) => row.source_key);
   return {
     rows: rows.length,
@@ -39,6 +44,8 @@ export async function judge(store: OutboxStore, ledger: readonly LedgerLine[]): 
     reasons: reasonsOf(rows),
     attempts: rows.reduce((sum, row) => sum + row.attempts, 0),
     wereAmbiguous: rows.filter((row) => row.was_ambiguous).length,
+    rewritten: rewritten.length,
+    rewrittenConfirmed: rewritten.filter((row) => row.state === 'confirmed').length,
     lost: names(confirmed.filter((row) => !posts.has(row.post_id ?? 0))),
     doubled,
     silent: doubled.filter((id) => !shown.has(id)),

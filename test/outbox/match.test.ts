@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { looksLike, type SeenPost, twinKey } from '../../src/outbox/match.ts';
+import { contentHash, mailbox } from '../../src/outbox/match.ts';
 import type { PostText } from '../../src/store/outbox/seam.ts';
 import { TEXT } from './bench.ts';
 
-const SEEN: SeenPost = {
-  title: TEXT.title,
-  content: TEXT.content,
-  boardUrl: '/b/ideas',
-  creatorEmail: 'x@example.com',
-};
-
-function isMatch(row: Partial<PostText>, post: Partial<SeenPost>): boolean {
-  return looksLike({ ...TEXT, ...row }, { ...SEEN, ...post });
+function isMatch(row: Partial<PostText>, post: Partial<PostText>): boolean {
+  return contentHash({ ...TEXT, ...row }) === contentHash({ ...TEXT, ...post });
 }
 
 describe('a post is recognised although the service', () => {
@@ -30,31 +23,38 @@ describe('a post is recognised although the service', () => {
     ['decomposed its accents', 'Caf\u00e9', 'Cafe\u0301'],
     ['made hard spaces', 'a b', 'a&nbsp;b'],
     ['used numbers for signs', 'é', '&#xe9;'],
+    ['used names for signs', 'Café “Größe”…', 'Caf&eacute; &ldquo;Gr&ouml;&szlig;e&rdquo;&hellip;'],
   ];
   for (const [name, sent, shown] of cases)
     it(name, () => {
       assert.ok(isMatch({ content: sent }, { content: shown }));
       assert.ok(isMatch({ title: sent }, { title: shown }));
     });
+});
 
-  it('wrote the address in another case, or does not show it', () => {
-    const row = { email: 'Ada@Example.com', full_name: 'Ada' };
-    for (const creatorEmail of ['ada@example.com', null, '']) assert.ok(isMatch(row, { creatorEmail }));
+describe('a mailbox is the same', () => {
+  it('however its address is written', () => {
+    for (const [one, other] of [
+      ['Ada@Example.com', ' ada@example.com'],
+      ['ada+news@example.com', 'ada@example.com'],
+      ['a.da.l+x@gmail.com', 'adal@googlemail.com'],
+    ] as const)
+      assert.equal(mailbox(one), mailbox(other));
+    assert.notEqual(mailbox('a.da@example.com'), mailbox('ada@example.com'));
   });
 });
 
 describe('a post is another one', () => {
-  it('when title, content, board or creator differ', () => {
+  it('when title, content or board differ', () => {
     assert.ok(isMatch({}, {}));
     assert.ok(!isMatch({}, { title: 'Light mode' }));
     assert.ok(!isMatch({}, { content: 'My eyes hurt.' }));
-    assert.ok(!isMatch({}, { boardUrl: '/b/bugs' }));
-    assert.ok(!isMatch({ email: 'ada@example.com' }, { creatorEmail: 'bob@example.com' }));
+    assert.ok(!isMatch({}, { board: '/b/bugs' }));
   });
 
   it('and boards are compared by the short part of their address', () => {
-    for (const boardUrl of ['/b/ideas', 'https://x.test/b/ideas/', 'ideas', '/b/Ideas?sort=new'])
-      assert.ok(isMatch({}, { boardUrl }), boardUrl);
+    for (const board of ['/b/ideas', 'https://x.test/b/ideas/', 'ideas', '/b/Ideas?sort=new'])
+      assert.ok(isMatch({}, { board }), board);
   });
 });
 
@@ -90,52 +90,20 @@ const rowOf = (title: fc.Arbitrary<string>, content: fc.Arbitrary<string>) =>
   });
 const row = rowOf(text, text);
 
-/** The same text as services and people write it. */
-const WAYS: ((value: string) => string)[] = [
-  (value) => value,
-  escaped,
-  (value) => escaped(escaped(value)),
-  (value) => `<p>${value}</p>`,
-  (value) => `<p>${escaped(value)}</p>`,
-  (value) => value.replace(/<[^<>]*>/g, ''),
-  (value) => value.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
-  (value) => value.normalize('NFC').trim(),
-];
-const wayOf = (value: string) => fc.constantFrom(...WAYS).map((way) => way(value));
-const alike = fc.tuple(text, text).chain(([title, content]) => {
-  const oneRow = rowOf(wayOf(title), wayOf(content));
-  return fc.tuple(oneRow, oneRow, rowOf(wayOf(title), wayOf(content)));
-});
-
 function escaped(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-describe('two rows that one post could be taken for', () => {
-  it('have the same key, whatever they are made of', () => {
-    let met = 0;
-    fc.assert(
-      fc.property(alike, ([a, b, shown]) => {
-        const seen = { ...shown, boardUrl: shown.board, creatorEmail: shown.email };
-        if (!looksLike(a, seen) || !looksLike(b, seen)) return;
-        met++;
-        assert.equal(twinKey(a), twinKey(b));
-      }),
-      { numRuns: 2000 },
-    );
-    assert.ok(met > 200, `only ${met} pairs had a post in common`);
-  });
-
-  it('and every row matches its own post, escaped, wrapped or bare', () => {
+describe('every row', () => {
+  it('matches its own post, escaped, wrapped or trimmed', () => {
     fc.assert(
       fc.property(row, (asked) => {
-        const shown = { boardUrl: '/b/ideas', creatorEmail: asked.email, title: asked.title };
         for (const change of [
           escaped,
           (value: string) => `<p>${escaped(value)}</p>`,
           (value: string) => value.trim(),
         ])
-          assert.ok(looksLike(asked, { ...shown, content: change(asked.content) }));
+          assert.equal(contentHash(asked), contentHash({ ...asked, content: change(asked.content) }));
       }),
     );
   });

@@ -1,4 +1,5 @@
 import { createClient } from '../../src/api/client.ts';
+import { createGate } from '../../src/api/gate.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { drive } from '../../src/outbox/drive.ts';
@@ -30,7 +31,16 @@ async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
     },
   };
   const { signal } = new AbortController();
-  const context = { store, client, clock, signal, createMs, settleMs, random: Math.random };
+  const context = {
+    store,
+    client,
+    gate: createGate(),
+    clock,
+    signal,
+    createMs,
+    settleMs,
+    random: Math.random,
+  };
   await drive(context, { batch: null, perMinute: 60_000 });
   process.stdout.write('done\n');
   await client.close();

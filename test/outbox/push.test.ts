@@ -17,7 +17,7 @@ interface Case {
 const TABLE: Case[] = [
   {
     outcome: confirmed(5),
-    row: { state: 'confirmed', post_id: 5, url: '/p/5', last_error: null, looks_left: 0 },
+    row: { state: 'confirmed', post_id: 5, url: '/p/5', last_error: null, checks_left: 0 },
   },
   {
     outcome: { outcome: 'rejected', httpStatus: 400, reason: 'no such board', serverTime: null },
@@ -82,13 +82,13 @@ describe('where a row goes after an attempt', () => {
       const again = { from: ['ambiguous'], to: 'ready' } as const;
       await bench.store.move(id, again, { now: bench.clock.now() });
       await push(bench.context, id);
-      assert.equal((await bench.row(id)).looks_left, 2);
+      assert.equal((await bench.row(id)).checks_left, 2);
     }
   });
 });
 
 describe('before the first byte of a create', () => {
-  it('another process can read the claim: state, attempt, deadline and what already looks like it', async (t) => {
+  it('another process can read the claim: state, attempt, deadline and the highest id that was known', async (t) => {
     const bench = benchFor(t);
     const standing = bench.upstream.publish();
     await bench.sweep();
@@ -97,7 +97,7 @@ describe('before the first byte of a create', () => {
     let seen: unknown;
     bench.upstream.duringCreate = () => {
       seen = bench.query(
-        'SELECT state, attempts, baseline, first_sent_at, n, started_at, deadline_at, ended_at FROM outbox JOIN outbox_attempts ON outbox_id = id',
+        'SELECT state, attempts, known_max_id, first_sent_at, n, started_at, deadline_at, ended_at FROM outbox JOIN outbox_attempts ON outbox_id = id',
       );
     };
     await push(bench.context, id);
@@ -106,7 +106,7 @@ describe('before the first byte of a create', () => {
       {
         state: 'sending',
         attempts: 1,
-        baseline: `[${standing.id}]`,
+        known_max_id: standing.id,
         first_sent_at: iso(before),
         n: 1,
         started_at: iso(before),
@@ -148,8 +148,8 @@ describe('the time and the posts an attempt starts from', () => {
     await bench.sweep();
     const second = new Date(bench.clock.now()).toISOString();
     await push(bench.context, id);
-    const { baseline, first_sent_at } = await bench.row(id);
-    assert.deepEqual({ baseline, first_sent_at }, { baseline: [theirs.id], first_sent_at: second });
+    const { known_max_id, first_sent_at } = await bench.row(id);
+    assert.deepEqual({ known_max_id, first_sent_at }, { known_max_id: theirs.id, first_sent_at: second });
     await bench.store.move(id, { from: ['ambiguous'], to: 'ready' }, { now: bench.clock.now() });
     bench.clock.advance(1000);
     await push(bench.context, id);
@@ -170,13 +170,13 @@ describe('a post that already confirms a row', () => {
     assert.equal((await bench.store.attempts(other)).at(-1)?.outcome, 'unknown');
   });
 
-  it('is refused by the store as well, whichever arrow leads there', async (t) => {
+  it('is refused by the store as well, whichever transition leads there', async (t) => {
     const bench = benchFor(t);
     const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
     bench.upstream.outcomes = [confirmed(5)];
     await push(bench.context, one);
-    const arrow = { from: ['ready'], to: 'confirmed' } as const;
-    assert.equal(await bench.store.move(other, arrow, { now: bench.clock.now(), postId: 5 }), null);
+    const transition = { from: ['ready'], to: 'confirmed' } as const;
+    assert.equal(await bench.store.move(other, transition, { now: bench.clock.now(), postId: 5 }), null);
     assert.equal((await bench.row(other)).state, 'ready');
   });
 });

@@ -76,8 +76,8 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
     client: {
       create,
       createAsUser: create,
-      async *posts() {
-        for (let cursor: string | null = ''; cursor !== null; ) {
+      async *posts({ from = '' } = {}) {
+        for (let cursor: string | null = from; cursor !== null; ) {
           const read = page(cursor);
           yield read;
           cursor = read.next;

@@ -1,7 +1,7 @@
 import type { Client } from '../../src/api/client.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { codeOf } from '../../src/base/errors.ts';
-import { lookAfter } from '../../src/outbox/after-look.ts';
+import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import type { MirrorStore, PassMode } from '../../src/store/mirror/seam.ts';
 import type { OutboxStore } from '../../src/store/outbox/seam.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
@@ -38,7 +38,7 @@ export function simulatedMirror({ clock, client, store, outbox }: MirrorParts, s
     const outcome = await syncOnce(context, { resource: 'posts', mode });
     if (!outcome.done || mode === 'head') return;
     mirror.sweeps++;
-    await lookAfter(outbox, clock, outcome.summary.startedAt);
+    await checkAfterSweep(outbox, clock, outcome.summary.startedAt);
   };
   const attempt = async (mode: PassMode): Promise<boolean> => {
     isBusy = true;

@@ -1,19 +1,43 @@
 import type { Post, User } from '../../src/contract/decode.ts';
 import type { Random } from '../../src/sandbox/random.ts';
+import { REWRITES } from './rewrites.ts';
 import type { Asked } from './simulated-upstream.ts';
 
 export const BOARDS = ['ideas', 'bugs', 'praise'];
 const OWNER = 'owner@example.com';
 
+/** How a service changed a post beyond trimming, wrapping and escaping it; null where it did not. */
+export type Manner = string | null;
+
+const MANNERS = [
+  ...Object.keys(REWRITES),
+  'moving it',
+  'folding the address',
+  'showing the owner',
+  'removing all words',
+];
+
+export function mannerOf(random: Random, share: number): Manner {
+  return random.chance(share) ? random.pick(MANNERS) : null;
+}
+
 /** The post a create becomes, changed as services change what they are given. */
-export function simulatedPost(id: number, asked: Asked, created: number, random: Random): Post {
-  const { board, title, email } = asked;
+export function simulatedPost(
+  id: number,
+  asked: Asked,
+  created: number,
+  manner: Manner,
+  random: Random,
+): Post {
+  const board = manner === 'moving it' ? random.pick(BOARDS) : asked.board;
+  const words = REWRITES[manner ?? '']?.(asked) ?? asked;
+  const isRemoved = manner === 'removing all words';
   return {
     id,
-    title: shownTitle(title, random),
-    content: shownContent(asked.content, random),
+    title: isRemoved ? 'Removed' : shownTitle(words.title, random),
+    content: isRemoved ? '' : shownContent(words.content, random),
     url: `/p/${id}`,
-    creator: creator(email ?? OWNER),
+    creator: creator(shownEmail(asked, manner)),
     board: { id: 1 + BOARDS.indexOf(board), name: board.toUpperCase(), url: `/b/${board}`, extra: null },
     status: { id: 1, name: 'Open', color: '#ffffff', extra: null },
     votes_count: random.int(4),
@@ -21,6 +45,11 @@ export function simulatedPost(id: number, asked: Asked, created: number, random:
     created: new Date(created).toISOString(),
     extra: null,
   };
+}
+
+function shownEmail({ email }: Asked, manner: Manner): string {
+  if (email === undefined || manner === 'showing the owner') return OWNER;
+  return manner === 'folding the address' ? email.replace(/\+.*@/, '@').toLowerCase() : email;
 }
 
 function shownTitle(title: string, random: Random): string {

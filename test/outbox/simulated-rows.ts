@@ -1,4 +1,4 @@
-import { twinKey } from '../../src/outbox/match.ts';
+import { contentHash } from '../../src/outbox/match.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { NewRow, PostText } from '../../src/store/outbox/seam.ts';
 import { BOARDS } from './simulated-post.ts';
@@ -15,7 +15,13 @@ export function* simulatedRows(count: number, random: Random): Generator<NewRow>
       latest.length > 0 && random.chance(TWINS) ? twinOf(random.pick(latest), random) : fresh(n, random);
     latest.push(text);
     if (latest.length > NEAR) latest.shift();
-    yield { ...text, batch: 'simulation', source_key: `row ${n}`, line: n + 1, twin_key: twinKey(text) };
+    yield {
+      ...text,
+      batch: 'simulation',
+      source_key: `row ${n}`,
+      line: n + 1,
+      content_hash: contentHash(text),
+    };
   }
 }
 
@@ -31,6 +37,7 @@ function fresh(n: number, random: Random): PostText {
     `It's R&D's <small> wish ${n}`,
     `Cafe\u0301 menu ${n}`,
     `🎉🎉 ${n}`,
+    `damn slow export of café ${n} for @ada.`,
   ]);
   const content = random.pick([
     '',
@@ -38,6 +45,7 @@ function fresh(n: number, random: Random): PostText {
     `  1 < 2 && 3 > 2, says ${n}  `,
     `<b>Bold</b> words & "quotes" ${n}`,
     `Nai\u0308ve ${n}\n\nThank you`,
+    `See [the docs](https://example.com/a/very/long/path/${n}) and **bold** words -- "quoted" by @ada, number ${n}.`,
   ]);
   return { board: random.pick(BOARDS), title, content, ...author(random) };
 }
@@ -45,5 +53,5 @@ function fresh(n: number, random: Random): PostText {
 function author(random: Random): Pick<PostText, 'email' | 'full_name'> {
   if (random.chance(0.4)) return { email: null, full_name: null };
   const name = `customer${random.int(50)}`;
-  return { email: `${random.pick([name, name.toUpperCase()])}@example.com`, full_name: name };
+  return { email: `${random.pick([name, name.toUpperCase(), `${name}+news`])}@example.com`, full_name: name };
 }

@@ -4,7 +4,7 @@ import type { Post } from '../../src/contract/decode.ts';
 import type { NewPost, NewPostAsUser } from '../../src/contract/entities.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
-import { simulatedPost } from './simulated-post.ts';
+import { BOARDS, type Manner, mannerOf, simulatedPost } from './simulated-post.ts';
 
 /** A post that the upstream made, with the request that asked for it: what the simulation is judged by. */
 export interface LedgerLine {
@@ -12,6 +12,7 @@ export interface LedgerLine {
   asked: Asked;
   committedAt: number;
   visibleAt: number;
+  manner: Manner;
 }
 
 export type Asked = NewPost & Partial<NewPostAsUser>;
@@ -32,6 +33,8 @@ export interface Trouble {
   /** How much later than ours its clock is. */
   clockAheadMs: number;
   createMs: number;
+  /** Share of the posts that are rewritten, moved or shown under another name. */
+  rewritten: number;
 }
 
 export interface SimulatedUpstream {
@@ -84,8 +87,9 @@ export function simulatedUpstream(
   };
   const commit = (asked: Asked, at: number, visibleAfter: number): number => {
     lastId += 1 + random.int(3);
-    const post = simulatedPost(lastId, asked, at + trouble.clockAheadMs, random);
-    ledger.push({ id: lastId, asked, committedAt: at, visibleAt: at + visibleAfter });
+    const manner = mannerOf(random, trouble.rewritten);
+    const post = simulatedPost(lastId, asked, at + trouble.clockAheadMs, manner, random);
+    ledger.push({ id: lastId, asked, committedAt: at, visibleAt: at + visibleAfter, manner });
     hidden.push({ post, visibleAt: at + visibleAfter });
     return lastId;
   };
@@ -145,7 +149,10 @@ export function simulatedUpstream(
     ledger,
     given,
     stranger() {
-      const asked = { board: 'ideas', title: `A stranger's ${lastId}`, content: 'Something else.' };
+      const title = random.pick([`A stranger's ${lastId}`, `Dark mode ${lastId}`, 'Export everything']);
+      const by = `stranger${random.int(300)}`;
+      const who = { email: `${by}@elsewhere.example`, full_name: by };
+      const asked = { board: random.pick(BOARDS), title, content: 'Something else.', ...who };
       pending.push({ asked, dueAt: clock.now(), visibleAfter: 0 });
     },
     settleAll: () => settle(Number.POSITIVE_INFINITY),

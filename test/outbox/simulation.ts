@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createGate } from '../../src/api/gate.ts';
 import { codeOf } from '../../src/base/errors.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import type { OutboxContext } from '../../src/outbox/push.ts';
@@ -32,6 +33,7 @@ export interface Simulation {
   crashes: number;
   freezes: number;
   sweeps: number;
+  strangers: number;
   simulatedHours: number;
 }
 
@@ -50,6 +52,7 @@ const TROUBLE: Trouble = {
   unreadable: 0.01,
   clockAheadMs: -3_600_000,
   createMs: CREATE_MS,
+  rewritten: 0,
 };
 
 interface World {
@@ -84,6 +87,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulation> 
       crashes: world.crashes,
       freezes: world.freezes,
       sweeps: world.mirror.sweeps,
+      strangers: world.upstream.ledger.filter(({ asked }) => asked.email?.endsWith('@elsewhere.example'))
+        .length,
       simulatedHours: (world.clock.now() - began) / 3_600_000,
     };
   } finally {
@@ -142,6 +147,7 @@ async function oneProcess(world: World): Promise<boolean> {
   const context: OutboxContext = {
     store: mortal(store, life),
     client: mortal(world.upstream.client, life),
+    gate: createGate(),
     clock: world.clock,
     signal: new AbortController().signal,
     createMs: CREATE_MS,

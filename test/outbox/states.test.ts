@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { ARROWS, FINAL_STATES } from '../../src/outbox/states.ts';
-import { type Arrow, OUTBOX_STATES, type OutboxState } from '../../src/store/outbox/seam.ts';
+import { FINAL_STATES, TRANSITIONS } from '../../src/outbox/states.ts';
+import { OUTBOX_STATES, type OutboxState, type Transition } from '../../src/store/outbox/seam.ts';
 import { type Bench, benchFor } from './bench.ts';
 
 /** A row put into a state behind the back of the machine. */
@@ -18,29 +18,37 @@ async function rowIn(bench: Bench, state: OutboxState): Promise<number> {
   return id;
 }
 
-async function travel(bench: Bench, arrow: Arrow, from: OutboxState): Promise<[boolean, OutboxState]> {
+async function travel(
+  bench: Bench,
+  transition: Transition,
+  from: OutboxState,
+): Promise<[boolean, OutboxState]> {
   const id = await rowIn(bench, from);
   const now = bench.clock.now();
-  const moved = await bench.store.move(id, arrow, arrow.to === 'confirmed' ? { now, postId: id } : { now });
+  const moved = await bench.store.move(
+    id,
+    transition,
+    transition.to === 'confirmed' ? { now, postId: id } : { now },
+  );
   return [moved !== null, (await bench.row(id)).state];
 }
 
-describe('the arrows between the states of a row', () => {
-  for (const [name, arrow] of Object.entries<Arrow>(ARROWS)) {
-    it(`${name} leads from ${arrow.from.join(' and ')} to ${arrow.to}, and from nowhere else`, async (t) => {
+describe('the transitions between the states of a row', () => {
+  for (const [name, transition] of Object.entries<Transition>(TRANSITIONS)) {
+    it(`${name} leads from ${transition.from.join(' and ')} to ${transition.to}, and from nowhere else`, async (t) => {
       const bench = benchFor(t);
       for (const from of OUTBOX_STATES) {
-        const expected = arrow.from.includes(from) ? [true, arrow.to] : [false, from];
-        assert.deepEqual(await travel(bench, arrow, from), expected, `from ${from}`);
+        const expected = transition.from.includes(from) ? [true, transition.to] : [false, from];
+        assert.deepEqual(await travel(bench, transition, from), expected, `from ${from}`);
       }
     });
   }
 
   it('leave every state that is not final, and lead out of a final one only by a person', () => {
-    const byItself = Object.entries<Arrow>(ARROWS).filter(
+    const byItself = Object.entries<Transition>(TRANSITIONS).filter(
       ([name]) => !['resolve', 'retry', 'cancel'].includes(name),
     );
-    const left = new Set(byItself.flatMap(([, arrow]) => arrow.from));
+    const left = new Set(byItself.flatMap(([, transition]) => transition.from));
     assert.deepEqual(new Set(OUTBOX_STATES.filter((state) => !left.has(state))), new Set(FINAL_STATES));
   });
 });

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { ARROWS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { backUp } from '../../src/store/backup.ts';
 import { openSqliteErasure } from '../../src/store/erasure/sqlite.ts';
 import type { OlderCopy } from '../../src/store/mirror/seam.ts';
@@ -66,7 +66,13 @@ async function claimed(
   id: number,
 ): Promise<OutboxRow | Refusal> {
   const now = Date.now();
-  return await outbox.claim({ id, arrow: ARROWS.claim, now, deadline: now + 1000, baseline: [] });
+  return await outbox.claim({
+    id,
+    transition: TRANSITIONS.claim,
+    now,
+    deadline: now + 1000,
+    listedMaxId: null,
+  });
 }
 
 function edit(path: string, sql: string): void {
@@ -117,7 +123,7 @@ describe('a file that was put back', () => {
     withPath(async (path) => {
       const mirror = mirrorAt(path);
       await mirror.accept('key:1', 'key:2', 'key:3');
-      await mirror.withOutbox((outbox) => outbox.move(3, ARROWS.cancel, { now: Date.now() }));
+      await mirror.withOutbox((outbox) => outbox.move(3, TRANSITIONS.cancel, { now: Date.now() }));
       const copy = mirrorAt(join(dirname(path), 'copy.db'));
       await mirror.copyTo(copy.options.path);
       await mirror.claim(1);
@@ -161,7 +167,7 @@ describe('a file that was put back', () => {
       await mirror.copyTo(copy.options.path);
       await mirror.withOutbox(async (outbox) => {
         await copy.withOutbox(async (other) => {
-          await other.move(1, ARROWS.sendAgain, { now: Date.now(), notBefore: null });
+          await other.move(1, TRANSITIONS.sendAgain, { now: Date.now(), notBefore: null });
           assert.ok(!('refused' in (await claimed(other, 1))));
         });
         assert.equal(await refused(claimed(outbox, 2)), 'gone');
@@ -177,7 +183,7 @@ describe('a file that was put back', () => {
       await mirror.copyTo(copy.options.path);
       await copy.sweep();
       assert.equal(copy.told()?.checking, 1);
-      await copy.withOutbox((outbox) => outbox.move(1, ARROWS.sendAgain, { now: Date.now() }));
+      await copy.withOutbox((outbox) => outbox.move(1, TRANSITIONS.sendAgain, { now: Date.now() }));
       assert.equal(copy.told(), null);
     }));
 
@@ -230,7 +236,7 @@ describe('rows that an older copy takes in', () => {
       assert.deepEqual(await copy.states(), ['ambiguous', 'ambiguous', 'ready', 'ambiguous']);
       await copy.sweep();
       await copy.withOutbox(async (outbox) => {
-        for (const id of [1, 2, 4]) await outbox.move(id, ARROWS.sendAgain, { now: Date.now() });
+        for (const id of [1, 2, 4]) await outbox.move(id, TRANSITIONS.sendAgain, { now: Date.now() });
         const later = Date.now() + 31 * 86_400_000;
         await outbox.accept([newRow({ source_key: 'row:5' }), newRow({ source_key: 'api:6' })], Date.now());
         await outbox.accept([newRow({ source_key: 'row:7' })], later);

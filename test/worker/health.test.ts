@@ -198,19 +198,19 @@ describe('a list', () => {
 });
 
 describe('the outbox', () => {
-  const waiting = (ms: number) => ({ oldestDueAt: NOW - ms });
+  const waiting = (ms: number) => ({ due: 1, oldestDueAt: NOW - ms });
   table([
     [
       'may hold a row for a moment',
-      { outbox: waiting(90 * SECOND) },
+      { outbox: { ...waiting(90 * SECOND), due: 3 } },
       null,
-      /outbox: the oldest row has waited for 90 s/,
+      /outbox: 3 rows are due, the oldest for 90 s/,
     ],
     [
       'is stuck when nothing is ever sent',
       { outbox: waiting(91 * SECOND) },
       'outbox',
-      /has waited for 91 s, and nothing was sent yet/,
+      /1 row is due, the oldest for 91 s, and nothing was sent yet/,
     ],
     [
       'may be long as long as it moves',

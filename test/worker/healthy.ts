@@ -27,7 +27,7 @@ export function progressWith({ posts, comments, outbox, queue, ...rest }: Differ
       { resource: 'posts', ...swept, ...posts },
       { resource: 'comments', ...swept, ...comments },
     ],
-    outbox: { oldestDueAt: null, lastAttemptAt: null, paused: null, isSender: true, ...outbox },
+    outbox: { due: 0, oldestDueAt: null, lastAttemptAt: null, paused: null, isSender: true, ...outbox },
     closedUntil: null,
     queue: { kind: 'embedded', reachable: true, depth: [], ...queue },
     ...rest,

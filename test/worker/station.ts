@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { loadSettings } from '../../config/load.ts';
 import { type App, openApp, openQueue } from '../../src/app.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { twinKey } from '../../src/outbox/match.ts';
+import { contentHash } from '../../src/outbox/match.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import type { OutboxRow } from '../../src/store/outbox/seam.ts';
@@ -110,7 +110,13 @@ export async function openStation(t: TestContext, options: StationOptions): Prom
     async add(...titles) {
       const rows = titles.map((title) => {
         const post = { board, title, content: `${title}, please.`, email: null, full_name: null };
-        return { ...post, batch: 'test', source_key: randomUUID(), line: null, twin_key: twinKey(post) };
+        return {
+          ...post,
+          batch: 'test',
+          source_key: randomUUID(),
+          line: null,
+          content_hash: contentHash(post),
+        };
       });
       const accepted = await app.outbox.accept(rows, Date.now());
       return accepted.map(({ id }) => id);

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { acceptPost } from '../../outbox/accept-post.ts';
 import { checkDraft } from '../../outbox/create.ts';
 import { cancel, resolve, retry } from '../../outbox/decide.ts';
-import { ARROWS } from '../../outbox/states.ts';
+import { TRANSITIONS } from '../../outbox/states.ts';
 import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
 import {
   type AttemptRow,
@@ -151,9 +151,9 @@ async function detailOf(view: OutboxView, id: number): Promise<OutboxDetail | nu
 function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean> {
   const starts = (from: readonly string[]): boolean => from.includes(state);
   return {
-    retry: starts(ARROWS.retry.from) && erased_at === null,
-    cancel: starts(ARROWS.cancel.from),
-    resolve: starts(ARROWS.resolve.from),
+    retry: starts(TRANSITIONS.retry.from) && erased_at === null,
+    cancel: starts(TRANSITIONS.cancel.from),
+    resolve: starts(TRANSITIONS.resolve.from),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { NewRow, OutboxState } from '../../store/outbox/seam.ts';
 import type { AcceptedRow, CsvRow } from '../csv/csv-file.ts';
 import { sourceKeys } from '../csv/source-key.ts';
-import { twinKey } from '../match.ts';
+import { contentHash } from '../match.ts';
 import { addAlready, addNotes, addRefusal, assertWhole, newTally, type Tally } from './tally.ts';
 
 /** Where rows go in: the outbox, or for a dry run something that only says what the outbox would. */
@@ -96,5 +96,15 @@ export function conflictReason(holder: string): string {
 
 export function newRow({ line, post }: AcceptedRow, source_key: string, batch: string): NewRow {
   const { board, title, content, email, full_name } = post;
-  return { batch, source_key, line, board, title, content, email, full_name, twin_key: twinKey(post) };
+  return {
+    batch,
+    source_key,
+    line,
+    board,
+    title,
+    content,
+    email,
+    full_name,
+    content_hash: contentHash(post),
+  };
 }

@@ -73,13 +73,13 @@ export function rowErasers(db: Db): RowErasers {
 
 /**
  * A row that waits is cancelled, and so is one of which nobody knows whether it left a post: it could no longer be searched for. Along
- * the arrows of src/outbox/states.ts that is cancel, or doubt, giveUp and cancel. Without its words no second post of it can be
- * looked for either, hence no more looks.
+ * the transitions of src/outbox/states.ts that is cancel, or markAmbiguous, park and cancel. Without its words no second post
+ * of it can be looked for either, hence no more checks.
  */
 function outboxEraser(db: Db): RowErasers['outbox'] {
   const row = db.prepare(`
     UPDATE outbox SET title = $erased, content = iif(content = '', '', $erased), email = iif(email IS NULL, NULL, $erased),
-                      full_name = NULL, url = NULL, last_error = $reason, looks_left = 0, not_before = NULL,
+                      full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL,
                       state = iif(state IN ('confirmed', 'rejected'), state, 'cancelled'), erased_at = $at, changed_at = $at
      WHERE id = $id`);
   const attempts = db.prepare(

@@ -4,15 +4,17 @@ import { type StoredRow, toRow } from './rows.ts';
 import {
   type AttemptRow,
   type Due,
+  type Knowledge,
+  type KnownPost,
   type MirroredPost,
   type Next,
   OUTBOX_STATES,
   type OutboxRow,
   type RowFilter,
+  type SentAuthor,
   type StateCounts,
-  type Words,
+  type Unclear,
 } from './seam.ts';
-import { textQuery } from './text-query.ts';
 
 /** The reading half of the outbox. */
 export interface OutboxReader {
@@ -24,13 +26,17 @@ export interface OutboxReader {
   list(filter: RowFilter): OutboxRow[];
   attempts(id: number): AttemptRow[];
   counts(batch: string | null): StateCounts;
-  lookalikes(words: Words): MirroredPost[];
+  claimants(): OutboxRow[];
+  postsSince(window: { knownMaxId: number | null; created: number }): MirroredPost[];
+  knownPosts(ids: readonly number[]): Map<number, KnownPost>;
+  sentAuthors(): SentAuthor[];
   boundPosts(ids: readonly number[]): Set<number>;
-  hasLaterPost(ids: readonly number[], row: OutboxRow): boolean;
-  accountedFor(ids: readonly number[], row: OutboxRow): Set<number>;
+  confirmedHashes(hashes: readonly string[]): Set<string>;
+  isShownElsewhere(post: number, row: OutboxRow): boolean;
   hasSuccessor(row: OutboxRow): boolean;
   worstListDelay(): number;
-  toLookAfter(): OutboxRow[];
+  knowledge(): Knowledge;
+  toCheck(): OutboxRow[];
   paused(): string | null;
 }
 
@@ -56,12 +62,18 @@ export function outboxReader(db: Db): OutboxReader {
   );
   const after = db.prepare<[], StoredRow>(`
     SELECT * FROM outbox o
-     WHERE looks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND NOT ${TWIN_UNDER_WAY} ORDER BY id`);
+     WHERE checks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND NOT ${TWIN_UNDER_WAY} ORDER BY id`);
+  const open = db.prepare<[], StoredRow>(`
+    SELECT * FROM outbox WHERE state IN ('sending', 'ambiguous')
+    UNION ALL SELECT * FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
+    UNION ALL SELECT * FROM outbox WHERE state = 'uncertain' AND checks_left > 0
+    ORDER BY id`);
   const readPause = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'push_paused'").pluck();
 
   return {
     ...dueReader(db),
     due: allDueReader(db),
+    ...postReader(db),
     ...boundReader(db),
     orphans: () => sending.all().map(toRow),
     find(id) {
@@ -77,26 +89,29 @@ export function outboxReader(db: Db): OutboxReader {
       for (const { state, n } of found) counts[state] = n;
       return counts;
     },
-    lookalikes: lookalikeReader(db),
+    claimants: () => open.all().map(toRow),
     hasSuccessor: successorReader(db),
     worstListDelay: listDelayReader(db),
-    toLookAfter: () => after.all().map(toRow),
+    toCheck: () => after.all().map(toRow),
     paused: () => readPause.get() ?? null,
   };
 }
 
 const TWIN_UNDER_WAY = `EXISTS (
-  SELECT 1 FROM outbox t WHERE t.twin_key = o.twin_key AND t.id <> o.id AND t.state IN ('sending', 'ambiguous'))`;
+  SELECT 1 FROM outbox t WHERE t.content_hash = o.content_hash AND t.id <> o.id AND t.state IN ('sending', 'ambiguous'))`;
 
 function successorReader(db: Db): OutboxReader['hasSuccessor'] {
   const exists = db
-    .prepare<Pick<OutboxRow, 'board' | 'kind' | 'twin_key'>, number>(
+    .prepare<Pick<OutboxRow, 'board' | 'kind' | 'content_hash'>, number>(
       `SELECT EXISTS (SELECT 1 FROM outbox o
-         WHERE state = 'ready' AND board = $board AND kind = $kind AND twin_key <> $twin_key AND NOT ${TWIN_UNDER_WAY})`,
+         WHERE state = 'ready' AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`,
     )
     .pluck();
-  return ({ board, kind, twin_key }) => exists.get({ board, kind, twin_key }) === 1;
+  return ({ board, kind, content_hash }) => exists.get({ board, kind, content_hash }) === 1;
 }
+
+/** A change that lies in the future was made by a clock that was ahead: the time it set says nothing, and counts as come. */
+const DUE = '(not_before <= $at OR changed_at > $at)';
 
 /**
  * Asked once or twice for every row that is sent: each question is one step into an index, however many rows wait. A row that waited
@@ -106,28 +121,38 @@ function successorReader(db: Db): OutboxReader['hasSuccessor'] {
 function dueReader(db: Db): Pick<OutboxReader, 'isOver' | 'next'> {
   const open = { all: openQuery(db, ''), batch: openQuery(db, 'batch = $batch AND') };
   const ready = { all: readyQueries(db, ''), batch: readyQueries(db, 'batch = $batch AND') };
-  const settled = db
-    .prepare<{ at: string }, number>(
-      "SELECT id FROM outbox WHERE state = 'ambiguous' AND not_before <= $at ORDER BY not_before, id LIMIT 1",
-    )
-    .pluck();
-  const settling = db
-    .prepare<[], string | null>("SELECT min(not_before) FROM outbox WHERE state = 'ambiguous'")
-    .pluck();
+  const unclear = unclearReader(db);
   return {
     isOver: (batch) => (batch === null ? open.all.get({}) : open.batch.get({ batch })) === 0,
     next(now, batch) {
-      const at = new Date(now).toISOString();
+      const at = iso(now);
       const question = batch === null ? { at } : { at, batch };
       const { atOnce, due, later } = batch === null ? ready.all : ready.batch;
-      const next = {
-        ready: due.get(question) ?? atOnce.get(question) ?? null,
-        settled: settled.get({ at }) ?? null,
-      };
-      if (next.ready !== null || next.settled !== null) return { ...next, at: null };
-      const times = [later.get(question), settling.get()].flatMap((time) => (time ? [Date.parse(time)] : []));
-      return { ...next, at: times.length === 0 ? null : Math.min(...times) };
+      const next = { ready: due.get(question) ?? atOnce.get(question) ?? null, unclear: unclear(now) };
+      const time = next.ready === null ? later.get(question) : null;
+      return { ...next, at: time ? Date.parse(time) : null };
     },
+  };
+}
+
+function unclearReader(db: Db): (now: number) => Unclear | null {
+  // Each is one step into the index; min and max in one query would walk over all of them.
+  const ends = ['ASC', 'DESC'].map((direction) =>
+    db.prepare<[], { not_before: string | null }>(
+      `SELECT not_before FROM outbox WHERE state = 'ambiguous' ORDER BY not_before ${direction} LIMIT 1`,
+    ),
+  );
+  const ahead = db
+    .prepare<{ at: string }, number>(
+      "SELECT EXISTS (SELECT 1 FROM outbox WHERE state = 'ambiguous' AND not_before > $at AND changed_at > $at)",
+    )
+    .pluck();
+  return (now) => {
+    const [first, last] = ends.map((end) => end.get());
+    if (!first || !last) return null;
+    if (ahead.get({ at: iso(now) }) === 1) return { first: now, last: now };
+    const timeOf = (time: string | null): number => (time === null ? now : Date.parse(time));
+    return { first: timeOf(first.not_before), last: timeOf(last.not_before) };
   };
 }
 
@@ -144,83 +169,136 @@ function readyQueries(db: Db, of: string) {
     db.prepare<{ at: string; batch?: string }, number>(`
       SELECT id FROM outbox o WHERE ${of} state = 'ready' AND ${which} AND NOT ${TWIN_UNDER_WAY}
        ORDER BY not_before, id LIMIT 1`);
-  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND not_before > $at`;
+  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND not_before > $at AND changed_at <= $at`;
   return {
     atOnce: one('not_before IS NULL').pluck(),
-    due: one('not_before <= $at').pluck(),
+    due: one(`not_before IS NOT NULL AND ${DUE}`).pluck(),
     later: db.prepare<{ at: string; batch?: string }, string | null>(first).pluck(),
   };
 }
 
-/** The same order as `next`, for whoever hands out many rows at a time. */
+/** Counting further tells nobody more. */
+const MOST_COUNTED = 1000;
+
+/** The same order as `next`, for a caller that hands out many rows at a time. */
 function allDueReader(db: Db): OutboxReader['due'] {
   type Row = { id: number; since: string };
   const select = (which: string) =>
     db.prepare<{ at: string; limit: number }, Row>(`
-      SELECT id, coalesce(not_before, created_at) AS since FROM outbox o
-       WHERE ${which} ORDER BY not_before, id LIMIT $limit`);
-  const waited = select(`state = 'ready' AND not_before <= $at AND NOT ${TWIN_UNDER_WAY}`);
-  const untried = select(`state = 'ready' AND not_before IS NULL AND NOT ${TWIN_UNDER_WAY}`);
-  const settled = select("state = 'ambiguous' AND not_before <= $at");
-  const later = db
-    .prepare<{ at: string }, string | null>(
-      `SELECT min(at) FROM (SELECT min(not_before) AS at FROM outbox WHERE state = 'ready' AND not_before > $at
-                            UNION ALL SELECT min(not_before) FROM outbox WHERE state = 'ambiguous' AND not_before > $at)`,
+      SELECT id, iif(not_before <= $at, not_before, min(created_at, $at)) AS since FROM outbox o
+       WHERE ${which} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
+  const waited = select(`state = 'ready' AND not_before IS NOT NULL AND ${DUE}`);
+  const untried = select("state = 'ready' AND not_before IS NULL");
+  const counted = db
+    .prepare<{ at: string }, number>(
+      `SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND (not_before IS NULL OR ${DUE})
+                                AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`,
     )
     .pluck();
+  const later = db
+    .prepare<{ at: string }, string | null>(
+      "SELECT min(not_before) FROM outbox WHERE state = 'ready' AND not_before > $at AND changed_at <= $at",
+    )
+    .pluck();
+  const unclear = unclearReader(db);
   return (now, limit) => {
-    const at = new Date(now).toISOString();
+    const at = iso(now);
     const ready = waited.all({ at, limit });
     if (ready.length < limit) ready.push(...untried.all({ at, limit: limit - ready.length }));
-    const unclear = settled.all({ at, limit });
-    const times = [...ready, ...unclear].map(({ since }) => Date.parse(since));
+    const settling = unclear(now);
+    const times = ready.map(({ since }) => Date.parse(since));
+    if (settling && settling.first <= now) times.push(settling.first);
     const next = later.get({ at });
     return {
       ready: ready.map(({ id }) => id),
-      settled: unclear.map(({ id }) => id),
+      unclear: settling,
+      count: counted.get({ at }) ?? 0,
       since: times.length === 0 ? null : Math.min(...times),
       at: next ? Date.parse(next) : null,
     };
   };
 }
 
-function boundReader(db: Db): Pick<OutboxReader, 'boundPosts' | 'hasLaterPost' | 'accountedFor'> {
+function boundReader(
+  db: Db,
+): Pick<OutboxReader, 'boundPosts' | 'confirmedHashes' | 'isShownElsewhere' | 'sentAuthors'> {
   const isBound = db.prepare<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?').pluck();
-  const isLater = db
-    .prepare<{ post: number } & Pick<OutboxRow, 'id' | 'board' | 'kind'>, number>(
-      `SELECT 1 FROM outbox
-        WHERE post_id = $post AND board = $board AND kind = $kind
-          AND first_sent_at > (SELECT max(started_at) FROM outbox_attempts WHERE outbox_id = $id)`,
+  const confirmed = db
+    .prepare<[string], string>(
+      `SELECT DISTINCT content_hash FROM outbox
+        WHERE content_hash IN (SELECT value FROM json_each(?)) AND +state = 'confirmed'`,
     )
     .pluck();
   const isShown = db
-    .prepare<{ post: number; twin: string; id: number }, number>(
+    .prepare<{ post: number; hash: string; id: number }, number>(
       `SELECT EXISTS (SELECT 1 FROM outbox o
-         WHERE twin_key = $twin AND id <> $id
+         WHERE content_hash = $hash AND id <> $id
            AND (duplicate_of = $post OR EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = $post)))`,
     )
     .pluck();
+  // The latest rows whose post the mirror knows: an account may change hands, and what was sent long ago says nothing about today.
+  const authors = db.prepare<[], SentAuthor>(`
+    SELECT o.email AS asked, u.email AS shown, p.creator_id
+      FROM (SELECT email, post_id FROM outbox
+             WHERE post_id IS NOT NULL AND (matched IS NULL OR matched = 'exact') ORDER BY post_id DESC LIMIT 500) o
+      JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id LIMIT 100`);
   return {
     boundPosts: (ids) => new Set(ids.filter((id) => isBound.get(id) === 1)),
-    hasLaterPost: (ids, { id, board, kind }) =>
-      ids.some((post) => isLater.get({ post, id, board, kind }) === 1),
-    accountedFor: (ids, { id, twin_key: twin }) =>
-      new Set(ids.filter((post) => isBound.get(post) === 1 || isShown.get({ post, twin, id }) === 1)),
+    confirmedHashes: (hashes) => new Set(confirmed.all(JSON.stringify(hashes))),
+    isShownElsewhere: (post, { id, content_hash: hash }) => isShown.get({ post, hash, id }) === 1,
+    sentAuthors: () => authors.all(),
   };
 }
 
-/** By the full-text index, which is there anyway; a title without a single word has to be searched for row by row. */
-function lookalikeReader(db: Db): (words: Words) => MirroredPost[] {
-  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, u.email AS creator_email, p.created
+function postReader(db: Db): Pick<OutboxReader, 'postsSince' | 'knownPosts' | 'knowledge'> {
+  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email,
+                          u.is_admin OR u.is_team AS is_team, p.created, p.first_seen_at
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
-  const byWords = db.prepare<[string], MirroredPost>(`
-    ${columns} WHERE p.id IN (SELECT rowid FROM posts_text WHERE posts_text MATCH ?)`);
-  const unindexed = db.prepare<[string], MirroredPost>(`
-    ${columns}
-    WHERE p.id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER) AND trim(p.title) = trim(?)`);
-  const byTitle = db.prepare<[string], MirroredPost>(`${columns} WHERE trim(p.title) = trim(?)`);
-  return ({ given, title, content }) => {
-    const query = textQuery(title, content);
-    return query === null ? byTitle.all(given) : [...byWords.all(query), ...unindexed.all(given)];
+  const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
+  // By the two indexes that there are: first_seen_at has none, and one of a million entries would slow down every first sweep.
+  const since = db.prepare<{ knownMaxId: number | null; created: string }, MirroredPost>(`
+    ${columns} WHERE p.id > $knownMaxId AND ${unbound}
+    UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
+  const known = db.prepare<[string], KnownPost & { id: number }>(`
+    SELECT j.value AS id, p.first_seen_at, o.board, o.kind, o.first_sent_at, o.email, o.matched
+      FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
+     WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
+  const isSwept = db
+    .prepare<[], number>(
+      "SELECT EXISTS (SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete')",
+    )
+    .pluck();
+  // Each is the end of an index; with a condition SQLite would walk over all of it.
+  const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
+    db.prepare<[], number | null>(`SELECT ${which}`).pluck(),
+  );
+  const lastRun = db
+    .prepare<[], string>(
+      "SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1",
+    )
+    .pluck();
+  return {
+    postsSince: ({ knownMaxId, created }) =>
+      since.all({ knownMaxId, created: iso(created - marginOf(knownMaxId)) }),
+    knownPosts: (ids) => new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
+    knowledge() {
+      const readAt = lastRun.get();
+      const ids = [bound?.get(), isSwept.get() === 1 ? listed?.get() : null].filter(
+        (id) => typeof id === 'number',
+      );
+      return {
+        maxId: ids.length === 0 ? null : Math.max(...ids),
+        readAt: readAt === undefined ? null : Date.parse(readAt),
+      };
+    },
   };
+}
+
+/** The upstream's clock may be behind. Where no id tells what is new, its time alone does, and it may be a local one or only a day. */
+function marginOf(knownMaxId: number | null): number {
+  return (knownMaxId === null ? 40 : 2) * 3_600_000;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -7,8 +7,8 @@ export interface OutboxStore {
    * takes none, where one of them is for a person who was erased.
    */
   accept(rows: readonly NewRow[], now: number): Promise<Acceptance[]>;
-  /** One arrow of the state machine; null when the row is in no state the arrow starts from, or its post confirms another row. */
-  move(id: number, arrow: Arrow, change: RowChange): Promise<OutboxRow | null>;
+  /** One transition of the state machine; null when the row is in no state that it starts from, or its post confirms another row. */
+  move(id: number, transition: Transition, change: RowChange): Promise<OutboxRow | null>;
   /** The row goes out: state, attempt, deadline and baseline stand on disk before this resolves. */
   claim(claim: Claim): Promise<OutboxRow | Refusal>;
   /** Why `claim` would be refused now; null when it would not. */
@@ -19,32 +19,37 @@ export interface OutboxStore {
   orphans(): Promise<OutboxRow[]>;
   /** Whether nothing more happens by itself to these rows. */
   isOver(batch: string | null): Promise<boolean>;
-  /**
-   * The next row of the batch to send, or the next row to reconcile, and when, in the order they became due. Rows to reconcile are
-   * of any batch: one of them may be the twin that a row of this batch waits for.
-   */
+  /** The next row of the batch to send, in the order they became due, and when ambiguous rows of any batch have settled. */
   next(now: number, batch: string | null): Promise<Next>;
-  /** What is due now, each kind in the order of `next` and at most `limit` of it; a row whose twin is under way is not. */
+  /** What is due now, in the order of `next` and at most `limit` rows of it; a row with the words of one under way is not. */
   due(now: number, limit: number): Promise<Due>;
   find(id: number): Promise<OutboxRow | null>;
   list(filter: RowFilter): Promise<OutboxRow[]>;
   attempts(id: number): Promise<AttemptRow[]>;
   counts(batch: string | null): Promise<StateCounts>;
-  /** Posts of the mirror, also deleted ones, that have the words of this title and content; to be compared by the caller. */
-  lookalikes(words: Words): Promise<MirroredPost[]>;
+  /** Rows that may have left a post of which nobody knows: on their way, ambiguous, about to be sent again, or uncertain. */
+  claimants(): Promise<OutboxRow[]>;
+  /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
+  postsSince(window: { knownMaxId: number | null; created: number }): Promise<MirroredPost[]>;
+  /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
+  knownPosts(ids: readonly number[]): Promise<Map<number, KnownPost>>;
+  /** Whom the upstream shows as the creator of our latest posts; only of those whose row is certain. */
+  sentAuthors(): Promise<SentAuthor[]>;
   /** Those of the given posts that already confirm some row. */
   boundPosts(ids: readonly number[]): Promise<Set<number>>;
-  /** Whether one of the given posts is of a row that was sent to the same board, in the same way, after this row's last attempt. */
-  hasLaterPost(ids: readonly number[], row: OutboxRow): Promise<boolean>;
-  /** Those of the given posts that confirm some row, or are shown on another row that looks like this one. */
-  accountedFor(ids: readonly number[], row: OutboxRow): Promise<Set<number>>;
+  /** Those of the content hashes that a confirmed row has. */
+  confirmedHashes(hashes: readonly string[]): Promise<Set<string>>;
+  /** Whether this post is shown on another row with the same words as this one. */
+  isShownElsewhere(post: number, row: OutboxRow): Promise<boolean>;
   /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
   hasSuccessor(row: OutboxRow): Promise<boolean>;
   /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
   worstListDelay(): Promise<number>;
-  /** Rows that were once ambiguous, are settled, and still want a look for posts they left behind; none with a twin under way. */
-  toLookAfter(): Promise<OutboxRow[]>;
-  lookedAfter(look: AfterLook): Promise<void>;
+  /** What is known of the upstream's posts before one is sent. */
+  knowledge(): Promise<Knowledge>;
+  /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
+  toCheck(): Promise<OutboxRow[]>;
+  checked(check: SweepCheck): Promise<void>;
   /** Keeps every other process from sending; the operating system releases it if we die. */
   lockSender(): Promise<Lock | Busy>;
   /** The same for a process that stays: where another one sends, it stands first in line until it gets the lock or is closed. */
@@ -82,8 +87,8 @@ export interface NewRow extends PostText {
   batch: string;
   source_key: string;
   line: number | null;
-  /** Equal for rows whose posts could not be told apart. */
-  twin_key: string;
+  /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
+  content_hash: string;
 }
 
 export type Acceptance =
@@ -97,19 +102,23 @@ export interface OutboxRow extends PostText {
   source_key: string;
   line: number | null;
   kind: 'owner' | 'as-user';
-  twin_key: string;
+  content_hash: string;
   state: OutboxState;
   attempts: number;
   not_before: string | null;
   post_id: number | null;
   url: string | null;
+  /** How its post was found where no answer named it: `exact`, or `similar 0.93`. */
+  matched: string | null;
   last_error: string | null;
+  /** Posts that are known not to be this one: a person said so. */
   baseline: number[];
   first_sent_at: string | null;
+  known_max_id: number | null;
   not_found: number;
   candidates: number[];
   was_ambiguous: boolean;
-  looks_left: number;
+  checks_left: number;
   duplicate_of: number | null;
   /** When its text was erased: such a row is not sent any more. */
   erased_at: string | null;
@@ -117,35 +126,37 @@ export interface OutboxRow extends PostText {
   changed_at: string;
 }
 
-export interface Arrow {
+export interface Transition {
   from: readonly OutboxState[];
   to: OutboxState;
 }
 
-/** What changes along an arrow; what is left out stays. */
+/** What changes with a transition; what is left out stays. */
 export interface RowChange {
   now: number;
   notBefore?: number | null;
   postId?: number;
   url?: string | null;
+  matched?: string | null;
   error?: string | null;
   notFound?: number;
   candidates?: number[];
   wasAmbiguous?: true;
-  looksLeft?: number;
+  checksLeft?: number;
 }
 
 export interface Claim {
   id: number;
-  arrow: Arrow;
+  transition: Transition;
   now: number;
   deadline: number;
-  baseline: number[];
+  /** The highest post id that the list was just seen to have; null where nobody looked. */
+  listedMaxId: number | null;
 }
 
 /** Why a row was not claimed: nothing went out. */
 export interface Refusal {
-  refused: 'gone' | 'not due' | 'twin under way' | 'paused';
+  refused: 'gone' | 'not due' | 'same content under way' | 'paused';
 }
 
 export interface AttemptEnd {
@@ -154,7 +165,9 @@ export interface AttemptEnd {
   outcome: string;
   httpStatus: number | null;
   error: string | null;
-  arrow: Arrow;
+  /** No request left: the attempt is taken back. */
+  isVoid?: boolean;
+  transition: Transition;
   change: RowChange;
 }
 
@@ -172,35 +185,34 @@ export interface AttemptRow {
 export interface Next {
   /** A row that can be sent now. */
   ready: number | null;
-  /** An ambiguous row that has settled. */
-  settled: number | null;
-  /** When something becomes due, if nothing is due now; null when nothing waits for time. */
+  /** When a row that waits for its time can be sent, if none can be now; null when none waits. */
   at: number | null;
+  unclear: Unclear | null;
+}
+
+/** When the first and the last of the ambiguous rows have settled. */
+export interface Unclear {
+  first: number;
+  last: number;
 }
 
 export interface Due {
   /** Rows that can be sent. */
   ready: number[];
-  /** Ambiguous rows that have settled. */
-  settled: number[];
+  /** When the next row that waits for its time can be sent; null when none does. */
+  at: number | null;
+  unclear: Unclear | null;
+  /** How many rows could go on now, ambiguous ones among them, counted up to a thousand. */
+  count: number;
   /** Since when the one that waits longest could have gone on; null when nothing is due. */
   since: number | null;
-  /** When the next row that waits for its time becomes due; null when none does. */
-  at: number | null;
-}
-
-/** A title and a content, without mark-up; `given` is the title as it is. */
-export interface Words {
-  given: string;
-  title: string;
-  content: string;
 }
 
 /** What a complete sweep showed of a settled row. */
-export interface AfterLook {
+export interface SweepCheck {
   id: number;
   now: number;
-  /** Whether this was one of the looks the row is owed. */
+  /** Whether this was one of the checks the row is owed. */
   counts: boolean;
   /** A second post, where the row has left one; null leaves what is there. */
   duplicate: number | null;
@@ -221,6 +233,34 @@ export interface MirroredPost {
   content: string;
   url: string;
   board_slug: string;
+  creator_id: number;
   creator_email: string | null;
+  is_team: 0 | 1;
   created: string;
+  first_seen_at: string;
+}
+
+export interface KnownPost {
+  /** Null where the mirror has not seen it. */
+  first_seen_at: string | null;
+  /** Of the row that it confirms, if any. */
+  board: string | null;
+  kind: string | null;
+  first_sent_at: string | null;
+  email: string | null;
+  matched: string | null;
+}
+
+export interface SentAuthor {
+  /** The address that the row was sent as; null for the owner. */
+  asked: string | null;
+  shown: string | null;
+  creator_id: number;
+}
+
+export interface Knowledge {
+  /** The highest id of a post that is known; null where nobody has seen the whole list yet. */
+  maxId: number | null;
+  /** When the last complete pass over the posts began. */
+  readAt: number | null;
 }

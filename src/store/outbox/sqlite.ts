@@ -15,7 +15,7 @@ import { outboxWriter } from './writes.ts';
 export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
   const db = openDurably(options);
   const reads = outboxReader(db);
-  const writes = outboxWriter(db, options);
+  const writes = outboxWriter(db, options, reads);
   const sender = senderLock(options);
   const log = openClaimLog(db, options);
   const atOnce = <T>(work: () => T): T => db.transaction(work).immediate();
@@ -44,11 +44,11 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
         log.checkAccepted(rows, taken, now);
         return taken;
       }),
-    move: async (id, arrow, change) => await durably(() => writes.move(id, arrow, change)),
+    move: async (id, transition, change) => await durably(() => writes.move(id, transition, change)),
     claim: async (request) => claim(request),
     endAttempt: async (end) => await durably(() => writes.endAttempt(end)),
     refusal: async (id, now) => writes.refusal(id, now),
-    lookedAfter: async (look) => await durably(() => writes.lookedAfter(look)),
+    checked: async (check) => await durably(() => writes.checked(check)),
     setPaused: async (reason) => await durably(() => writes.setPaused(reason)),
     orphans: async () => reads.orphans(),
     isOver: async (batch) => reads.isOver(batch),
@@ -58,13 +58,17 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
     list: async (filter) => reads.list(filter),
     attempts: async (id) => reads.attempts(id),
     counts: async (batch) => reads.counts(batch),
-    lookalikes: async (words) => reads.lookalikes(words),
+    claimants: async () => reads.claimants(),
+    postsSince: async (window) => reads.postsSince(window),
+    knownPosts: async (ids) => reads.knownPosts(ids),
+    sentAuthors: async () => reads.sentAuthors(),
     boundPosts: async (ids) => reads.boundPosts(ids),
-    hasLaterPost: async (ids, row) => reads.hasLaterPost(ids, row),
-    accountedFor: async (ids, row) => reads.accountedFor(ids, row),
+    confirmedHashes: async (hashes) => reads.confirmedHashes(hashes),
+    isShownElsewhere: async (post, row) => reads.isShownElsewhere(post, row),
     hasSuccessor: async (row) => reads.hasSuccessor(row),
     worstListDelay: async () => reads.worstListDelay(),
-    toLookAfter: async () => reads.toLookAfter(),
+    knowledge: async () => reads.knowledge(),
+    toCheck: async () => reads.toCheck(),
     paused: async () => reads.paused(),
     dataVersion: async () => db.pragma('data_version', { simple: true }) as number,
     lockSender: async () => sender.take(),
@@ -81,7 +85,7 @@ export function openSqliteOutbox(options: SqliteStoreOptions): OutboxStore {
 function notSent({ id, attempts }: OutboxRow, now: number, reason: string): AttemptEnd {
   const error = `the claim could not be recorded: ${reason}`;
   const attempt = { id, n: attempts, outcome: 'not-sent', httpStatus: null, error };
-  return { ...attempt, arrow: { from: ['sending'], to: 'ready' }, change: { now, error } };
+  return { ...attempt, isVoid: true, transition: { from: ['sending'], to: 'ready' }, change: { now, error } };
 }
 
 /** Every commit over this connection is flushed before it returns. */

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { loadSettings } from '../../../config/load.ts';
 import { type App, openApp } from '../../../src/app.ts';
-import { twinKey } from '../../../src/outbox/match.ts';
-import { ARROWS } from '../../../src/outbox/states.ts';
+import { contentHash } from '../../../src/outbox/match.ts';
+import { TRANSITIONS } from '../../../src/outbox/states.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
 import { ENTRY } from '../../support/cli.ts';
@@ -121,13 +121,23 @@ async function doubtfulRow({ outbox, clock }: App): Promise<number> {
     email: null,
     full_name: null,
   };
-  const row = { ...post, batch: 'form', source_key: randomUUID(), line: null, twin_key: twinKey(post) };
+  const row = {
+    ...post,
+    batch: 'form',
+    source_key: randomUUID(),
+    line: null,
+    content_hash: contentHash(post),
+  };
   const now = clock.now();
   const [{ id } = { id: 0 }] = await outbox.accept([row], now);
-  await outbox.claim({ id, arrow: ARROWS.claim, now, deadline: now + 1000, baseline: [] });
+  await outbox.claim({ id, transition: TRANSITIONS.claim, now, deadline: now + 1000, listedMaxId: null });
   const end = { id, n: 1, outcome: 'unknown', httpStatus: null, error: 'the answer was cut' };
-  await outbox.endAttempt({ ...end, arrow: ARROWS.doubt, change: { now, wasAmbiguous: true } });
-  await outbox.move(id, ARROWS.giveUp, { now, candidates: [2, 3], error: '2 posts could be this one' });
+  await outbox.endAttempt({
+    ...end,
+    transition: TRANSITIONS.markAmbiguous,
+    change: { now, wasAmbiguous: true },
+  });
+  await outbox.move(id, TRANSITIONS.park, { now, candidates: [2, 3], error: '2 posts could be this one' });
   return id;
 }
 

@@ -94,7 +94,9 @@ function became({ row, posts }: OutboxDetail): [string, Child][] {
   const link = known
     ? h('a', { id: 'post', href: `/posts/${row.post_id}` }, `post ${row.post_id}`)
     : `post ${row.post_id}, which the mirror has not seen yet`;
-  return [['It is', [link, ' ', outward(row.url, row.url === null ? '' : '(original)')]]];
+  const found: [string, Child][] =
+    row.matched === null ? [] : [['Found in the list', `match: ${row.matched}`]];
+  return [['It is', [link, ' ', outward(row.url, row.url === null ? '' : '(original)')]], ...found];
 }
 
 function uncertain(detail: OutboxDetail, done: Done): HTMLElement {

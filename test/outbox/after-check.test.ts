@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { lookAfter } from '../../src/outbox/after-look.ts';
+import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { push } from '../../src/outbox/push.ts';
-import { reconcile } from '../../src/outbox/reconcile.ts';
 import type { PostText } from '../../src/store/outbox/seam.ts';
-import { type Bench, benchFor, HOUR, MINUTE } from './bench.ts';
+import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
 /** A row confirmed by its second attempt, after a first one that was unclear and not found. */
@@ -22,7 +21,7 @@ async function secondAttempt(bench: Bench, text: Partial<PostText>): Promise<num
   bench.upstream.outcomes = [unknown()];
   await push(bench.context, id);
   bench.clock.advance(2 * MINUTE);
-  assert.equal(await reconcile(bench.context, id), 'send again');
+  assert.equal(await reconcileRow(bench.context, id), 'send again');
   const { title, content } = { title: 'Dark mode', content: 'My eyes hurt at night.', ...text };
   bench.upstream.outcomes = [confirmed(bench.upstream.publish({ title, content }).id)];
   await push(bench.context, id);
@@ -46,7 +45,7 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual(await bench.sweep(), [id]);
     bench.clock.advance(HOUR);
     assert.deepEqual(await bench.sweep(), []);
-    assert.equal((await bench.row(id)).looks_left, 0);
+    assert.equal((await bench.row(id)).checks_left, 0);
   });
 
   it('is found however the service wrote its title', async (t) => {
@@ -93,7 +92,7 @@ describe('a second post that turns up after all', () => {
     bench.upstream.duringCreate = () => void bench.upstream.publish();
     await push(bench.context, twin);
     bench.clock.advance(2 * MINUTE);
-    await reconcile(bench.context, twin);
+    await reconcileRow(bench.context, twin);
     bench.clock.advance(MINUTE);
     bench.upstream.publish();
     assert.deepEqual(await bench.sweep(), [id]);
@@ -105,10 +104,10 @@ describe('the look after a sweep', () => {
   it('needs a sweep that began after the row was settled', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const settled = (await bench.row(id)).changed_at;
-    await lookAfter(bench.store, bench.clock, settled);
-    assert.equal((await bench.row(id)).looks_left, 2);
-    await lookAfter(bench.store, bench.clock, new Date(Date.parse(settled) + 1).toISOString());
-    assert.equal((await bench.row(id)).looks_left, 1);
+    await checkAfterSweep(bench.store, bench.clock, settled);
+    assert.equal((await bench.row(id)).checks_left, 2);
+    await checkAfterSweep(bench.store, bench.clock, new Date(Date.parse(settled) + 1).toISOString());
+    assert.equal((await bench.row(id)).checks_left, 1);
   });
 
   it('is taken twice, the second time half an hour after the first', async (t) => {
@@ -117,7 +116,7 @@ describe('the look after a sweep', () => {
     for (const pause of [MINUTE, 10 * MINUTE, 31 * MINUTE, HOUR]) {
       bench.clock.advance(pause);
       await bench.sweep();
-      left.push((await bench.row(id)).looks_left);
+      left.push((await bench.row(id)).checks_left);
     }
     assert.deepEqual(left, [1, 1, 0, 0]);
   });
@@ -130,7 +129,7 @@ describe('the look after a sweep', () => {
     await push(bench.context, twin);
     assert.deepEqual(await bench.sweep(), []);
     bench.clock.advance(2 * MINUTE);
-    assert.equal(await reconcile(bench.context, twin), 'found');
+    assert.equal(await reconcileRow(bench.context, twin), 'found');
     bench.clock.advance(MINUTE);
     assert.deepEqual(await bench.sweep(), []);
     assert.equal((await bench.row(id)).duplicate_of, null);
@@ -140,13 +139,13 @@ describe('the look after a sweep', () => {
     const bench = benchFor(t);
     bench.upstream.publish({ created: '2025-12-31T00:00:00Z' });
     await bench.sweep();
-    bench.upstream.publish({ created: '2025-12-31T12:00:00Z' });
+    bench.upstream.publish({ created: '2025-12-29T12:00:00Z' });
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
     bench.upstream.duringCreate = () => void bench.upstream.publish();
     await push(bench.context, id);
     bench.clock.advance(2 * MINUTE);
-    assert.equal(await reconcile(bench.context, id), 'found');
+    assert.equal(await reconcileRow(bench.context, id), 'found');
     bench.clock.advance(MINUTE);
     assert.deepEqual(await bench.sweep(), []);
   });
@@ -158,7 +157,7 @@ describe('the look after a sweep', () => {
       bench.upstream.outcomes = [unknown()];
       await push(bench.context, id);
       bench.clock.advance(2 * MINUTE);
-      await reconcile(bench.context, id);
+      await reconcileRow(bench.context, id);
     }
     const late = [bench.upstream.publish().id, bench.upstream.publish().id];
     bench.clock.advance(MINUTE);

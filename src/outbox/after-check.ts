@@ -1,0 +1,76 @@
+import type { Clock } from '../base/clock.ts';
+import type { OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
+import { CLEARLY_SIMILAR } from './similarity.ts';
+import { isTimely, type ScoredPost, type Verdict } from './unaccounted.ts';
+import { askAboutSettled } from './window.ts';
+
+/** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
+const BETWEEN_CHECKS_MS = 1_800_000;
+
+/**
+ * After a complete sweep of the posts: did a row that was once ambiguous leave posts behind that nothing accounts for? What no
+ * protocol can rule out without a key on the server's side is at least found and written on the row. Returns the rows where
+ * something new turned up.
+ */
+export async function checkAfterSweep(
+  store: OutboxStore,
+  clock: Clock,
+  sweepStartedAt: string,
+): Promise<OutboxRow[]> {
+  const now = clock.now();
+  // Only a sweep that began after the row was settled, or last checked, can show something new about it.
+  const isNew = ({ changed_at }: OutboxRow): boolean =>
+    changed_at < sweepStartedAt || changed_at > new Date(now).toISOString();
+  const rows = (await store.toCheck()).filter(isNew);
+  if (rows.length === 0) return [];
+  const { verdicts } = await askAboutSettled(store, now, rows);
+  const told: OutboxRow[] = [];
+  for (const row of rows) {
+    const found = await foundOn(store, row, verdicts.get(row.id));
+    const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
+    const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
+    if (!counts && !found) continue;
+    await store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, ...found });
+    if (found) told.push({ ...row, ...found, duplicate_of: row.duplicate_of ?? found.duplicate });
+  }
+  return told;
+}
+
+interface Found {
+  duplicate: number | null;
+  candidates: number[];
+}
+
+/** What this check adds to the row; null when it is nothing. A confirmed row has its post: any other is one too many. */
+async function foundOn(
+  store: OutboxStore,
+  row: OutboxRow,
+  verdict: Verdict | undefined,
+): Promise<Found | null> {
+  const known = row.candidates.filter((id) => id !== row.post_id);
+  const fresh: ScoredPost[] = [];
+  for (const post of postsOf(verdict)) {
+    const isKnown = known.includes(post.id) || post.id === row.duplicate_of || post.id === row.post_id;
+    if (!isKnown && isWorthShowing(row, post) && !(await store.isShownElsewhere(post.id, row)))
+      fresh.push(post);
+  }
+  if (fresh.length === 0) return null;
+  const candidates = [...known, ...fresh.map(({ id }) => id).sort((a, b) => a - b)];
+  const [clear] = candidates.filter((id) =>
+    fresh.some((post) => post.id === id && post.score >= CLEARLY_SIMILAR),
+  );
+  const second = row.state === 'confirmed' ? clear : candidates[1];
+  return { duplicate: clear === undefined ? null : (second ?? null), candidates };
+}
+
+function postsOf(verdict: Verdict | undefined): ScoredPost[] {
+  if (verdict?.kind === 'match') return [{ ...verdict.post, score: 1 }];
+  return verdict?.kind === 'candidates' ? verdict.posts : [];
+}
+
+/** A confirmed row that went out once made one post: another one is its own only if it is like it and as young. */
+function isWorthShowing(row: OutboxRow, post: ScoredPost): boolean {
+  return (
+    row.state !== 'confirmed' || row.attempts > 1 || (post.score >= CLEARLY_SIMILAR && isTimely(row, post))
+  );
+}

@@ -1,0 +1,271 @@
+import type { Post } from '../contract/decode.ts';
+import type { OutboxRow, SentAuthor } from '../store/outbox/seam.ts';
+import { boardSlug, contentHash, mailbox } from './match.ts';
+import { CLEARLY_SIMILAR, type ComparableText, comparable, INCOMPARABLE, similarity } from './similarity.ts';
+
+/**
+ * The one question of the outbox, for reconcile, for the check before a row is sent again and for the check after a sweep: which
+ * posts of the window does nothing account for, and whose are they? A service may rewrite what it is given, so a row is not known
+ * to be absent because its words are: as long as a post that could be its own stands there unaccounted for, it is not sent again.
+ */
+
+/** A post as the upstream showed it, by whichever pass. */
+export interface SeenPost {
+  id: number;
+  title: string;
+  content: string;
+  url: string;
+  board: string;
+  /** Null where the listed row could not be read. */
+  creator: { id: number; email: string | null; isTeam: boolean } | null;
+  /** The latest moment, on our clock, at which it can have been made by what it says of itself; null where it says nothing. */
+  madeBy: number | null;
+  /** When the mirror first saw it; null where it has not. */
+  firstSeenAt: string | null;
+  /** As the list showed it, where it comes from there and could be read. */
+  listed?: Post;
+}
+
+export type Verdict =
+  | { kind: 'match'; post: SeenPost; matched: string }
+  /** `isOpen`: another row whose outcome is still to come could own one of them. */
+  | { kind: 'candidates'; posts: ScoredPost[]; isOpen: boolean }
+  | { kind: 'none' };
+
+export interface ScoredPost extends SeenPost {
+  /** How similar it is to the row, from 0 to 1. */
+  score: number;
+}
+
+export interface Question {
+  rows: readonly OutboxRow[];
+  /** Posts that confirm no row. */
+  posts: readonly SeenPost[];
+  authors: Authors;
+  now: number;
+  /** Rows that are on their way or have not settled: what they come to is not known yet. */
+  isUnsettled: (row: OutboxRow) => boolean;
+}
+
+export interface Answer {
+  /** For every row of the question. */
+  verdicts: Map<number, Verdict>;
+  /** Posts that no row of the question was matched with. */
+  left: SeenPost[];
+}
+
+/** Two scores that are nearer to each other than this cannot be told apart. */
+const MARGIN = 0.05;
+/** A post on another board than asked for: moved, or the board is named in another way. Less sure, never ruled out. */
+const OTHER_BOARD = 0.95;
+/** More than a person will compare. */
+const MOST_CANDIDATES = 20;
+
+interface Claim {
+  row: OutboxRow;
+  hash: string;
+  text: ComparableText | null;
+  match: { post: SeenPost; matched: string } | null;
+}
+
+interface Candidate {
+  post: SeenPost;
+  text: ComparableText | null;
+  isTaken: boolean;
+}
+
+export function whoseAre(question: Question): Answer {
+  const claims: Claim[] = question.rows.map((row) => ({
+    row,
+    hash: contentHash(row),
+    text: null,
+    match: null,
+  }));
+  const candidates: Candidate[] = question.posts.map((post) => ({ post, text: null, isTaken: false }));
+  matchExact(question, claims, candidates);
+  matchSimilar(question, claims, candidates);
+  const left = candidates.filter(({ isTaken }) => !isTaken);
+  const verdicts = claims.map((claim) => [claim.row.id, verdictOn(question, claim, claims, left)] as const);
+  return { verdicts: new Map(verdicts), left: left.map(({ post }) => post) };
+}
+
+/** Word for word, on the board that was asked for, by somebody who can be us. */
+function matchExact(question: Question, claims: Claim[], candidates: Candidate[]): void {
+  const byHash = Map.groupBy(candidates, ({ post }) => contentHash(post));
+  for (const [hash, group] of Map.groupBy(claims, (claim) => claim.hash)) {
+    const posts = byHash.get(hash);
+    if (posts) matchTwins(question, group, posts);
+  }
+}
+
+/**
+ * Rows with the same words from the same person are interchangeable: any of them may have any of the posts. A post that rows of
+ * several people could own stays open, and so do all where there are more posts than rows: which of them is too many, nobody knows.
+ */
+function matchTwins(question: Question, group: Claim[], posts: Candidate[]): void {
+  const owners = (candidate: Candidate): Claim[] =>
+    group.filter(({ row }) => isOurs(question, row, candidate.post));
+  for (const people of Map.groupBy(group, ({ row }) =>
+    row.email === null ? '' : mailbox(row.email),
+  ).values()) {
+    const own = posts.filter((candidate) => {
+      const able = owners(candidate);
+      return able.length > 0 && able.every((claim) => people.includes(claim));
+    });
+    const timely = own.filter(({ post }) => people.some(({ row }) => isTimely(row, post)));
+    const shared = own.length > people.length ? timely : own;
+    if (shared.length > people.length) continue;
+    for (const candidate of shared)
+      take(
+        owners(candidate).find(({ match }) => match === null),
+        candidate,
+        'exact',
+      );
+  }
+}
+
+/** A post that can be read, is new since the row was sent, and whose creator can be who it was sent as. */
+function isOurs({ authors, now }: Question, row: OutboxRow, post: SeenPost): boolean {
+  return post.creator !== null && isInWindow(row, post, now) && isPlausible(row, post, authors);
+}
+
+function take(claim: Claim | undefined, candidate: Candidate, matched: string): void {
+  if (!claim) return;
+  claim.match = { post: candidate.post, matched };
+  candidate.isTaken = true;
+}
+
+interface Pair {
+  claim: Claim;
+  candidate: Candidate;
+  score: number;
+}
+
+/** Rewritten: the best pair first, and only where neither side has another partner that is nearly as good. */
+function matchSimilar(question: Question, claims: Claim[], candidates: Candidate[]): void {
+  const open = candidates.filter(({ isTaken }) => !isTaken);
+  if (open.length === 0) return;
+  const pairs = claims
+    .filter(({ match }) => match === null)
+    .flatMap((claim) => similarPairs(question, claim, open))
+    .sort((a, b) => b.score - a.score);
+  const [ofClaim, ofCandidate] = [
+    Map.groupBy(pairs, (pair) => pair.claim),
+    Map.groupBy(pairs, (pair) => pair.candidate),
+  ];
+  for (const pair of pairs) {
+    if (pair.claim.match || pair.candidate.isTaken) continue;
+    const rivals = [...(ofClaim.get(pair.claim) ?? []), ...(ofCandidate.get(pair.candidate) ?? [])].filter(
+      (other) => other !== pair && !other.claim.match && !other.candidate.isTaken,
+    );
+    if (rivals.every(({ score }) => pair.score - score >= MARGIN))
+      take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);
+  }
+}
+
+function similarPairs(question: Question, claim: Claim, candidates: Candidate[]): Pair[] {
+  return candidates.flatMap((candidate) => {
+    const { row } = claim;
+    if (!isOurs(question, row, candidate.post)) return [];
+    const score = scoreOf(claim, candidate);
+    return score >= CLEARLY_SIMILAR ? [{ claim, candidate, score }] : [];
+  });
+}
+
+function scoreOf(claim: Claim, candidate: Candidate): number {
+  claim.text ??= comparable(claim.row);
+  candidate.text ??= comparable(candidate.post);
+  const score = similarity(claim.text, candidate.text);
+  const { board } = candidate.post;
+  const isOther = board !== '' && boardSlug(claim.row.board) !== boardSlug(board);
+  return isOther ? score * OTHER_BOARD : score;
+}
+
+function verdictOn(question: Question, claim: Claim, claims: Claim[], left: Candidate[]): Verdict {
+  if (claim.match) return { kind: 'match', ...claim.match };
+  const own = left
+    .flatMap((candidate) => {
+      const score = couldOwn(question, claim, candidate);
+      return score === null ? [] : [{ candidate, score }];
+    })
+    .sort((a, b) => b.score - a.score);
+  if (own.length === 0) return { kind: 'none' };
+  const unsettled = claims.filter(
+    (other) => other !== claim && !other.match && question.isUnsettled(other.row),
+  );
+  const isOpen = own.some(({ candidate }) =>
+    unsettled.some((other) => couldOwn(question, other, candidate) !== null),
+  );
+  const posts = own.slice(0, MOST_CANDIDATES).map(({ candidate, score }) => ({ ...candidate.post, score }));
+  return { kind: 'candidates', posts, isOpen };
+}
+
+/** How similar a post is that could be this row's; null where it is shown to be somebody else's, or to be older than the row. */
+function couldOwn({ authors, now }: Question, claim: Claim, candidate: Candidate): number | null {
+  const { post } = candidate;
+  const { row } = claim;
+  if (!isInWindow(row, post, now)) return null;
+  const score = scoreOf(claim, candidate);
+  // The same words by somebody else: people are merged and tokens change hands, so only a person can tell.
+  if (score >= CLEARLY_SIMILAR) return score;
+  // A listed row that cannot be read, with no word to tell it by.
+  if (post.creator === null && score >= INCOMPARABLE && !isOldById(row, post)) return score;
+  return isPlausible(row, post, authors) && (isNewById(row, post) || isTimely(row, post)) ? score : null;
+}
+
+/** Not known before the first attempt that can have left a post, and not dismissed by a person. */
+function isInWindow(row: OutboxRow, post: SeenPost, now: number): boolean {
+  if (row.baseline.includes(post.id)) return false;
+  if (isNewById(row, post) || row.first_sent_at === null) return true;
+  // Two signs of age: one alone may be the service's way of numbering, or of telling the time.
+  if (isOldById(row, post) && post.madeBy !== null && !isTimely(row, post)) return false;
+  if (post.firstSeenAt === null) return true;
+  // A time that lies in the future was written by a clock that was ahead: it says nothing about what came before.
+  return post.firstSeenAt >= row.first_sent_at || Date.parse(row.first_sent_at) > now;
+}
+
+/** Its number is higher than any that was known when the row first went out. */
+function isNewById(row: OutboxRow, post: Pick<SeenPost, 'id'>): boolean {
+  return row.known_max_id !== null && post.id > row.known_max_id;
+}
+
+function isOldById(row: OutboxRow, { id }: SeenPost): boolean {
+  return id > 0 && row.known_max_id !== null && id <= row.known_max_id;
+}
+
+/** By the time that it shows itself. Services cut such times and set their clocks late, so this only tells likely from unlikely. */
+export function isTimely(row: OutboxRow, { madeBy }: SeenPost): boolean {
+  return madeBy === null ? false : madeBy >= Date.parse(row.first_sent_at ?? row.created_at);
+}
+
+/** Who the upstream shows as the creator of what we send, learned from posts whose row is certain. */
+export interface Authors {
+  owners: ReadonlySet<number>;
+  ownerMailboxes: ReadonlySet<string>;
+  /** Customers are shown as creators of the posts that were sent in their name. */
+  showsCustomers: boolean;
+}
+
+export function learnAuthors(sent: readonly SentAuthor[]): Authors {
+  const isCustomer = ({ asked, shown }: SentAuthor): boolean =>
+    asked !== null && shown !== null && mailbox(asked) === mailbox(shown);
+  // Whoever stands on a customer's post and is not that customer is the owner of the token.
+  const owners = sent.filter((author) => !isCustomer(author) && (author.asked === null || author.shown));
+  return {
+    owners: new Set(owners.map(({ creator_id }) => creator_id)),
+    ownerMailboxes: new Set(owners.flatMap(({ shown }) => (shown ? [mailbox(shown)] : []))),
+    showsCustomers: sent.some(isCustomer),
+  };
+}
+
+/** Whether the creator of a post can be who this row was sent as. As long as nothing was learned, anybody can. */
+function isPlausible(row: OutboxRow, { creator }: SeenPost, authors: Authors): boolean {
+  if (creator === null) return true;
+  const shown = creator.email?.trim() ? mailbox(creator.email) : null;
+  const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
+  if (isOwner) return true;
+  if (row.email === null) return authors.owners.size === 0;
+  if (shown === null || shown === mailbox(row.email)) return true;
+  if (authors.owners.size > 0) return false;
+  return !authors.showsCustomers || creator.isTeam;
+}

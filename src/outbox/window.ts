@@ -1,0 +1,290 @@
+import type { Page, Reject } from '../api/client.ts';
+import { codeOf } from '../base/errors.ts';
+import { toInstant } from '../contract/datetime.ts';
+import type { Post } from '../contract/decode.ts';
+import type { KnownPost, MirroredPost, OutboxRow, OutboxStore, SentAuthor } from '../store/outbox/seam.ts';
+import type { OutboxContext } from './context.ts';
+import { contentHash } from './match.ts';
+import { comparable } from './similarity.ts';
+import { type Answer, learnAuthors, type Question, type SeenPost, whoseAre } from './unaccounted.ts';
+
+/** What reads of the upstream's list brought that the mirror did not know before. */
+export interface Listed {
+  posts: Map<number, SeenPost>;
+  /** When the latest of our rows whose post is listed was sent, by board and kind: so far the list is up to date. */
+  latest: Map<string, string>;
+  /** Whom the list shows as the creators of our posts. */
+  authors: SentAuthor[];
+}
+
+/** A row on its way, or one that has not settled: a post may still prove to be its own. */
+export function isUnsettled({ state, not_before, changed_at }: OutboxRow, now: number): boolean {
+  if (state !== 'ambiguous') return state === 'sending';
+  const at = new Date(now).toISOString();
+  // A change in the future was made by a clock that was ahead: the time it set counts as come.
+  return not_before !== null && not_before > at && changed_at <= at;
+}
+
+/** Asks of the mirror, and of what was just read besides, which posts nothing accounts for and whose they are. */
+export async function ask(
+  store: OutboxStore,
+  now: number,
+  rows: readonly OutboxRow[],
+  listed?: Listed,
+): Promise<Answer> {
+  return whoseAre(await questionOf(store, now, rows, listed));
+}
+
+/** The same about rows that are settled. What rows that are not could own is theirs first, and left to a later check. */
+export async function askAboutSettled(
+  store: OutboxStore,
+  now: number,
+  rows: readonly OutboxRow[],
+): Promise<Answer> {
+  const settled = new Set(rows.map(({ id }) => id));
+  const open = (await store.claimants()).filter(({ id }) => !settled.has(id));
+  const question = await questionOf(store, now, [...open, ...rows]);
+  const { left, verdicts } = whoseAre({ ...question, rows: open });
+  const wanted = [...verdicts.values()].flatMap((verdict) =>
+    verdict.kind === 'candidates' ? verdict.posts : [],
+  );
+  const ids = new Set(wanted.map(({ id }) => id));
+  return whoseAre({ ...question, rows, posts: left.filter(({ id }) => !ids.has(id)) });
+}
+
+async function questionOf(
+  store: OutboxStore,
+  now: number,
+  rows: readonly OutboxRow[],
+  listed?: Listed,
+): Promise<Question> {
+  const posts = new Map(listed?.posts);
+  for (const stored of await store.postsSince(windowOf(rows))) {
+    const post = fromMirror(stored);
+    posts.set(post.id, { ...post, ...posts.get(post.id), firstSeenAt: post.firstSeenAt });
+  }
+  const authors = learnAuthors([...(await store.sentAuthors()), ...(listed?.authors ?? [])]);
+  const open = await unaccounted(store, rows, [...posts.values()]);
+  return { rows, posts: open, authors, now, isUnsettled: (row) => isUnsettled(row, now) };
+}
+
+/** Without posts that confirm a row, and without second posts of other rows that are settled: their own check shows those. */
+async function unaccounted(
+  store: OutboxStore,
+  rows: readonly OutboxRow[],
+  posts: SeenPost[],
+): Promise<SeenPost[]> {
+  const bound = await store.boundPosts(posts.map(({ id }) => id));
+  const hashes = new Map(posts.map((post) => [post.id, contentHash(post)]));
+  const confirmed = await store.confirmedHashes([...hashes.values()]);
+  for (const row of rows) confirmed.delete(contentHash(row));
+  return posts.filter(({ id }) => !bound.has(id) && !confirmed.has(hashes.get(id) ?? ''));
+}
+
+interface Window {
+  /** When the earliest of the rows was first sent. */
+  created: number;
+  /** What was known before all of them; null where that cannot be told for one. */
+  knownMaxId: number | null;
+}
+
+/** An uncertain row keeps what is clearly its own from being taken for another's, but asks for nothing itself. */
+function windowOf(rows: readonly OutboxRow[]): Window {
+  const asking = rows.filter(({ state }) => state !== 'uncertain');
+  const all = asking.length > 0 ? asking : rows;
+  const known = all.map((row) => row.known_max_id).filter((id) => id !== null);
+  return {
+    created: smallest(all.map((row) => Date.parse(row.first_sent_at ?? row.created_at))),
+    knownMaxId: known.length < all.length ? null : smallest(known),
+  };
+}
+
+/** A hundred thousand arguments are too many for Math.min. */
+function smallest(numbers: readonly number[]): number {
+  return numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+}
+
+/** Pages wholly before the window after which the rest of a newest-first list is older still. */
+const OLD_PAGES = 2;
+
+/** Every listed post that is new since the first of these rows was sent. In a list that is not newest first, that takes all of it. */
+export async function readWindow(context: OutboxContext, rows: readonly OutboxRow[]): Promise<Listed> {
+  const listed: Listed = { posts: new Map(), latest: new Map(), authors: [] };
+  const window = windowOf(rows);
+  const isLike = sameWords(rows);
+  const isNewestFirst = orderWatch();
+  const start = new Date(window.created).toISOString();
+  let oldPages = 0;
+  let showsOurs = false;
+  for await (const page of pagesOf(context)) {
+    context.onPage?.();
+    const seen = [...page.rows.map((post) => fromList(post, page)), ...page.rejects.map(fromReject)];
+    const known = await context.store.knownPosts(seen.map(({ id }) => id));
+    let isOld = true;
+    for (const post of seen) {
+      const facts = known.get(post.id);
+      const isNew = isRecent(window, start, post, facts);
+      isOld &&= !isNew;
+      if (facts?.kind) noteOurs(listed, post, facts);
+      showsOurs ||= isNew && facts?.kind != null;
+      if (facts?.kind || (!isNew && !(isUnknown(start, facts) && isLike(post)))) continue;
+      listed.posts.set(post.id, { ...post, firstSeenAt: facts?.first_seen_at ?? null });
+    }
+    oldPages = isOld ? oldPages + 1 : 0;
+    if (isNewestFirst(page, showsOurs) && oldPages >= OLD_PAGES) break;
+  }
+  return listed;
+}
+
+/** By its id, by when the mirror first saw it, or by the time it shows itself, the post may be younger than the window's start. */
+function isRecent(
+  { created, knownMaxId }: Window,
+  start: string,
+  post: SeenPost,
+  facts?: KnownPost,
+): boolean {
+  if (facts?.kind) return (facts.first_sent_at ?? '') >= start;
+  if (knownMaxId !== null && post.id > knownMaxId) return true;
+  return isUnknown(start, facts) && (post.madeBy ?? created) >= created;
+}
+
+function isUnknown(start: string, facts?: KnownPost): boolean {
+  return !facts?.first_seen_at || facts.first_seen_at >= start;
+}
+
+/** Before the first sweep every listed post is unknown, and a million of them cannot be kept: of the old ones only those that match. */
+function sameWords(rows: readonly OutboxRow[]): (post: SeenPost) => boolean {
+  const titleOf = (text: { title: string }): string =>
+    comparable({ title: text.title, content: '' }).title.letters;
+  const titles = new Set(rows.map(titleOf));
+  return (post) => titles.has(titleOf(post));
+}
+
+function noteOurs({ latest, authors }: Listed, { creator }: SeenPost, facts: KnownPost): void {
+  const lane = laneOf(facts);
+  const sent = facts.first_sent_at ?? '';
+  if (sent > (latest.get(lane) ?? '')) latest.set(lane, sent);
+  const isCertain = facts.matched === null || facts.matched === 'exact';
+  if (creator && isCertain)
+    authors.push({ asked: facts.email, shown: creator.email, creator_id: creator.id });
+}
+
+/** Rows that go the same way to the same board: what the list shows of one tells how far it has come for the others. */
+export function laneOf({ board, kind }: { board: string | null; kind: string | null }): string {
+  return `${kind} ${board}`;
+}
+
+/** Trouble that outlasts the client's own retries does not throw away what was read: the pass goes on at the same page. */
+const RESUMPTIONS = 5;
+
+async function* pagesOf({ client, signal }: OutboxContext): AsyncGenerator<Page<Post>, void, undefined> {
+  let from = '';
+  for (let left = RESUMPTIONS; ; left--) {
+    try {
+      for await (const page of client.posts({ signal, from })) {
+        from = page.next ?? '';
+        yield page;
+      }
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'unreachable' || left === 0) throw error;
+    }
+  }
+}
+
+/** Times are cut to the second or the minute, and clocks drift: a post may seem this much older than its own request. */
+const CLOCK_MARGIN_MS = 65_000;
+/** A time without a zone may be a local one, and a clock nobody can read may show anything near. */
+const ZONE_MARGIN_MS = 15 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+
+const MIDNIGHT = /T00:00(:00(\.0+)?)?(?![:.\d])/;
+
+/** `isCut`: the service tells the day only. */
+function latestOf(created: string, aheadMs: number | null, isCut: boolean): number | null {
+  const instant = toInstant(created);
+  if (instant === null) return null;
+  const hasZone = /(z|[+-]\d\d(:?\d\d)?)$/i.test(created.slice(16));
+  const margin = hasZone && aheadMs !== null ? CLOCK_MARGIN_MS : ZONE_MARGIN_MS;
+  return Date.parse(instant) - (aheadMs ?? 0) + margin + (isCut ? DAY_MS : 0);
+}
+
+function fromList(listed: Post, page: Page<Post>): SeenPost {
+  const { id, title, content, url, board, creator, created } = listed;
+  const ahead = page.serverTime === null ? null : page.serverTime - page.receivedAt;
+  const isCut = page.rows.every((row) => MIDNIGHT.test(row.created));
+  const by = { id: creator.id, email: creator.email, isTeam: creator.is_admin || creator.is_team };
+  const made = { creator: by, madeBy: latestOf(created, ahead, isCut) };
+  return { id, title, content, url, board: board.url, ...made, firstSeenAt: null, listed };
+}
+
+function fromMirror(post: MirroredPost): SeenPost {
+  const { id, title, content, url, board_slug: board, created, first_seen_at: firstSeenAt } = post;
+  const creator = { id: post.creator_id, email: post.creator_email, isTeam: post.is_team === 1 };
+  return {
+    id,
+    title,
+    content,
+    url,
+    board,
+    creator,
+    madeBy: latestOf(created, null, MIDNIGHT.test(created)),
+    firstSeenAt,
+  };
+}
+
+/** A listed row that did not decode: whatever of its words can be read. Ids begin at 1, so 0 is none. */
+function fromReject({ id, body }: Reject): SeenPost {
+  let row: unknown = null;
+  try {
+    row = JSON.parse(body);
+  } catch {
+    // Cut at its limit, or no JSON at all: nothing can be read.
+  }
+  const text = (name: string): string => {
+    const value: unknown = Reflect.get(Object(row), name);
+    return typeof value === 'string' ? value : '';
+  };
+  const words = { title: text('title'), content: text('content'), url: text('url') };
+  return { id: id ?? 0, ...words, board: '', creator: null, madeBy: null, firstSeenAt: null };
+}
+
+/** Fewer rows in falling order could be chance. */
+const ORDERED_ROWS = 20;
+/** Numbers that a list may be sorted by, and that a new post has little of. */
+const NUMBERS = ['votes_count', 'comments_count'] as const;
+
+/**
+ * Tells after each page whether the list stands newest first for certain, so that nothing new can follow old rows. Rows in falling
+ * order are not enough: where all posts have one vote and a new one has none, a list sorted by votes looks newest first and has
+ * our post at its end. So each number must be seen to rise and to fall along the list, or a post of our own must be among the new.
+ */
+function orderWatch(): (page: Page<Post>, showsOurs: boolean) => boolean {
+  const known = new Set<number>();
+  const steps = new Map(NUMBERS.map((name) => [name, { rises: false, falls: false }]));
+  let isFalling = true;
+  let last: Post | undefined;
+  return ({ rows }, showsOurs) => {
+    for (const post of rows) {
+      // Rows that moved down during the read come again; they say nothing new.
+      if (known.has(post.id)) continue;
+      known.add(post.id);
+      if (last) {
+        isFalling &&= isNewer(last, post);
+        for (const [name, seen] of steps) note(seen, post[name] - last[name]);
+      }
+      last = post;
+    }
+    const isByNumber = [...steps.values()].some(({ rises, falls }) => !(rises && falls));
+    return isFalling && known.size >= ORDERED_ROWS && (showsOurs || !isByNumber);
+  };
+}
+
+function note(seen: { rises: boolean; falls: boolean }, step: number): void {
+  seen.rises ||= step > 0;
+  seen.falls ||= step < 0;
+}
+
+function isNewer(above: Post, below: Post): boolean {
+  return above.id > below.id && (toInstant(above.created) ?? '') >= (toInstant(below.created) ?? '');
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { drive } from '../../src/outbox/drive.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { benchFor, SETTLE_MS } from './bench.ts';
+import { unknown } from './scripted-upstream.ts';
+
+const ALL = { batch: null, perMinute: 6000 };
+
+function wordsOf(asked: object): { title: unknown; content: unknown } {
+  return { title: Reflect.get(asked, 'title'), content: Reflect.get(asked, 'content') };
+}
+
+describe('finding out about many rows', () => {
+  it('takes three reads of the whole list at most, and three for those that were sent again', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    // No order, so that every read goes to the end.
+    for (let n = 0; n < 600; n++) upstream.publish({ title: `Old ${n}`, created: '2025-06-01T00:00:00.5Z' });
+    upstream.posts.sort((a, b) => (a.id % 7) - (b.id % 7) || a.id - b.id);
+    upstream.pageSize = 20;
+    await bench.sweep();
+    const before = upstream.pagesRead;
+    for (let n = 0; n < 200; n++) await bench.add({ title: `Wish ${n}`, content: `Number ${n}.` });
+    upstream.outcomes = Array.from({ length: 200 }, () => unknown());
+    let sent = 0;
+    upstream.duringCreate = (asked) => {
+      // Three of four arrive, the others when they are sent again.
+      if (++sent % 4 === 0 && sent <= 200) return;
+      upstream.publish(wordsOf(asked));
+      upstream.posts.push(...upstream.posts.splice(0, 1));
+    };
+    const counts = await drive(bench.context, ALL);
+    assert.equal(counts.confirmed, 200);
+    assert.equal(upstream.created.length, 250);
+    const lists = (upstream.pagesRead - before) / Math.ceil(upstream.posts.length / upstream.pageSize);
+    assert.ok(lists <= 6, `${lists} times the whole list`);
+  });
+
+  it('goes on at the page that could not be read', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    for (let n = 0; n < 100; n++) upstream.publish({ title: `Old ${n}` });
+    upstream.pageSize = 10;
+    await bench.sweep();
+    const id = await bench.add();
+    upstream.outcomes = [unknown()];
+    upstream.duringCreate = () => {
+      upstream.publish();
+      upstream.posts.push(...upstream.posts.splice(0, 1));
+    };
+    let asked = 0;
+    upstream.beforePage = () => {
+      if (++asked % 5 === 0) throw new AppError('unreachable', 'one in five');
+    };
+    await drive(bench.context, ALL);
+    assert.equal((await bench.row(id)).state, 'confirmed');
+    assert.ok(asked < 40, `${asked} pages were asked for`);
+  });
+});
+
+describe('a rate limit', () => {
+  it('that is known keeps rows from being claimed: nothing is written until a request can leave', async (t) => {
+    const bench = benchFor(t);
+    const ids: number[] = [];
+    for (let n = 0; n < 30; n++) ids.push(await bench.add({ title: `Wish ${n}` }));
+    const opens = bench.clock.now() + SETTLE_MS;
+    const gate = { closedUntil: (now: number) => (now < opens ? opens : null) };
+    await drive({ ...bench.context, gate }, ALL);
+    for (const id of ids) assert.equal((await bench.row(id)).attempts, 1);
+  });
+
+  it('that another request has just met takes the attempt back', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const now = bench.clock.now();
+    const claimed = await bench.store.claim({
+      id,
+      transition: TRANSITIONS.claim,
+      now,
+      deadline: now,
+      listedMaxId: null,
+    });
+    assert.ok(!('refused' in claimed));
+    const end = { id, n: 1, outcome: 'throttled', httpStatus: null, error: 'closed', isVoid: true };
+    await bench.store.endAttempt({
+      ...end,
+      transition: TRANSITIONS.release,
+      change: { now, notBefore: now + 1000 },
+    });
+    const { state, attempts } = await bench.row(id);
+    assert.deepEqual(
+      { state, attempts, tries: await bench.store.attempts(id) },
+      { state: 'ready', attempts: 0, tries: [] },
+    );
+  });
+});

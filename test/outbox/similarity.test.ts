@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CLEARLY_SIMILAR, comparable, similarity } from '../../src/outbox/similarity.ts';
+import { REWRITES } from './rewrites.ts';
+
+interface Text {
+  title: string;
+  content: string;
+}
+
+function score(sent: Text, shown: Partial<Text>): number {
+  return similarity(comparable(sent), comparable({ ...sent, ...shown }));
+}
+
+/** Has something in it for every rewriting. */
+const RICH: Text = {
+  title: 'café export of board 17 is damn slow 🚀 for @ada.',
+  content: [
+    'Hello @ada, see [the docs](https://example.com/a/very/long/path/to/a/page?of=1) and **bold** words --',
+    '"quoted" & <script>alert(1)</script> don\'t stop. ﬁne\u200b print\u0007 at https://example.com/another/long/path/1.',
+  ].join('\n'),
+};
+const PLAIN: Text = { title: 'Dark mode 12', content: 'My eyes hurt at night, please.' };
+
+describe('a text that the service has rewritten', () => {
+  for (const [name, rewrite] of Object.entries(REWRITES))
+    it(`by ${name} is clearly similar`, () => {
+      for (const text of [RICH, PLAIN]) {
+        const found = score(text, rewrite(text));
+        assert.ok(found >= CLEARLY_SIMILAR, `${found} for ${JSON.stringify(rewrite(text))}`);
+      }
+    });
+
+  it('in a script without spaces is clearly similar too', () => {
+    const text = { title: 'ダークモードが欲しいです', content: '夜は目が痛い' };
+    assert.ok(score(text, { content: '夜は目' }) >= CLEARLY_SIMILAR);
+    assert.ok(score(text, { title: 'エクスポート機能が欲しい', content: '遅い' }) < CLEARLY_SIMILAR);
+  });
+});
+
+describe('another text is not clearly similar', () => {
+  const others: [string, Text, Text][] = [
+    ['of the same form with another number', PLAIN, { title: 'Dark mode 13', content: PLAIN.content }],
+    [
+      'whose number begins like ours',
+      { title: 'A wish', content: 'Number 12' },
+      { title: 'A wish', content: 'Number 1' },
+    ],
+    [
+      'with the same title',
+      PLAIN,
+      { title: 'Dark mode 12', content: 'I love black, and batteries last longer with it.' },
+    ],
+    ['on the same subject', { title: 'Dark mode', content: '' }, { title: 'Light mode', content: '' }],
+    [
+      'about something else',
+      RICH,
+      { title: 'Invoices by mail', content: 'Could you send them on the first of the month?' },
+    ],
+  ];
+  for (const [name, sent, shown] of others)
+    it(name, () => assert.ok(score(sent, shown) < CLEARLY_SIMILAR, String(score(sent, shown))));
+});
+
+describe('a text made to be slow', () => {
+  it('is compared by its beginning only', () => {
+    const began = performance.now();
+    for (const hostile of ['<script'.repeat(100_000), '[a]('.repeat(100_000), '*'.repeat(300_000)])
+      score({ title: hostile, content: hostile }, { content: `${hostile}.` });
+    assert.ok(performance.now() - began < 20_000);
+  });
+});

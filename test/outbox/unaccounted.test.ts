@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { contentHash } from '../../src/outbox/match.ts';
+import { learnAuthors, type SeenPost, type Verdict, whoseAre } from '../../src/outbox/unaccounted.ts';
+import type { OutboxRow, SentAuthor } from '../../src/store/outbox/seam.ts';
+import { TEXT } from './bench.ts';
+
+const SENT_AT = '2026-01-01T12:00:00.000Z';
+const OWNER = 7;
+const OF_OWNER: SentAuthor = { asked: null, shown: 'owner@example.com', creator_id: OWNER };
+const OF_CUSTOMER: SentAuthor = { asked: 'ada@example.com', shown: 'ada@example.com', creator_id: 8 };
+
+let rows = 0;
+
+/** An ambiguous row that was sent when the highest post was number 100. */
+function aRow(changes: Partial<OutboxRow> = {}): OutboxRow {
+  const row: OutboxRow = {
+    ...TEXT,
+    ...{ id: ++rows, batch: 'test', source_key: `key ${rows}`, line: null, kind: 'owner', content_hash: '' },
+    ...{
+      state: 'ambiguous',
+      attempts: 1,
+      not_before: null,
+      post_id: null,
+      url: null,
+      matched: null,
+      last_error: null,
+    },
+    ...{
+      baseline: [],
+      first_sent_at: SENT_AT,
+      known_max_id: 100,
+      not_found: 0,
+      candidates: [],
+      was_ambiguous: true,
+    },
+    ...{ checks_left: 0, duplicate_of: null, erased_at: null, created_at: SENT_AT, changed_at: SENT_AT },
+    ...changes,
+  };
+  return { ...row, kind: row.email === null ? 'owner' : 'as-user', content_hash: contentHash(row) };
+}
+
+/** A post that the owner made since. */
+function aPost(
+  id: number,
+  changes: Partial<SeenPost> = {},
+  by: Partial<NonNullable<SeenPost['creator']>> = {},
+): SeenPost {
+  return {
+    ...{ id, title: TEXT.title, content: TEXT.content, url: `/p/${id}`, board: '/b/ideas' },
+    creator: { id: OWNER, email: 'owner@example.com', isTeam: false, ...by },
+    ...{ madeBy: Date.parse(SENT_AT) + 1000, firstSeenAt: null },
+    ...changes,
+  };
+}
+
+const STRANGER = { id: 99, email: 'somebody@elsewhere.example' };
+
+function ask(
+  given: OutboxRow[],
+  posts: SeenPost[],
+  learned: SentAuthor[] = [OF_OWNER, OF_CUSTOMER],
+  unsettled: OutboxRow[] = [],
+): Map<number, Verdict> {
+  const now = Date.parse(SENT_AT) + 120_000;
+  const isUnsettled = (row: OutboxRow): boolean => unsettled.includes(row);
+  return whoseAre({ rows: given, posts, authors: learnAuthors(learned), now, isUnsettled }).verdicts;
+}
+
+/** `exact 101`, `similar 0.95 101`, `one of 101, 102` or `none`. */
+function told(verdict: Verdict | undefined): string {
+  if (verdict?.kind === 'match') return `${verdict.matched} ${verdict.post.id}`;
+  return verdict?.kind === 'candidates' ? `one of ${verdict.posts.map(({ id }) => id).join(', ')}` : 'none';
+}
+
+function verdictOn(row: OutboxRow, posts: SeenPost[], learned?: SentAuthor[]): string {
+  return told(ask([row], posts, learned).get(row.id));
+}
+
+const REMOVED = { title: 'Removed by a moderator', content: '' };
+
+describe('whose a post is', () => {
+  it('its words say, or nearly the same words; a post without any of them keeps the row back', () => {
+    assert.equal(verdictOn(aRow(), [aPost(101)]), 'exact 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, { title: 'DARK MODE', content: '' })]), 'similar 0.90 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, REMOVED)]), 'one of 101');
+    assert.equal(verdictOn(aRow(), []), 'none');
+  });
+
+  it('is the same on another board, with less certainty', () => {
+    assert.equal(verdictOn(aRow(), [aPost(101, { board: '/b/bugs' })]), 'similar 0.95 101');
+  });
+
+  it('cannot be told where two are as good', () => {
+    assert.equal(verdictOn(aRow(), [aPost(101), aPost(102)]), 'one of 101, 102');
+    const [shouted, cut] = [{ title: 'DARK MODE' }, { title: 'Dark  mode!' }];
+    assert.equal(verdictOn(aRow(), [aPost(101, shouted), aPost(102, cut)]), 'one of 101, 102');
+  });
+
+  it('is told by its time where two have the same words', () => {
+    const old = aPost(101, { madeBy: Date.parse(SENT_AT) - 3_600_000 });
+    assert.equal(verdictOn(aRow(), [old, aPost(102)]), 'exact 102');
+  });
+});
+
+describe('rows and posts are matched as sets', () => {
+  const numbered = (n: number): Partial<OutboxRow> & Partial<SeenPost> => ({
+    title: `Wish ${n}`,
+    content: `Number ${n}`,
+  });
+
+  it('word for word first: what is left of a form goes to its own row', () => {
+    const given = [1, 2, 3].map((n) => aRow(numbered(n)));
+    const posts = [aPost(101, numbered(3)), aPost(102, { ...numbered(1), content: 'number 1!!' })];
+    const verdicts = ask(given, posts);
+    assert.deepEqual(
+      given.map(({ id }) => told(verdicts.get(id))),
+      ['similar 0.99 102', 'none', 'exact 101'],
+    );
+  });
+
+  it('a post that several rows could own keeps all of them back', () => {
+    const given = [1, 2].map((n) => aRow({ title: 'A wish', content: `Number ${n}` }));
+    const verdicts = ask(given, [aPost(101, { title: 'A wish', content: '' })]);
+    assert.deepEqual(
+      given.map(({ id }) => told(verdicts.get(id))),
+      ['one of 101', 'one of 101'],
+    );
+  });
+
+  it('rows with the same words from the same person may have either post', () => {
+    const given = [aRow(), aRow()];
+    const verdicts = ask(given, [aPost(101), aPost(102)]);
+    assert.deepEqual(
+      given.map(({ id }) => told(verdicts.get(id))),
+      ['exact 101', 'exact 102'],
+    );
+  });
+
+  it('rows with the same words from two people may not', () => {
+    const given = [aRow({ email: 'ada@example.com' }), aRow({ email: 'bob@example.com' })];
+    const verdicts = ask(given, [aPost(101, {}, { id: 50, email: null })]);
+    assert.deepEqual(
+      given.map(({ id }) => told(verdicts.get(id))),
+      ['one of 101', 'one of 101'],
+    );
+  });
+
+  it('a post that a row on its way could own is left open', () => {
+    const [row, sending] = [aRow(), aRow({ title: 'Something else', state: 'sending' })];
+    const verdict = ask([row, sending], [aPost(101, REMOVED)], undefined, [sending]).get(row.id);
+    assert.ok(verdict?.kind === 'candidates' && verdict.isOpen);
+  });
+});
+
+describe('somebody else’s post', () => {
+  it('is that of another user than the owner, who is known from earlier posts', () => {
+    assert.equal(verdictOn(aRow(), [aPost(101, REMOVED, STRANGER)]), 'none');
+    assert.equal(verdictOn(aRow(), [aPost(101, REMOVED, STRANGER)], []), 'one of 101');
+  });
+
+  it('is that of another customer, but not that of the owner or of nobody', () => {
+    const row = aRow({ email: 'ada+news@Example.com' });
+    assert.equal(verdictOn(row, [aPost(101, REMOVED, STRANGER)]), 'none');
+    for (const by of [{ id: 50, email: 'ada@example.com' }, { id: 50, email: null }, {}])
+      assert.equal(verdictOn(row, [aPost(101, REMOVED, by)]), 'one of 101');
+  });
+
+  it('is that of a customer where the owner is unknown and customers are shown, unless it may be the owner', () => {
+    const row = aRow({ email: 'ada@example.com' });
+    assert.equal(verdictOn(row, [aPost(101, REMOVED, STRANGER)], [OF_CUSTOMER]), 'none');
+    assert.equal(
+      verdictOn(row, [aPost(101, REMOVED, { ...STRANGER, isTeam: true })], [OF_CUSTOMER]),
+      'one of 101',
+    );
+  });
+
+  it('with the very words of the row is for a person: people are merged, and tokens change hands', () => {
+    assert.equal(verdictOn(aRow(), [aPost(101, {}, STRANGER)]), 'one of 101');
+  });
+});
+
+describe('a post of before', () => {
+  it('is one that the mirror knew, or that a person has dismissed', () => {
+    const known = aPost(99, { firstSeenAt: '2026-01-01T11:00:00.000Z' });
+    assert.equal(verdictOn(aRow(), [known]), 'none');
+    assert.equal(verdictOn(aRow({ baseline: [101] }), [aPost(101)]), 'none');
+  });
+
+  it('is not one with a higher number, whatever the clocks say', () => {
+    const behind = { firstSeenAt: '2026-01-01T11:00:00.000Z', madeBy: Date.parse(SENT_AT) - 86_400_000 };
+    assert.equal(verdictOn(aRow(), [aPost(101, behind)]), 'exact 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, { ...behind, ...REMOVED })]), 'one of 101');
+  });
+
+  it('is not one that was seen before a moment that lies in the future', () => {
+    const row = aRow({ first_sent_at: '2026-01-02T12:00:00.000Z', known_max_id: null });
+    assert.equal(verdictOn(row, [aPost(99, { firstSeenAt: '2026-01-01T12:01:00.000Z' })]), 'exact 99');
+  });
+
+  it('is told by the mirror alone for a row of a restored copy', () => {
+    const row = aRow({ attempts: 0, known_max_id: null });
+    assert.equal(verdictOn(row, [aPost(99, { firstSeenAt: '2026-01-01T11:00:00.000Z' })]), 'none');
+    assert.equal(verdictOn(row, [aPost(99, { firstSeenAt: '2026-01-01T12:01:00.000Z' })]), 'exact 99');
+  });
+});
+
+describe('a listed row that cannot be read', () => {
+  const unread = (id: number, title: string): SeenPost =>
+    aPost(id, { title, content: '', board: '', creator: null, madeBy: null });
+
+  it('keeps the row back where its title is similar or unknown, or its number is new', () => {
+    assert.equal(verdictOn(aRow({ known_max_id: null }), [unread(1, 'Dark mode')]), 'one of 1');
+    assert.equal(verdictOn(aRow({ known_max_id: null }), [unread(1, '')]), 'one of 1');
+    assert.equal(verdictOn(aRow(), [unread(101, 'Another')]), 'one of 101');
+  });
+
+  it('does not where it is called otherwise or stood there before', () => {
+    assert.equal(verdictOn(aRow({ known_max_id: null }), [unread(1, 'Invoices')]), 'none');
+    assert.equal(verdictOn(aRow(), [unread(1, '')]), 'none');
+  });
+});
