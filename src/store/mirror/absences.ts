@@ -46,9 +46,7 @@ export function absences(db: Db): Absences {
       reads = iif(run_id = excluded.run_id, reads, 0) + 1,
       gap_reads = iif(run_id = excluded.run_id, gap_reads, 0) + excluded.gap_reads,
       run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before`);
-  const clearAll = db.prepare(
-    'UPDATE absences SET sweeps = 0, gap_sweeps = 0, held = 0 WHERE resource = ?',
-  );
+  const clearAll = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0, held = 0 WHERE resource = ?');
   const countSweep = db.prepare(`
     UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1)
      WHERE resource = ? AND run_id = ?`);
