@@ -86,6 +86,11 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   const { error: _, ...counts } = summary;
   metrics.pass({ ...summary, seconds: (app.clock.now() - since) / 1000 });
   app.log.info(counts, `${summary.mode} of ${summary.resource}`);
+  if (summary.mode === 'sweep' && summary.rule === 'none')
+    app.log.warn(
+      { event: 'sync.deletions.unknown', resource: summary.resource },
+      `no deletion of ${summary.resource} can be concluded: ${summary.ruleWhy}`,
+    );
   if (summary.resource === 'posts' && summary.mode === 'sweep')
     await reportDoubled(context, summary.startedAt);
   if (summary.mode === 'sweep') await forgetSoon(context);

@@ -64,7 +64,7 @@ function statusText(
   table: Table,
 ): string {
   const lists = table(
-    ['list', 'live', 'deleted', 'last sweep', 'last head', 'suspects', 'held back', 'quarantined'],
+    ['list', 'live', 'deleted', 'last sweep', 'last head', 'suspects', 'held', 'quarantined'],
     resources.map((r) => [
       r.resource,
       r.live,
@@ -97,6 +97,7 @@ function statusText(
     ...(olderCopy ? olderCopyText(olderCopy) : []),
     '',
     lists,
+    ...resources.flatMap(ruleLine),
     ...resources.flatMap(advice),
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
@@ -144,11 +145,22 @@ function outcome({ outcome, finished_at }: RunRow): string {
   return outcome === 'running' && finished_at === null ? 'running, or killed' : outcome;
 }
 
+const RULES = {
+  proof: 'gaps in its order prove them',
+  'three sweeps': 'a row must be missing from three complete sweeps',
+  none: 'none can be concluded',
+} satisfies Record<NonNullable<ResourceStatus['rule']>, string>;
+
+/** By which rule deletions of the list are found, and why. */
+function ruleLine({ resource, rule, ruleWhy }: ResourceStatus): string[] {
+  return rule === null ? [] : [`Deletions of ${resource}: ${RULES[rule]}, because ${ruleWhy}.`];
+}
+
 function advice({ resource, held, quarantined, suspects, unfinished }: ResourceStatus): string[] {
   const lines: string[] = [];
   if (held > 0)
     lines.push(
-      `${counted(held, resource)} seem to be gone upstream, suspiciously many at once; ` +
+      `${counted(held, resource)} seem to be gone upstream, more at once than the mass-delete guard lets pass; ` +
         `if that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
     );
   if (quarantined > 0)
@@ -157,7 +169,7 @@ function advice({ resource, held, quarantined, suspects, unfinished }: ResourceS
     );
   if (suspects > 0)
     lines.push(`${counted(suspects, resource)} may be gone upstream; later sweeps will tell.`);
-  if (unfinished) lines.push(`A sweep of ${resource} was cut short; the next one goes on from there.`);
+  if (unfinished) lines.push(`A sweep of ${resource} was interrupted; the next one goes on from there.`);
   return lines;
 }
 

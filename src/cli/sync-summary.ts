@@ -4,7 +4,7 @@ import { table } from './table.ts';
 
 const HEAD = ['list', 'pass', 'pages', 'rows', 'new', 'changed', 'same', 'deleted', 'time', 'rows/s'];
 
-/** A pass and when this process began with it: one that was taken up again may have started days ago. */
+/** A pass and when this process began with it: one that was resumed may have started days ago. */
 export interface Passed {
   summary: PassSummary;
   began: number;
@@ -18,7 +18,7 @@ export function summaryText(passed: Passed[]): string {
 function line({ summary: s, began }: Passed): (string | number | null)[] {
   const seconds = Math.max(0, Date.parse(s.finishedAt) - Math.max(Date.parse(s.startedAt), began)) / 1000;
   const isResumed = s.resumed > 0;
-  // The rows of a pass that was taken up were not all read in this time.
+  // The rows of a pass that was resumed were not all read in this time.
   const rate = isResumed || seconds === 0 ? null : Math.round(s.rows / seconds);
   const pass = isResumed ? `${s.mode}, resumed` : s.mode;
   const counts = [s.pages, s.rows, s.inserted, s.updated, s.unchanged, s.deleted];
@@ -30,7 +30,7 @@ export function needsAttention({ resource, held, quarantined }: PassSummary): st
   const notes: string[] = [];
   if (held > 0) {
     notes.push(
-      `${counted(held, resource)} seem to be gone upstream, suspiciously many at once: nothing was deleted. ` +
+      `${counted(held, resource)} seem to be gone upstream, more at once than the mass-delete guard lets pass: they are held, not deleted. ` +
         `If that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
     );
   }

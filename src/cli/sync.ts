@@ -22,8 +22,8 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('bring the mirror up to date now')
     .option('--head', 'only the newest rows, down to what is known')
     .option('--sweep', 'the whole list, which also finds what was deleted (the default)')
-    .option('--accept-deletes', 'delete also what was held back because it was suspiciously much')
-    .option('--wait', 'wait while another process is at the same list, instead of giving up')
+    .option('--accept-deletes', 'delete also what the mass-delete guard holds')
+    .option('--wait', 'wait while another process has the list locked, instead of giving up')
     .addHelpText(
       'after',
       '\nExamples:\n  feedback-mirror sync\n  feedback-mirror sync posts --head\n  feedback-mirror sync --json',

@@ -20,6 +20,17 @@ export function toInstant(text: string): string | null {
   return offset === 0 ? local : utc(local, offset);
 }
 
+/** Whether two texts name the same moment, however each of them is spelt: `09:00Z` is `10:00:00.000000+01:00`. */
+export function isSameMoment(a: string, b: string): boolean {
+  return a === b || (toInstant(a) === toInstant(b) && beyondMillis(a) === beyondMillis(b));
+}
+
+/** The digits of the fraction that our own spelling leaves out, without zeros at their end. */
+function beyondMillis(text: string): string {
+  const fractionEnd = scan(text)?.fractionEnd ?? 0;
+  return text.slice(23, Math.max(fractionEnd, 23)).replace(/0+$/, '');
+}
+
 interface Scan {
   hasSeconds: boolean;
   /** Where the digits of the fraction end; 20 where there are none. */

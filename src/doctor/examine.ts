@@ -53,11 +53,13 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, sqlite, olderCopy } = found;
+  const { walBytes, unindexed, sqlite, olderCopy, rules } = found;
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
   yield { name: 'SQLite', ...fine(sqlite) };
+  for (const { resource, rule, why } of rules)
+    yield { name: `deletions of ${resource}`, ...ruleFinding(rule, why) };
 }
 
 /** SQLite may find the damage only where it gets stuck in it. */
@@ -96,6 +98,15 @@ function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Findi
   return doubt(
     facts.join('; '),
     isCovered ? advice : `${advice} Erase again whom you erased since: this data folder does not know it.`,
+  );
+}
+
+function ruleFinding(rule: string, why: string): Finding {
+  if (rule === 'proof') return fine(`found by gaps in the order: ${why}`);
+  if (rule === 'three sweeps') return fine(`found after three complete sweeps without the row: ${why}`);
+  return doubt(
+    `none can be concluded: ${why}`,
+    'New and changed rows come in all the same; deleted ones stay.',
   );
 }
 

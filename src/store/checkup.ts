@@ -18,6 +18,8 @@ export interface Checkup {
   /** Posts that the full-text index does not have yet. */
   unindexed: number;
   olderCopy: OlderCopy | null;
+  /** How deletions of each list that was swept are found, and why so. */
+  rules: { resource: string; rule: string; why: string }[];
 }
 
 /** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
@@ -35,6 +37,7 @@ export function checkUp(options: OpenOptions): Checkup {
       ms: performance.now() - begin,
       unindexed: db.prepare<[], number>(UNINDEXED).pluck().get() ?? 0,
       olderCopy: olderCopyOf(db, options),
+      rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
     };
   } finally {
     db.close();
@@ -46,6 +49,9 @@ const MOST_FAULTS = 5;
 const UNINDEXED = `
   SELECT count(*) FROM posts
    WHERE id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER)`;
+
+const RULES = `
+  SELECT resource, rule, rule_why AS why FROM sync_state WHERE rule IS NOT NULL ORDER BY resource DESC`;
 
 function brokenPages(db: Db): string[] {
   const rows = db.prepare<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).pluck().all();

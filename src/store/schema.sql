@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 6; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 8; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -205,25 +205,14 @@ CREATE TABLE sync_state (
   resource TEXT PRIMARY KEY CHECK (resource IN ('posts', 'comments')),
   run_id   INTEGER REFERENCES sync_runs (id),
   state    TEXT,
-  memory   TEXT
-) STRICT, WITHOUT ROWID;
+  learned   TEXT
+, rule TEXT CHECK (rule IN ('proof', 'three sweeps', 'none')), rule_why TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sweep_pages (
   run_id INTEGER NOT NULL REFERENCES sync_runs (id),
   n      INTEGER NOT NULL,
   ids    BLOB NOT NULL,
   PRIMARY KEY (run_id, n)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE absences (
-  resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
-  id       INTEGER NOT NULL,
-  verdict  TEXT NOT NULL CHECK (verdict IN ('proven', 'suspect', 'missing')),
-  run_id   INTEGER NOT NULL,
-  misses   INTEGER NOT NULL DEFAULT 0,
-  held     INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
-  since    TEXT NOT NULL,
-  PRIMARY KEY (resource, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE quarantine (
@@ -342,3 +331,31 @@ CREATE INDEX outbox_by_content_hash ON outbox (content_hash);
 CREATE INDEX outbox_to_check ON outbox (id) WHERE checks_left > 0;
 
 CREATE INDEX outbox_to_resend ON outbox (id) WHERE state = 'ready' AND was_ambiguous = 1;
+
+CREATE TABLE absences (
+  resource    TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  id          INTEGER NOT NULL,
+  since       TEXT NOT NULL,
+  -- The sweep that first did not show it: rows that went at once share it, and the mass-delete guard counts them by it.
+  first_run   INTEGER NOT NULL,
+  -- Complete sweeps in which two reads did not show it, and those in which a page had a neighbour on each side of its place.
+  sweeps      INTEGER NOT NULL DEFAULT 0,
+  gap_sweeps  INTEGER NOT NULL DEFAULT 0,
+  -- Reads of the sweep run_id that did not show it, and how many of them had a neighbour on each side.
+  run_id      INTEGER NOT NULL,
+  reads       INTEGER NOT NULL DEFAULT 0,
+  gap_reads   INTEGER NOT NULL DEFAULT 0,
+  -- Where its place was read last, and the page before that.
+  page        TEXT NOT NULL DEFAULT '',
+  page_before TEXT,
+  held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
+  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)),
+  PRIMARY KEY (resource, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE user_views (
+  user_id  INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  digest   TEXT NOT NULL,
+  PRIMARY KEY (user_id, resource)
+) STRICT, WITHOUT ROWID;

@@ -1,18 +1,25 @@
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { Lock, Pass, PassEnd, PassMode, PassStart, PassSummary } from '../store/mirror/seam.ts';
+import type {
+  Conclusion,
+  Lock,
+  Pass,
+  PassEnd,
+  PassMode,
+  PassStart,
+  PassSummary,
+} from '../store/mirror/seam.ts';
 import { head } from './head.ts';
-import { indexAll } from './index-all.ts';
-import type { PassContext } from './pass.ts';
-import { type Memory, newSweep, readMemory, readState, type SweepState } from './state.ts';
-import { proofOf, type Sweep, sweep, withProof } from './sweep.ts';
+import { indexAll, type PassContext } from './pages.ts';
+import { type Learned, newSweep, readLearned, type Sweep, type SweepState } from './state.ts';
+import { sweep } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
   mode: PassMode;
-  /** A person has seen the deletions that were held back. */
+  /** A person has seen the deletions that the mass-delete guard holds. */
   acceptDeletes?: boolean;
-  /** Wait for another process that is at the same list, instead of giving up. */
+  /** Wait for another process that has the list locked, instead of giving up. */
   wait?: boolean;
 }
 
@@ -24,9 +31,8 @@ const LOCK_POLL_MS = 250;
 export async function syncOnce(context: PassContext, request: SyncRequest): Promise<SyncOutcome> {
   const lock = await takeTurn(context, request);
   try {
-    const memory = readMemory(await context.store.memoryOf(request.resource));
-    if (request.mode === 'head') return await headPass(context, request, memory);
-    const summary = await sweepPass(context, request, memory);
+    if (request.mode === 'head') return await headPass(context, request);
+    const summary = await wholeSweep(context, request);
     if (request.resource === 'posts') await indexAll(context);
     return { done: true, summary };
   } finally {
@@ -52,14 +58,11 @@ async function takeTurn(
   }
 }
 
-async function headPass(
-  context: PassContext,
-  { resource }: SyncRequest,
-  memory: Memory,
-): Promise<SyncOutcome> {
-  if (memory.order?.direction !== 'desc') {
+async function headPass(context: PassContext, { resource }: SyncRequest): Promise<SyncOutcome> {
+  const learned = await learnedOf(context, resource);
+  if (learned.order?.direction !== 'desc') {
     const known =
-      memory.order === null
+      learned.order === null
         ? 'no complete sweep has shown that the list starts with its newest rows'
         : 'the list starts with its oldest rows';
     return {
@@ -67,65 +70,88 @@ async function headPass(
       reason: `no head pass over ${resource}: ${known}, so the first pages do not tell what is new; run a sweep`,
     };
   }
-  const pass = await context.store.beginPass(await startOf(context, resource, 'head', memory));
+  const start = { resource, mode: 'head', now: context.clock.now() } as const;
+  const { pass, learned: standing } = await beginPass(context, start, learned);
   const summary = await recorded(
     context,
     pass,
     () => null,
-    async () => {
-      const lessons = await head(context, pass, memory);
-      return end(context, pass, { conclude: 'nothing', memory: JSON.stringify(lessons) });
-    },
+    async () => end(context, pass, await head(context, pass, standing)),
   );
   return { done: true, summary };
+}
+
+/**
+ * A sweep that ends as complete has read every row since the command began. One that goes on where an earlier process was interrupted
+ * has not: it is concluded when it reaches the end, so that a list which takes longer than any process lives is still finished, and
+ * then the list is read once more from its start down to the first rows that this process read. If that is interrupted, it is the
+ * sweep that the next process goes on with.
+ */
+async function wholeSweep(context: PassContext, request: SyncRequest): Promise<PassSummary> {
+  const began = context.clock.now();
+  const first = await sweepPass(context, request, began, null);
+  if (first.summary.resumed === 0) return first.summary;
+  const { summary } = await sweepPass(context, request, began, first.firstIds);
+  return together(first.summary, summary);
+}
+
+function together(first: PassSummary, second: PassSummary): PassSummary {
+  const sum = { ...second, resumed: first.resumed, deleted: first.deleted + second.deleted };
+  for (const count of ['pages', 'rows', 'inserted', 'updated', 'unchanged', 'quarantined'] as const)
+    sum[count] += first[count];
+  return sum;
 }
 
 async function sweepPass(
   context: PassContext,
   { resource, acceptDeletes }: SyncRequest,
-  memory: Memory,
-): Promise<PassSummary> {
-  const pass = await context.store.beginPass(await startOf(context, resource, 'sweep', memory));
-  const state = pass.state === null ? newSweep(resource, memory) : takenUp(pass.state);
-  const under: Sweep = { pass, memory, state, counts: { ...pass.counts } };
+  now: number,
+  firstIds: ReadonlySet<number> | null,
+): Promise<{ summary: PassSummary; firstIds: ReadonlySet<number> }> {
+  const known = await learnedOf(context, resource);
+  const { pass, learned } = await beginPass(context, { resource, mode: 'sweep', now }, known);
+  const state = pass.state === null ? newSweep(resource, learned) : (JSON.parse(pass.state) as SweepState);
+  const under: Sweep = { pass, learned, state, counts: { ...pass.counts } };
   const resumable = (): string | null => {
     if (under.state.previous === null) return null;
     // Whatever is read again counts again.
     Object.assign(pass.counts, under.counts);
     return JSON.stringify(under.state);
   };
-  return await recorded(context, pass, resumable, async () => {
-    const { conclude, memory: lessons } = await sweep(context, under);
-    return {
-      ...end(context, pass, { conclude, memory: JSON.stringify(lessons) }),
-      acceptDeletes: acceptDeletes ?? false,
-    };
+  // Without an order rows may stand anywhere, and the list is read to its end once more.
+  const until = firstIds && (learned.order ? firstIds : new Set<number>());
+  let shown: ReadonlySet<number> = new Set();
+  const summary = await recorded(context, pass, resumable, async () => {
+    const { firstIds: ids, ...rest } = await sweep(context, under, until);
+    shown = ids;
+    return { ...end(context, pass, rest), acceptDeletes: acceptDeletes ?? false };
   });
+  return { summary, firstIds: shown };
 }
 
-/** The checkpoint was written with its page, before anyone knew whether that page proved something. */
-function takenUp(text: string): SweepState {
-  const state = readState(text);
-  return { ...state, proofs: withProof(state.proofs, proofOf(state.previous)) };
+async function learnedOf({ store }: PassContext, resource: Resource): Promise<Learned> {
+  return readLearned(await store.learnedOf(resource));
 }
 
-/** The floor is written before the first row of a pass, so that a kill at any point leaves it standing. */
-async function startOf(
-  { store, clock }: PassContext,
-  resource: Resource,
-  mode: PassMode,
-  memory: Memory,
-): Promise<PassStart> {
-  const start: PassStart = { resource, mode, now: clock.now(), resume: true };
-  if (memory.floor !== null || memory.order === null) return start;
-  memory.floor = await store.newestKey(resource, memory.order.by);
-  return { ...start, memory: JSON.stringify(memory) };
+/** The high-water mark is written before the first row of a pass, so that a kill at any point leaves it standing. */
+async function beginPass(
+  { store }: PassContext,
+  start: Omit<PassStart, 'resume'>,
+  known: Learned,
+): Promise<{ pass: Pass; learned: Learned }> {
+  const isMarked = known.highWater !== null || known.order === null;
+  const highWater = isMarked
+    ? known.highWater
+    : await store.newestKey(start.resource, known.order?.by ?? 'id');
+  const learned = { ...known, highWater };
+  const changed = isMarked ? {} : { learned: JSON.stringify(learned) };
+  return { pass: await store.beginPass({ ...start, resume: true, ...changed }), learned };
 }
 
 function end(
   { clock }: PassContext,
   pass: Pass,
-  rest: Pick<PassEnd, 'conclude'> & { memory: string },
+  { conclusion, learned }: { conclusion: Conclusion | null; learned: Learned },
 ): PassEnd {
   return {
     pass,
@@ -134,7 +160,8 @@ function end(
     error: null,
     keepState: null,
     acceptDeletes: false,
-    ...rest,
+    conclusion,
+    learned: JSON.stringify(learned),
   };
 }
 
@@ -158,7 +185,7 @@ async function recorded(
       now: clock.now(),
       error: messageOf(error),
       keepState,
-      conclude: 'nothing',
+      conclusion: null,
       acceptDeletes: false,
     } as const;
     await store.finishPass(failed);

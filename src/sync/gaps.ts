@@ -1,41 +1,63 @@
-import type { Key, KeyFamily, KeyRange } from '../store/mirror/seam.ts';
-import { compareKeys, type Direction, keyOf, type Slot } from './order.ts';
-
-/**
- * Proof of absence. A page is a contiguous slice of the list at one moment: if its rows stand in strict order of a key that
- * never changes, then any row whose key falls between two neighbours was not there at that moment, however much the list
- * moved before and after. Between two pages nothing is proven, because rows may have crossed from one to the other.
- */
-export interface Gaps {
-  by: KeyFamily;
-  proven: KeyRange[];
-  /** The gap to the page before, or from there to the end of the list. */
-  suspected: KeyRange | null;
-}
+import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/seam.ts';
+import { byOf, compareKeys, type Direction, type Evidence, keyOf, type Order, type Slot } from './order.ts';
 
 export interface PagePlace {
   by: KeyFamily;
   direction: Direction;
-  isFirst: boolean;
+  cursor: string;
   isLast: boolean;
-  /** Key of the last row of the page before. */
-  previous: Key | null;
+  /** The page before, as this walk read it; null at its start. */
+  previous: { cursor: string; key: Key | null } | null;
 }
 
-export function gapsOf(slots: readonly Slot[], place: PagePlace): Gaps | null {
-  const { by, direction, isFirst, isLast } = place;
+/** What the walk knows when it comes to a page. */
+export interface Seen extends Pick<PagePlace, 'previous'> {
+  /** With this page. */
+  evidence: Evidence;
+  order: Order | null;
+}
+
+/** Where the page shows that nothing else stood, in the order seen so far, or the known one where no page had two rows yet. */
+export function absenceShownBy(
+  slots: readonly Slot[],
+  { cursor, next }: { cursor: string; next: string | null },
+  { evidence, order, previous }: Seen,
+): Absence {
+  const by = byOf(evidence);
+  const seen = evidence[by];
+  const direction = seen === 'none' && order?.by === by ? order.direction : seen;
+  const place = { by, direction: direction === 'unread' ? ('none' as const) : direction };
+  return { by, gaps: gapsOf(slots, { ...place, cursor, isLast: next === null, previous }) };
+}
+
+/**
+ * Where a page shows that nothing else stood. A page is a contiguous slice of the list at one moment: if its rows stand in strict order
+ * of a key that never changes, then any row whose key falls between two neighbours was not there at that moment, however much the list
+ * moved before and after. That is a gap with two sides. Between two pages a row may have crossed from one to the other, and a list that
+ * is cut short or lags ends like one that lost its last rows: those gaps have one side, and count for less.
+ */
+export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
+  const { by, direction, cursor, isLast, previous } = place;
+  const isStrict = direction === 'desc' || direction === 'asc';
+  const isFirst = cursor === '';
+  const at = { page: cursor, pageBefore: previous?.cursor ?? null };
   // A list of one page is a snapshot of everything, in whatever order.
-  if (isFirst && isLast && !slots.includes(null))
-    return { by: 'id', proven: [{ above: null, below: null }], suspected: null };
-  if (direction !== 'desc' && direction !== 'asc') return null;
+  if (isFirst && isLast && (!isStrict || slots.length === 0))
+    return slots.includes(null) ? [] : [{ range: { above: null, below: null }, twoSided: false, ...at }];
+  if (!isStrict) return [];
   const keys = slots.map((slot) => keyOf(slot, by));
-  const runs = knownRuns(keys);
-  const proven = runs.map(([first, last], i): KeyRange => {
-    const opensList = isFirst && i === 0 && keys[0] !== null;
-    const closesList = isLast && i === runs.length - 1 && keys.at(-1) !== null;
-    return range(opensList ? null : first, closesList ? null : last, direction);
+  const gap = (first: Key | null, last: Key | null, twoSided: boolean): Gap => ({
+    range: rangeOf(first, last, direction),
+    twoSided,
+    ...at,
   });
-  return { by, proven, suspected: suspected(keys, { ...place, direction }) };
+  const gaps = knownRuns(keys).map(([first, last]) => gap(first, last, true));
+  const [first = null, last = null] = [keys.at(0), keys.at(-1)];
+  if (isFirst && first) gaps.push(gap(null, first, false));
+  if (isLast && last) gaps.push(gap(last, null, false));
+  if (!previous?.key || !continues(previous.key, { by, direction, isLast }, keys)) return gaps;
+  // To be read again from the page before it on.
+  return [...gaps, { ...gap(previous.key, first, false), page: previous.cursor, pageBefore: null }];
 }
 
 /** First and last key of each stretch of rows with readable keys. */
@@ -51,20 +73,19 @@ function knownRuns(keys: readonly (Key | null)[]): [Key, Key][] {
   return runs;
 }
 
-function range(first: Key | null, last: Key | null, direction: 'desc' | 'asc'): KeyRange {
+function rangeOf(first: Key | null, last: Key | null, direction: 'desc' | 'asc'): KeyRange {
   return direction === 'desc' ? { above: last, below: first } : { above: first, below: last };
 }
 
-/** What lies between the page before and this one; all the rest of the list where this one ends it without a row. */
-function suspected(
+/** Whether the page goes on after the last row of the page before, or ends the list there without a row. */
+function continues(
+  previous: Key,
+  { by, direction, isLast }: Pick<PagePlace, 'by' | 'direction' | 'isLast'>,
   keys: readonly (Key | null)[],
-  { by, previous, direction, isLast }: PagePlace & { direction: 'desc' | 'asc' },
-): KeyRange | null {
-  if (!previous) return null;
-  if (keys.length === 0) return isLast ? range(previous, null, direction) : null;
-  const [first = null] = keys;
-  if (!first) return null;
+): boolean {
+  if (keys.length === 0) return isLast;
+  const [first] = keys;
+  if (!first) return false;
   const step = compareKeys(first, previous, by);
-  const goesOn = direction === 'desc' ? step < 0 : step > 0;
-  return goesOn ? range(previous, first, direction) : null;
+  return direction === 'desc' ? step < 0 : step > 0;
 }

@@ -1,29 +1,41 @@
-import type { Pass } from '../store/mirror/seam.ts';
-import { compareKeys, keyOf, slotsOf } from './order.ts';
-import { type AnyPage, walk, writeShown } from './pages.ts';
-import type { PassContext } from './pass.ts';
-import type { Memory } from './state.ts';
+import type { Conclusion, Pass } from '../store/mirror/seam.ts';
+import { compareKeys, keyOf, noEvidence, slotsOf, withPage } from './order.ts';
+import { type AnyPage, type PassContext, walk, writePage } from './pages.ts';
+import { type Learned, NOTHING_LEARNED } from './state.ts';
 
 /** Pages in a row without anything new before a head pass believes that the rest is known. */
 const QUIET_PAGES = 2;
 
-/** Reads from the newest row down to what is known. It sees new and changed rows; it concludes nothing from absence. */
-export async function head(context: PassContext, pass: Pass, memory: Memory): Promise<Memory> {
+/**
+ * Reads from the newest row down to what is known. It sees new and changed rows; it concludes nothing from absence. Rows out of order
+ * on the first pages are the first sign of a list that is sorted by votes or by last activity after all.
+ */
+export async function head(
+  context: PassContext,
+  pass: Pass,
+  learned: Learned,
+): Promise<{ learned: Learned; conclusion: Conclusion | null }> {
   const { client, store, signal, onPage } = context;
+  const by = learned.order?.by ?? 'id';
+  let evidence = noEvidence(pass.resource, by === 'created');
   let quiet = 0;
   // Nothing ahead: most passes end after two pages, and a third would be asked for in vain.
   for await (const page of walk(client, pass.resource, { signal, ahead: 0 })) {
-    const { unchanged } = await writeShown(store, pass, page);
+    const { unchanged } = await writePage(store, pass, page);
     onPage(pass);
+    evidence = withPage(evidence, slotsOf(page.rows, page.rejects));
     quiet = unchanged ? quiet + 1 : 0;
-    if (quiet >= QUIET_PAGES && reaches(page, memory)) break;
+    if (quiet >= QUIET_PAGES && reaches(page, learned)) break;
   }
-  return { ...memory, floor: null };
+  if (evidence[by] !== 'asc' && evidence[by] !== 'mixed')
+    return { learned: { ...learned, highWater: null }, conclusion: null };
+  const why = 'the newest rows stand out of order; the next sweeps find out what order the list has';
+  return { learned: NOTHING_LEARNED, conclusion: { rule: 'none', why, sweeps: null } };
 }
 
-/** Whether the page goes down to where the mirror was whole when a pass that was cut short began. */
-function reaches(page: AnyPage, { floor, order }: Memory): boolean {
-  if (!floor || !order) return true;
+/** Whether the page goes down to where the mirror was whole when an interrupted pass began. */
+function reaches(page: AnyPage, { highWater, order }: Learned): boolean {
+  if (!highWater || !order) return true;
   const last = keyOf(slotsOf(page.rows, page.rejects).at(-1), order.by);
-  return last !== null && compareKeys(last, floor, order.by) <= 0;
+  return last !== null && compareKeys(last, highWater, order.by) <= 0;
 }

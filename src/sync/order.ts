@@ -4,32 +4,25 @@ import type { Key, KeyFamily } from '../store/mirror/seam.ts';
 
 /**
  * What the pages of a sweep tell about the order of a list. Nothing documents it, and only an order by something that never
- * changes lets a gap mean absence: where a list is sorted by votes, a vote moves a living row out of the gap it left.
+ * changes lets a gap mean absence: where a list is sorted by votes or by last activity, a living row moves out of the gap it left.
  */
 export interface Evidence {
   /** Direction of neighbours within pages, by each key; 'unread' where it was not looked at from the first page on. */
   id: Direction;
   created: Direction | 'unread';
-  /** For every number that can change: whether it was seen to rise, and to fall, from one row to the next. */
-  numbers: Record<string, { rises: boolean; falls: boolean }>;
-  /** A page began at or before the end of the page before it: rows moved while we read. */
-  overlaps: boolean;
+  numbers: Numbers;
   /** A row without a readable key stood somewhere. */
   unknownRows: boolean;
 }
 
 export type Direction = 'none' | 'desc' | 'asc' | 'mixed';
 
-/** How sure we are that the key is what the list is sorted by, and not something that happens to run along with it. */
-export type Strength =
-  | 'strong' // every changeable number was seen both rising and falling along the list
-  | 'guarded' // some number is the same in all rows: it could be the order, as yet without effect
-  | 'weak'; // some number only rises or only falls: the list may well be sorted by it
+/** For every number that can change: whether it was seen to rise, and to fall, from one row to the next. */
+export type Numbers = Record<string, { rises: boolean; falls: boolean }>;
 
 export interface Order {
   by: KeyFamily;
   direction: 'desc' | 'asc';
-  strength: Strength;
 }
 
 /** A row, or the place of one that could not be read. */
@@ -37,13 +30,16 @@ export type Slot = { id: number; created: string | null; numbers: Record<string,
 
 const NUMBERS = { posts: ['votes_count', 'comments_count'], comments: ['likes_count'] } as const;
 
-export function noEvidence(resource: 'posts' | 'comments', readCreated: boolean): Evidence {
+export function noEvidence(
+  resource: 'posts' | 'comments',
+  readCreated: boolean,
+  seen: Numbers | null = null,
+): Evidence {
   const numbers = Object.fromEntries(NUMBERS[resource].map((name) => [name, { rises: false, falls: false }]));
   return {
     id: 'none',
     created: readCreated ? 'none' : 'unread',
-    numbers,
-    overlaps: false,
+    numbers: seen ?? numbers,
     unknownRows: false,
   };
 }
@@ -85,6 +81,11 @@ export function compareKeys(a: Key, b: Key, by: KeyFamily): number {
   return a.id - b.id;
 }
 
+/** The key that decides whether the list is in order: creation time where it is read at all. */
+export function byOf({ created }: Evidence): KeyFamily {
+  return created === 'unread' ? 'id' : 'created';
+}
+
 /** The evidence with what one page adds. A page is one answer, so its neighbours stood next to each other at one moment. */
 export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
   const numbers = Object.entries(evidence.numbers).map(([name, seen]) => ({ name, ...seen }));
@@ -124,29 +125,19 @@ function merge(direction: Direction, step: number): Direction {
   return direction === 'none' || direction === seen ? seen : 'mixed';
 }
 
-/** The order this evidence speaks for, taking up what an earlier sweep was already sure of; null where there is none. */
-export function orderFrom(evidence: Evidence, earlier: Order | null): Order | null {
+/** The order this evidence speaks for; the known one where no page had two rows; null where there is none. */
+export function orderFrom(evidence: Evidence, known: Order | null): Order | null {
   // Times are read only where ids were found out of order before; if they are in order, they are what counts.
   const by: KeyFamily = evidence.created === 'desc' || evidence.created === 'asc' ? 'created' : 'id';
   const direction = evidence[by];
-  if (direction === 'none') return earlier;
-  if (direction !== 'desc' && direction !== 'asc') return null;
-  const isKnown = earlier?.by === by && earlier.direction === direction;
-  return {
-    by,
-    direction,
-    strength: isKnown ? surer(earlier.strength, strengthOf(evidence)) : strengthOf(evidence),
-  };
+  if (direction === 'none') return known;
+  return direction === 'desc' || direction === 'asc' ? { by, direction } : null;
 }
 
-function strengthOf({ numbers }: Evidence): Strength {
-  const seen = Object.values(numbers);
-  if (seen.some(({ rises, falls }) => rises !== falls)) return 'weak';
-  return seen.every(({ rises, falls }) => rises && falls) ? 'strong' : 'guarded';
-}
-
-/** The order of a list is a property of the service: what was once ruled out stays ruled out until the order itself breaks. */
-function surer(a: Strength, b: Strength): Strength {
-  const rank: Strength[] = ['weak', 'guarded', 'strong'];
-  return rank[Math.max(rank.indexOf(a), rank.indexOf(b))] ?? 'weak';
+/**
+ * A number that only rises or only falls along the list: the list may well be sorted by it, and by the key only as long as nobody votes.
+ * A number that is the same everywhere is no such danger: the first row to differ would jump to the start, where it is out of order.
+ */
+export function shadowOf({ numbers }: Evidence): string | null {
+  return Object.entries(numbers).find(([, { rises, falls }]) => rises !== falls)?.[0] ?? null;
 }

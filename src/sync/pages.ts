@@ -1,7 +1,21 @@
 import type { Client, Page } from '../api/client.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { MirrorStore, PageResult, PageRows, Pass } from '../store/mirror/seam.ts';
+import type { MirrorStore, PageResult, PageRows, PageWrite, Pass } from '../store/mirror/seam.ts';
+
+/** What a pass works with. */
+export interface PassContext {
+  client: Client;
+  store: MirrorStore;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Pages under way while one is written. */
+  ahead: number;
+  onPage: (pass: Pass) => void;
+  /** Another process has the list, and we wait for it: who, in words. */
+  onWait?: (holder: string) => void;
+}
 
 export type AnyPage = Page<Post> | Page<Comment>;
 
@@ -13,24 +27,29 @@ export function walk(
   return resource === 'posts' ? client.posts(options) : client.comments(options);
 }
 
-/** The page's rows with the name of their list, as the store wants them. */
-export function rowsOf(resource: Resource, { rows }: { rows: (Post | Comment)[] }): PageRows {
-  return { resource, rows } as PageRows;
-}
-
-/** Writes what a page shows and nothing more: no checkpoint, and nothing concluded from what it does not show. */
-export async function writeShown(
+/** Writes a page. Unless told otherwise nothing is concluded from what it does not show, and there is nothing to resume. */
+export async function writePage(
   store: MirrorStore,
   pass: Pass,
   page: Page<Post | Comment>,
+  rest: Partial<Pick<PageWrite, 'absence' | 'keepIds' | 'state'>> = {},
 ): Promise<PageResult> {
   return await store.applyPage({
     pass,
-    page: rowsOf(pass.resource, page),
+    page: { resource: pass.resource, rows: page.rows } as PageRows,
     rejects: page.rejects,
     observedAt: page.receivedAt,
     absence: null,
     keepIds: false,
     state: null,
+    ...rest,
   });
+}
+
+/** Every row into the indexes, in steps, with a turn for everything else in between. */
+export async function indexAll({ store, signal }: Pick<PassContext, 'store' | 'signal'>): Promise<void> {
+  while (await store.index()) {
+    signal.throwIfAborted();
+    await new Promise(setImmediate);
+  }
 }

@@ -1,31 +1,35 @@
-import type { KeyFamily, Pass, PassCounts, PassEnd } from '../store/mirror/seam.ts';
-import { boundaryHolds } from './boundary.ts';
-import { type Gaps, gapsOf } from './gaps.ts';
-import { indexAll } from './index-all.ts';
-import { compareKeys, keyOf, orderFrom, type Slot, slotsOf, withPage } from './order.ts';
+import type { Conclusion } from '../store/mirror/seam.ts';
+import { absenceShownBy } from './gaps.ts';
+import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
 import { paceOf } from './pace.ts';
-import { type AnyPage, rowsOf, walk } from './pages.ts';
-import type { PassContext } from './pass.ts';
-import { lookAgain, MOST_LOOKS } from './second-look.ts';
-import type { Memory, Proof, Reach, SweepState } from './state.ts';
+import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
+import { type Reread, reread } from './reread.ts';
+import { type Learned, STRICT_SWEEPS, type Sweep, type SweepState } from './state.ts';
 
-/** A sweep under way. `state` is where a resumed one would start, `counts` what it would start with: they move on with each page. */
-export interface Sweep {
-  pass: Pass;
-  memory: Memory;
-  state: SweepState;
-  counts: PassCounts;
+export interface SweepEnd {
+  /** Null where the sweep stopped at rows that were read shortly before. */
+  conclusion: Conclusion | null;
+  learned: Learned;
+  /** The ids of the first page that this process read. */
+  firstIds: ReadonlySet<number>;
 }
 
-/** Walks the whole list and returns what its completion allows to conclude. */
-export async function sweep(context: PassContext, under: Sweep): Promise<Conclusion> {
+/**
+ * Walks the whole list and says what its completion allows to conclude. With `until`, which are rows that this process has read just
+ * before, it goes down to those only: from there on everything has been read, and the same command concludes nothing twice.
+ */
+export async function sweep(
+  context: PassContext,
+  under: Sweep,
+  until: ReadonlySet<number> | null,
+): Promise<SweepEnd> {
   const { client, signal, ahead, onPage } = context;
-  const from = under.state.cursor;
   const { resource } = under.pass;
   const pace = paceOf(context.clock);
   let isIndexed = resource !== 'posts';
   let last = under.state;
-  for await (const page of walk(client, resource, { from, signal, ahead })) {
+  let firstIds: ReadonlySet<number> | null = null;
+  for await (const page of walk(client, resource, { from: last.cursor, signal, ahead })) {
     const hasTime = pace.arrived();
     last = await sweepPage(context, under, page);
     onPage(under.pass);
@@ -33,142 +37,82 @@ export async function sweep(context: PassContext, under: Sweep): Promise<Conclus
     if (hasTime && !isIndexed) await indexAll(context);
     isIndexed ||= hasTime;
     pace.done();
+    firstIds ??= new Set(page.rows.map(({ id }) => id));
+    if (until && page.rows.some(({ id }) => until.has(id))) break;
   }
-  const isOnlyPage = last.previous?.cursor === '' && !last.evidence.unknownRows;
-  const allowed = isOnlyPage ? 'proven' : await conclusion(context, under, last);
-  const memory = lessons(last, under.memory);
-  const isSure = allowed !== 'proven' || (await lookAgain(context, under.pass, last.proofs, memory.order));
-  return { conclude: isSure ? allowed : 'nothing', memory };
-}
-
-export interface Conclusion {
-  conclude: PassEnd['conclude'];
-  memory: Memory;
+  firstIds ??= new Set();
+  if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, firstIds };
+  const again = await reread(context, under, last);
+  return { ...concluded(last, again, under.learned), firstIds };
 }
 
 /** Writes one page and returns the state after it. */
 async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Promise<SweepState> {
-  const { pass, memory, state } = under;
+  const { pass, learned, state } = under;
   const slots = slotsOf(page.rows, page.rejects);
-  const next = advance(state, slots, page);
-  const { suspects, proven } = await context.store.applyPage({
-    pass,
-    page: rowsOf(pass.resource, page),
-    rejects: page.rejects,
-    observedAt: page.receivedAt,
-    absence: absenceShownBy(slots, page, { state, next, memory }),
+  const evidence = withPage(state.evidence, slots);
+  const by = byOf(evidence);
+  const next: SweepState = {
+    ...state,
+    cursor: page.next ?? '',
+    previous: { cursor: page.cursor, key: keyOf(slots.at(-1), by) },
+    evidence,
+    ends: state.keepIds ? endsWith(state.ends, page) : null,
+  };
+  await writePage(context.store, pass, page, {
+    absence: absenceShownBy(slots, page, { evidence, order: learned.order, previous: state.previous }),
     keepIds: state.keepIds,
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
     state: page.next === null ? null : JSON.stringify(next),
   });
-  if (proven > 0) next.proofs = withProof(next.proofs, proofOf(next.previous, page.next === null));
   if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
-  if (suspects.length > 0)
-    await settleSuspects(context, pass, suspects, [state.previous, page.cursor, slots[0]]);
   return next;
 }
 
-function advance(state: SweepState, slots: Slot[], page: AnyPage): SweepState {
-  const evidence = withPage(state.evidence, slots);
-  const [first, last] = [slots[0], slots.at(-1)];
-  const by = byOf(state);
-  return {
-    ...state,
-    cursor: page.next ?? '',
-    previous: {
-      cursor: page.cursor,
-      lastId: last?.id ?? null,
-      key: keyOf(last, by),
-      reach: reachOf(slots, by),
-    },
-    firstId: state.previous === null ? (first?.id ?? null) : state.firstId,
-    evidence: { ...evidence, overlaps: evidence.overlaps || overlaps(state, first) },
-  };
+function endsWith(ends: SweepState['ends'], { rows }: AnyPage): SweepState['ends'] {
+  const ids: number[] = rows.map(({ id }) => id);
+  return { first: ends?.first ?? ids, last: ids };
 }
 
-function reachOf(slots: readonly Slot[], by: KeyFamily): Reach {
-  const isKnown = (slot: Slot): boolean => keyOf(slot, by) !== null;
-  return { first: keyOf(slots.find(isKnown), by), last: keyOf(slots.findLast(isKnown), by) };
-}
-
-/** The page that was just read, as one to be read again. */
-export function proofOf(previous: SweepState['previous'], isLast = false): Proof | null {
-  if (!previous) return null;
-  const { cursor, reach } = previous;
-  return { cursor, first: reach.first, last: isLast ? null : reach.last };
-}
-
-export function withProof(proofs: readonly Proof[], proof: Proof | null): Proof[] {
-  if (!proof || proofs.some(({ cursor }) => cursor === proof.cursor)) return [...proofs];
-  return [...proofs, proof].slice(0, MOST_LOOKS);
-}
-
-function byOf({ evidence }: SweepState): KeyFamily {
-  return evidence.created === 'unread' ? 'id' : 'created';
-}
-
-/** Whether a page begins with rows that the page before had already passed, in the direction seen so far. */
-function overlaps(state: SweepState, first: Slot | undefined): boolean {
-  const by = byOf(state);
-  const [previous, key] = [state.previous?.key, keyOf(first, by)];
-  const direction = state.evidence[by];
-  if (!previous || !key || (direction !== 'desc' && direction !== 'asc')) return false;
-  const step = compareKeys(key, previous, by);
-  return direction === 'desc' ? step >= 0 : step <= 0;
-}
-
-function absenceShownBy(
-  slots: Slot[],
-  page: AnyPage,
-  { state, next, memory }: { state: SweepState; next: SweepState; memory: Memory },
-): Gaps | null {
-  const by = byOf(state);
-  const seen = next.evidence[by];
-  const direction = seen === 'none' && memory.order?.by === by ? memory.order.direction : seen;
-  return gapsOf(slots, {
-    by,
-    direction: direction === 'unread' ? 'none' : direction,
-    isFirst: state.previous === null,
-    isLast: page.next === null,
-    previous: state.previous?.key ?? null,
-  });
-}
-
-async function settleSuspects(
-  { client, store, clock, signal }: PassContext,
-  pass: Pass,
-  ids: number[],
-  [before, cursor, first]: [SweepState['previous'], string, Slot | undefined],
-): Promise<void> {
-  if (!before || before.lastId === null || first === null) return;
-  const boundary = {
-    resource: pass.resource,
-    before: { cursor: before.cursor, lastId: before.lastId },
-    after: { cursor, firstId: first?.id },
-  };
-  if (await boundaryHolds(client, boundary, signal))
-    await store.noteAbsent({ pass, ids, verdict: 'proven', now: clock.now() });
-}
-
-async function conclusion(
-  { client, signal }: PassContext,
-  { pass, memory }: Sweep,
+function concluded(
   last: SweepState,
-): Promise<PassEnd['conclude']> {
-  const { evidence } = last;
-  const order = orderFrom(evidence, memory.order);
-  const unordered = last.keepIds && !evidence.unknownRows ? 'missing' : 'nothing';
-  if (!order || order.strength === 'weak' || order.by !== byOf(last)) return unordered;
-  if (order.strength === 'strong') return 'proven';
-  // Some number that could be the order was the same in all neighbours. If it were the order, the first change would have moved a
-  // row, most likely to the top: so the list must not have moved at all, nor have seemed to.
-  if (evidence.overlaps) return unordered;
-  const { rows } = await client.page(pass.resource, '', signal);
-  return (rows[0]?.id ?? null) === last.firstId ? 'proven' : unordered;
+  { evidence, isStable }: Reread,
+  learned: Learned,
+): Pick<SweepEnd, 'conclusion' | 'learned'> {
+  const order = orderFrom(evidence, learned.order);
+  const strict = order ? (isSameOrder(order, learned.order) ? learned.strict + 1 : 1) : 0;
+  const isOnlyPage = last.previous?.cursor === '' && !evidence.unknownRows;
+  const tryCreated = order === null && evidence.id === 'mixed' && evidence.created === 'unread';
+  const numbers = order && evidence.numbers;
+  return {
+    conclusion:
+      order || isOnlyPage ? proof(order, strict, evidence) : unordered(last.keepIds, isStable, evidence),
+    learned: { order, strict, numbers, tryCreated, highWater: null },
+  };
 }
 
-function lessons({ evidence }: SweepState, memory: Memory): Memory {
-  const order = orderFrom(evidence, memory.order);
-  const tryCreated = order === null && evidence.id === 'mixed' && evidence.created === 'unread';
-  return { order, tryCreated, floor: null };
+function isSameOrder(a: Order, b: Order | null): boolean {
+  return a.by === b?.by && a.direction === b.direction;
+}
+
+function proof(order: Order | null, strict: number, evidence: Evidence): Conclusion {
+  if (!order) return { rule: 'proof', why: 'the whole list fits one page', sweeps: 2 };
+  const shadow = shadowOf(evidence);
+  const by = order.by === 'id' ? 'id' : 'creation time';
+  const start = order.direction === 'desc' ? 'newest' : 'oldest';
+  const caution = shadow ? `; ${shadow} runs along with it, so that three sweeps are needed` : '';
+  return {
+    rule: 'proof',
+    why: `the list stands strictly by ${by}, ${start} first${caution}`,
+    sweeps: strict < STRICT_SWEEPS ? null : shadow ? 3 : 2,
+  };
+}
+
+function unordered(keepsIds: boolean, isStable: boolean, { unknownRows }: Evidence): Conclusion {
+  const why = 'the list has no strict order by id or creation time';
+  const none = (reason: string): Conclusion => ({ rule: 'none', why: `${why}${reason}`, sweeps: null });
+  if (unknownRows) return none(', and rows came whose id cannot be read');
+  if (!isStable) return none(', and its start or its end changed while the last sweep read it');
+  if (!keepsIds) return none(' any more; the next sweeps find out what it has');
+  return { rule: 'three sweeps', why, sweeps: 3 };
 }

@@ -84,6 +84,8 @@ describe('feedback-mirror doctor', () => {
       'write-ahead log': 'ok',
       'search index': 'ok',
       SQLite: 'ok',
+      'deletions of posts': 'ok',
+      'deletions of comments': 'ok',
       upstream: 'ok',
       queue: 'ok',
       access: 'ok',

@@ -52,13 +52,13 @@ describe('feedback-mirror status', () => {
     assert.equal(site.sandbox.requestCount, requests, 'looking asks the upstream for nothing');
   });
 
-  it('shows what is set aside, cut short and why, with the next step for each', async (t) => {
+  it('shows what is set aside, interrupted and why, with the next step for each', async (t) => {
     const site = await openSite(t, { faults: 'bad-row on=comments nth=2; unauthorised on=posts nth=4' });
     await site.run(['sync', 'comments']);
     await site.run(['sync', 'posts']);
     const { stdout } = await site.run(['status']);
     assert.match(stdout, /\n1 comment could not be read: the table quarantine has each with its reason\.\n/);
-    assert.match(stdout, /\nA sweep of posts was cut short; the next one goes on from there\.\n/);
+    assert.match(stdout, /\nA sweep of posts was interrupted; the next one goes on from there\.\n/);
     assert.match(stdout, /\n#2 +posts +sweep +\d+ s ago +failed +3 +15 +15 /);
     assert.match(stdout, /RUN +WHAT WENT WRONG\n#2 +Listing posts, page 4 .*answered 401/);
     const json = JSON.parse((await site.run(['status', '--json'])).stdout) as Status;
@@ -72,11 +72,12 @@ describe('feedback-mirror status', () => {
     assert.match(json.runs[0]?.error ?? '', /401/);
   });
 
-  it('shows deletions that are held back, and rows that may be gone', async (t) => {
+  it('shows deletions that are held, rows that may be gone, and by which rule deletions are found', async (t) => {
     const site = await openSite(t, { posts: 100, pageSize: 50 });
     await site.run(['sync']);
     for (let id = 31; id <= 60; id++) site.sandbox.world.deletePost(id);
-    site.sandbox.faults.set('empty on=comments nth=2');
+    await site.run(['sync']);
+    site.sandbox.world.deleteComment(site.sandbox.world.comments()[3]?.id ?? 0);
     await site.run(['sync']);
     const { code, stdout } = await site.run(['status']);
     assert.equal(code, 0);
@@ -84,7 +85,11 @@ describe('feedback-mirror status', () => {
       stdout,
       /\n30 posts seem to be gone upstream.*"feedback-mirror sync posts --accept-deletes"\.\n/,
     );
-    assert.match(stdout, /\n\d+ comments may be gone upstream; later sweeps will tell\.\n/);
+    assert.match(
+      stdout,
+      /\nDeletions of posts: gaps in its order prove them, because the list stands strictly by id, newest first/,
+    );
+    assert.match(stdout, /\n1 comment may be gone upstream; later sweeps will tell\.\n/);
   });
 
   it('belongs to one upstream like every other command', async (t) => {

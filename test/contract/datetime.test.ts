@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isDateTime, toInstant } from '../../src/contract/datetime.ts';
+import { isDateTime, isSameMoment, toInstant } from '../../src/contract/datetime.ts';
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
@@ -107,5 +107,18 @@ describe('a date that does not exist', () => {
         assert.equal(isDateTime(`${date}T12:00:00Z`), exists);
       }),
     );
+  });
+});
+
+describe('two texts of a moment', () => {
+  it('are the same in whatever zone and precision they are spelt', () => {
+    for (const same of ['2024-05-06T07:08:09Z', '2024-05-06 07:08:09.000000', '2024-05-06T09:08:09,0+02:00'])
+      assert.ok(isSameMoment('2024-05-06T07:08:09.000Z', same), same);
+    assert.ok(isSameMoment('2024-05-06T07:08:09.123450Z', '2024-05-06T07:08:09.12345Z'));
+  });
+
+  it('are not the same where one tells more', () => {
+    assert.ok(!isSameMoment('2024-05-06T07:08:09Z', '2024-05-06T07:08:09.000001Z'));
+    assert.ok(!isSameMoment('2024-05-06T07:08:09.123Z', '2024-05-06T07:08:09.123456Z'));
   });
 });

@@ -4,9 +4,11 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../src/api/client.ts';
 import type { App } from '../../src/app.ts';
 import { Secret } from '../../src/base/secret.ts';
+import type { SyncState } from '../../src/http/dashboard/sync.ts';
 import { createLife } from '../../src/sandbox/live.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -56,7 +58,7 @@ async function live({ store }: App, { world, url }: Sandbox): Promise<void> {
   await client.close();
 }
 
-/** Some posts go out, and some that vanished upstream are held back. */
+/** Some posts go out, and some that vanished upstream are held by the mass-delete guard. */
 async function settle({ sandbox, url }: Stage): Promise<void> {
   const send = (path: string, body: object): Promise<unknown> =>
     fetch(url + path, {
@@ -72,7 +74,14 @@ async function settle({ sandbox, url }: Stage): Promise<void> {
       key: `picture-${n}`,
     });
   for (let id = 20; id < 100; id++) sandbox.world.deletePost(id);
-  await send('/data/sync/posts/run', { mode: 'sweep' });
+  const isDone = async (kind: 'suspects' | 'held'): Promise<boolean> => {
+    const { lists } = (await (await fetch(`${url}/data/sync`)).json()) as SyncState;
+    return lists.some((list) => list[kind] > 0 && list.running === null);
+  };
+  for (const kind of ['suspects', 'held'] as const) {
+    await send('/data/sync/posts/run', { mode: 'sweep' });
+    while (!(await isDone(kind))) await sleep(100);
+  }
 }
 
 async function addresses({ url, uncertain }: Stage): Promise<[name: string, address: string][]> {

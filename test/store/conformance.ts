@@ -1,10 +1,10 @@
 import { describe } from 'node:test';
 import { absences } from './conformance/absences.ts';
-import { brake } from './conformance/brake.ts';
 import { carried } from './conformance/carried.ts';
 import { checkpoints } from './conformance/checkpoints.ts';
 import { history } from './conformance/history.ts';
 import { locks } from './conformance/locks.ts';
+import { massDeletes } from './conformance/mass-deletes.ts';
 import type { OpenMirror } from './conformance/mirror.ts';
 import { pages } from './conformance/pages.ts';
 import { quarantine } from './conformance/quarantine.ts';
@@ -19,8 +19,8 @@ export function storeConformance(name: string, open: OpenMirror): void {
     describe('pages', () => pages(story));
     describe('history', () => history(story));
     describe('what rows carry', () => carried(story));
-    describe('proven absence', () => absences(story));
-    describe('the brake', () => brake(story));
+    describe('evidence of absence', () => absences(story));
+    describe('mass deletions', () => massDeletes(story));
     describe('checkpoints', () => checkpoints(story));
     describe('quarantine', () => quarantine(story));
     describe('locks', () => locks(story));

@@ -9,7 +9,7 @@ import type { KeyRange, MirrorStore } from '../../src/store/mirror/seam.ts';
 import * as wire from '../contract/wire.ts';
 import { aComment, aPost, range } from './rows.ts';
 import { openSqliteMirror } from './sqlite-mirror.ts';
-import { apply, begin, between, finish } from './steps.ts';
+import { apply, begin, between, finish, gaps, PROOF } from './steps.ts';
 
 const ROWS = 20_000;
 const PAGE = 100;
@@ -27,7 +27,7 @@ const TABLES = [
     'comment_versions',
   ],
   ...['posts_text_data', 'posts_text_idx', 'posts_text_docsize', 'posts_text_config', 'meta'],
-  ...['absences', 'quarantine', 'sweep_pages'],
+  ...['absences', 'quarantine', 'sweep_pages', 'user_views'],
 ];
 
 describe('a sweep that finds nothing new', () => {
@@ -65,16 +65,15 @@ async function sweepRows(
 ): Promise<void> {
   const pass = await begin(store, resource, at);
   for (let i = 0; i < rows.length; i += PAGE) {
-    const absence = { by: 'id' as const, proven: gaps(rows, i), suspected: null };
+    const absence = gaps([within(rows, i)]);
     const state = i + PAGE < rows.length ? JSON.stringify({ i, filler: 'x'.repeat(600) }) : null;
     await apply(store, pass, rows.slice(i, i + PAGE), at, { absence, state });
   }
-  await finish(store, pass, at, { conclude: 'proven', memory: '{"order":null}' });
+  await finish(store, pass, at, { conclusion: PROOF, learned: '{"order":null}' });
 }
 
-function gaps(rows: (Post | Comment)[], i: number): KeyRange[] {
-  const [first, last] = [rows[i]?.id ?? 0, rows[i + PAGE - 1]?.id ?? 0];
-  return [between(last, first)];
+function within(rows: (Post | Comment)[], i: number): KeyRange {
+  return between(rows[i + PAGE - 1]?.id ?? 0, rows[i]?.id ?? 0);
 }
 
 const post = (id: number): Post =>

@@ -1,69 +1,64 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertExact } from './mirror-rows.ts';
-import { type Workbench, workbenchFor } from './workbench.ts';
+import { KILLED, killedAfter, requestsOf, settledBench, type Workbench } from './workbench.ts';
 
 const SWEEP = { resource: 'posts', mode: 'sweep' } as const;
 const HEAD = { resource: 'posts', mode: 'head' } as const;
+const PAGES = 6;
 
 /** Pages of five, newest first: 30–26, 25–21, 20–16, … */
-async function sweptBench(...args: Parameters<typeof workbenchFor>): Promise<Workbench> {
-  const bench = await workbenchFor(...args);
-  await bench.sync(SWEEP);
-  return bench;
-}
-
 async function assertFound(bench: Workbench, ids: number[]): Promise<void> {
   for (const id of ids) assert.ok(bench.sandbox.world.deletePost(id));
+  const first = await bench.sync(SWEEP);
+  assert.deepEqual([first.deleted, first.suspects], [0, ids.length]);
   const { deleted, suspects } = await bench.sync(SWEEP);
   assert.deepEqual({ deleted, suspects }, { deleted: ids.length, suspects: 0 });
   assertExact(bench.path, bench.sandbox.world, ['posts']);
 }
 
+function isLive(bench: Workbench, id: number): boolean {
+  return bench.query(`SELECT 1 FROM live_posts WHERE id = ${id}`).length === 1;
+}
+
 describe('a row that was deleted upstream', () => {
-  it('is found in the gap it leaves within a page', async (t) => {
-    await assertFound(await sweptBench(t), [28, 17]);
+  it('is found in the gap it leaves within a page, by the second sweep', async (t) => {
+    await assertFound(await settledBench(t), [28, 17]);
   });
 
   it('is found at the start and at the end of the list', async (t) => {
-    await assertFound(await sweptBench(t), [30, 29, 2, 1]);
+    await assertFound(await settledBench(t), [30, 29, 2, 1]);
   });
 
-  it('is found between two pages, where both sides are looked at twice', async (t) => {
-    const bench = await sweptBench(t);
-    // One row from each of the first two pages, and then the rest of the list keeps its boundaries.
-    bench.sandbox.world.deletePost(25);
-    const before = bench.sandbox.requestCount;
-    const { deleted, pages } = await bench.sync(SWEEP);
-    assert.equal(deleted, 1);
+  it('is found between two pages', async (t) => {
+    const bench = await settledBench(t);
     // 25 stood at the start of page 2; the list without it has 24 there, and 26 still ends page 1.
-    assert.equal(bench.sandbox.requestCount - before, pages + 9);
-    assertExact(bench.path, bench.sandbox.world, ['posts']);
-  });
-
-  it('is found at the end of a list that ends with an empty page', async (t) => {
-    const bench = await sweptBench(t);
-    bench.meanwhile = ({ url }) => bench.sandbox.faults.set(url.includes('page=6') ? 'empty on=posts' : '');
-    // Rows 5 to 1 of the mirror are gone for whoever asks for page 6.
-    const { deleted, suspects } = await bench.sync(SWEEP);
-    assert.deepEqual({ deleted, suspects }, { deleted: 5, suspects: 0 });
-  });
-
-  it('is not believed at once where the list ends too early', async (t) => {
-    const bench = await sweptBench(t);
-    bench.sandbox.faults.set('empty on=posts nth=4');
-    const { deleted, suspects, pages } = await bench.sync(SWEEP);
-    assert.deepEqual({ deleted, suspects, pages }, { deleted: 0, suspects: 15, pages: 4 });
-    assert.equal((await bench.sync(SWEEP)).suspects, 0);
-    assertExact(bench.path, bench.sandbox.world, ['posts']);
+    await assertFound(bench, [25]);
   });
 
   it('is found in a list that starts with its oldest rows', async (t) => {
-    await assertFound(await sweptBench(t, { order: 'oldest' }), [1, 5, 6, 13, 30]);
+    await assertFound(await settledBench(t, { order: 'oldest' }), [1, 5, 6, 13, 30]);
+  });
+
+  it('is found in lists of every form of paging', async (t) => {
+    for (const paging of ['number', 'offset', 'cursor', 'cursor-url'] as const)
+      await assertFound(await settledBench(t, { paging }), [30, 25, 24, 11, 1]);
+  });
+
+  it('costs no request in a sweep that misses nothing, and a few in one that does', async (t) => {
+    const bench = await settledBench(t);
+    assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), PAGES);
+    for (const id of [28, 22]) bench.sandbox.world.deletePost(id);
+    // The start of the list, in case of rows that moved there.
+    assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), PAGES + 1);
+    // Both places once more, and the start.
+    assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), PAGES + 3);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+    assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), PAGES);
   });
 
   it('keeps its id, its fields and its history, and carries the time', async (t) => {
-    const bench = await sweptBench(t);
+    const bench = await settledBench(t);
     const { title } = bench.sandbox.world.post(17);
     await assertFound(bench, [17]);
     const [row] = bench.query<{ title: string; deleted_at: string }>('SELECT * FROM posts WHERE id = 17');
@@ -76,69 +71,73 @@ describe('a row that was deleted upstream', () => {
     );
   });
 
-  it('lives again when it is seen again', async (t) => {
-    const bench = await sweptBench(t);
-    bench.sandbox.faults.set('missing-row on=posts row=2 nth=1; missing-row on=posts row=2 nth=7');
-    assert.equal((await bench.sync(SWEEP)).deleted, 1);
-    bench.sandbox.faults.set('');
-    const { updated } = await bench.sync(SWEEP);
-    assert.equal(updated, 1);
-    assertExact(bench.path, bench.sandbox.world, ['posts']);
-    assert.equal(bench.query('SELECT 1 FROM post_history WHERE post_id = 28').length, 3);
+  it('is never found by a head pass, which concludes nothing from absence', async (t) => {
+    const bench = await settledBench(t);
+    bench.sandbox.world.deletePost(28);
+    for (let passes = 0; passes < 4; passes++) assert.equal((await bench.sync(HEAD)).deleted, 0);
+    assert.ok(isLive(bench, 28));
   });
 
-  it('is never found by a head pass, which concludes nothing from absence', async (t) => {
-    const bench = await sweptBench(t);
-    bench.sandbox.world.deletePost(28);
-    assert.equal((await bench.sync(HEAD)).deleted, 0);
-    assert.equal(bench.query('SELECT 1 FROM live_posts WHERE id = 28').length, 1);
+  it('is found where the sweep that missed it was killed, by that one and the next', async (t) => {
+    const bench = await settledBench(t);
+    for (const id of [28, 3]) bench.sandbox.world.deletePost(id);
+    await assert.rejects(bench.sync(SWEEP, { store: killedAfter(bench.store, 2) }), KILLED);
+    await bench.restart();
+    assert.equal((await bench.sync(SWEEP)).deleted, 0);
+    assert.equal((await bench.sync(SWEEP)).deleted, 2);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 });
 
-describe('a row that fell between two pages', () => {
-  it('is shown as a suspect while it cannot be settled, and settled by a quiet sweep', async (t) => {
-    const bench = await sweptBench(t);
-    bench.sandbox.world.deletePost(25);
-    let requests = 0;
-    bench.meanwhile = () => {
-      // From the first reading of the check on, the list has another start each time.
-      if (++requests > 2) bench.sandbox.world.addPost();
-    };
-    const { deleted, suspects } = await bench.sync(SWEEP);
-    assert.deepEqual({ deleted, suspects }, { deleted: 0, suspects: 1 });
-    assert.equal(bench.query('SELECT 1 FROM live_posts WHERE id = 25').length, 1);
-    bench.meanwhile = () => {};
+describe('a living row', () => {
+  it('that a page leaves out in silence is kept, and lives on when it shows again', async (t) => {
+    const bench = await settledBench(t);
+    bench.sandbox.faults.set('missing-row on=posts nth=2');
+    const { deleted, suspects, rows } = await bench.sync(SWEEP);
+    assert.deepEqual({ deleted, suspects, rows }, { deleted: 0, suspects: 1, rows: 29 });
     assert.equal((await bench.sync(SWEEP)).suspects, 0);
+    assert.deepEqual(bench.query('SELECT * FROM post_versions'), []);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
-  it('is not deleted when it only crossed from one page to the other', async (t) => {
-    const bench = await sweptBench(t);
+  it('is kept where one page is empty and ends the list too early', async (t) => {
+    for (const nth of [2, 4, 5, 6]) {
+      const bench = await settledBench(t);
+      bench.sandbox.faults.set(`empty on=posts nth=${nth}`);
+      const { deleted, pages } = await bench.sync(SWEEP);
+      assert.deepEqual({ deleted, pages }, { deleted: 0, pages: nth });
+      assert.equal((await bench.sync(SWEEP)).suspects, 0);
+      assertExact(bench.path, bench.sandbox.world, ['posts']);
+    }
+  });
+
+  it('is kept where it crossed from one page to another, and is read again in the same sweep', async (t) => {
+    const bench = await settledBench(t);
     // A deletion above moves 20, which the sweep has not met yet, into the page it has read already.
     bench.meanwhile = ({ url }) => {
-      if (url.includes('page=3')) bench.sandbox.world.deletePost(27);
+      if (url.includes('page=3') && bench.sandbox.world.deletePost(27))
+        bench.sandbox.world.editPost(20, { content: 'changed' });
     };
     await bench.sync(SWEEP);
-    assert.equal(bench.query('SELECT 1 FROM live_posts WHERE id = 20').length, 1);
-    await bench.sync(SWEEP);
+    assert.deepEqual(bench.query('SELECT content FROM live_posts WHERE id = 20'), [{ content: 'changed' }]);
+    for (let sweeps = 0; sweeps < 2; sweeps++) await bench.sync(SWEEP);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
-  it('is not deleted when it crossed and cannot be read just now', async (t) => {
-    const bench = await sweptBench(t);
+  it('is kept where it crossed and cannot be read just now', async (t) => {
+    const bench = await settledBench(t);
     bench.meanwhile = ({ url }) => {
       if (url.includes('page=3')) bench.sandbox.world.deletePost(27);
     };
-    // Where 20 now stands: at the end of page 2, which is read again to see whether anything crossed.
     bench.sandbox.faults.set('bad-row on=posts row=4 from=4');
-    await bench.sync(SWEEP);
-    assert.equal(bench.query('SELECT 1 FROM live_posts WHERE id = 20').length, 1);
+    for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sync(SWEEP);
+    assert.ok(isLive(bench, 20));
   });
 });
 
 describe('a list sorted by votes', () => {
   it('loses a row only after three complete sweeps without it', async (t) => {
-    const bench = await sweptBench(t, { order: 'votes' });
+    const bench = await settledBench(t, { order: 'votes' });
     bench.sandbox.world.deletePost(17);
     const deletions: number[] = [];
     for (let sweeps = 0; sweeps < 3; sweeps++) deletions.push((await bench.sync(SWEEP)).deleted);
@@ -147,13 +146,31 @@ describe('a list sorted by votes', () => {
   });
 
   it('starts counting again when the row was seen in between', async (t) => {
-    const bench = await sweptBench(t, { order: 'votes' });
-    bench.sandbox.faults.set('missing-row on=posts row=1 nth=2; missing-row on=posts row=1 nth=8');
+    const bench = await settledBench(t, { order: 'votes' });
+    bench.sandbox.faults.set('missing-row on=posts row=1 nth=2');
     await bench.sync(SWEEP);
+    bench.sandbox.faults.set('missing-row on=posts row=1 nth=2');
     await bench.sync(SWEEP);
     bench.sandbox.faults.set('');
     await bench.sync(SWEEP);
     assert.equal((await bench.sync(SWEEP)).suspects, 0);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+});
+
+describe('the rule by which deletions are found', () => {
+  it('is told with its reason for each list', async (t) => {
+    for (const [order, rule, why] of [
+      ['newest', 'proof', /strictly by id, newest first/],
+      ['oldest', 'proof', /strictly by id, oldest first/],
+      ['votes', 'three sweeps', /no strict order by id or creation time/],
+    ] as const) {
+      const bench = await settledBench(t, { order });
+      const summary = await bench.sync(SWEEP);
+      assert.deepEqual([order, summary.rule], [order, rule]);
+      assert.match(summary.ruleWhy ?? '', why);
+      const [posts] = (await bench.store.status()).resources;
+      assert.deepEqual([posts?.rule, posts?.ruleWhy], [summary.rule, summary.ruleWhy]);
+    }
   });
 });

@@ -6,7 +6,7 @@ import { gapsOf, type PagePlace } from '../../src/sync/gaps.ts';
 import { compareKeys, keyOf, type Slot } from '../../src/sync/order.ts';
 import { slots } from './rows.ts';
 
-const MIDDLE: PagePlace = { by: 'id', direction: 'desc', isFirst: false, isLast: false, previous: null };
+const MIDDLE: PagePlace = { by: 'id', direction: 'desc', cursor: 'page=2', isLast: false, previous: null };
 
 /** A list in strict order and one page of it, some rows of which cannot be read or not even told by id. */
 interface Listing {
@@ -48,9 +48,9 @@ function gapsOfPage({ by, direction, list, from, to, unread, unknown }: Listing)
     if (unknown[i] && unread[i]) return null;
     return slot && unread[i] ? { ...slot, created: null } : slot;
   });
-  const previous = from > 0 ? keyOf(list[from - 1], by) : null;
-  const gaps = gapsOf(page, { by, direction, isFirst: from === 0, isLast: to === list.length, previous });
-  return { page, gaps };
+  const previous = from > 0 ? { cursor: 'before', key: keyOf(list[from - 1], by) } : null;
+  const cursor = from === 0 ? '' : 'here';
+  return { page, gaps: gapsOf(page, { by, direction, cursor, isLast: to === list.length, previous }) };
 }
 
 function holds({ above, below }: KeyRange, key: Key, by: 'id' | 'created'): boolean {
@@ -60,25 +60,24 @@ function holds({ above, below }: KeyRange, key: Key, by: 'id' | 'created'): bool
 }
 
 describe('gaps of a page', () => {
-  it('never prove a row absent that is in the list, whatever could not be read', () => {
+  it('never hold a row that is in the list, whatever could not be read', () => {
     fc.assert(
       fc.property(listings, (listing) => {
         const { page, gaps } = gapsOfPage(listing);
-        const by = gaps?.by ?? listing.by;
         // A row on the page itself is known to be there; the store leaves those out by their id.
         const onPage = new Set(page.map((slot) => slot?.id));
         for (const slot of listing.list) {
-          const key = keyOf(slot, by);
+          const key = keyOf(slot, listing.by);
           assert.ok(key && slot);
-          const proven = gaps?.proven.some((range) => holds(range, key, by)) ?? false;
-          assert.ok(!proven || onPage.has(slot.id), `${slot.id} is there and was proven absent`);
+          const isMissed = gaps.some(({ range }) => holds(range, key, listing.by));
+          assert.ok(!isMissed || onPage.has(slot.id), `${slot.id} is there and was missed`);
         }
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('prove every key between two neighbours that could be read, and beyond the ends of the list', () => {
+  it('hold every key between two neighbours that could be read, with two sides, and beyond the ends, with one', () => {
     fc.assert(
       fc.property(listings, fc.nat(60), (listing, id) => {
         const whole = { ...listing, unread: [] };
@@ -91,38 +90,45 @@ describe('gaps of a page', () => {
         }).length;
         const inside = place > listing.from && place < listing.to;
         const atAnEnd = (place === 0 && listing.from === 0) || place === listing.list.length;
-        const isCovered = inside || (atAnEnd && (place === 0 || listing.to === listing.list.length));
-        const by = gaps?.by ?? listing.by;
-        const key = keyOf(absent, by) as Key;
-        const proven = gaps?.proven.some((range) => holds(range, key, by)) ?? false;
-        assert.equal(proven, isCovered);
+        const isAtEnd = atAnEnd && (place === 0 || listing.to === listing.list.length);
+        const isBetweenPages = place === listing.from && listing.from > 0;
+        const key = keyOf(absent, listing.by) as Key;
+        const holding = gaps.filter(({ range }) => holds(range, key, listing.by));
+        assert.equal(
+          holding.some(({ twoSided }) => twoSided),
+          inside,
+        );
+        assert.equal(holding.length > 0, inside || isAtEnd || isBetweenPages);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('only suggest absence between two pages, and not where the second begins before the end of the first', () => {
-    const previous = { created: '', id: 20 };
-    const onwards = gapsOf(slots([15, 12]), { ...MIDDLE, previous });
-    assert.deepEqual(onwards?.suspected, { above: { created: '', id: 15 }, below: previous });
-    const back = gapsOf(slots([22, 12]), { ...MIDDLE, previous });
-    assert.equal(back?.suspected, null);
+  it('have one side between two pages, and are none where the second begins before the end of the first', () => {
+    const previous = { cursor: 'page=1', key: { created: '', id: 20 } };
+    const [, between] = gapsOf(slots([15, 12]), { ...MIDDLE, previous });
+    const range = { above: { created: '', id: 15 }, below: previous.key };
+    assert.deepEqual(between, { range, twoSided: false, page: 'page=1', pageBefore: null });
+    assert.equal(gapsOf(slots([22, 12]), { ...MIDDLE, previous }).length, 1);
   });
 
-  it('prove nothing where the order is mixed or unknown, and everything where one page is the whole list', () => {
-    assert.equal(gapsOf(slots([3, 9, 5]), { ...MIDDLE, direction: 'mixed' }), null);
-    assert.equal(gapsOf(slots([3]), { ...MIDDLE, direction: 'none' }), null);
-    const only = { ...MIDDLE, direction: 'mixed', isFirst: true, isLast: true } as const;
-    assert.deepEqual(gapsOf(slots([3, 9, 5]), only)?.proven, [{ above: null, below: null }]);
-    assert.equal(gapsOf(slots([3, null, 5]), only), null);
+  it('are none where the order is mixed or unknown, and everything where one page is the whole list', () => {
+    assert.deepEqual(gapsOf(slots([3, 9, 5]), { ...MIDDLE, direction: 'mixed' }), []);
+    assert.deepEqual(gapsOf(slots([3]), { ...MIDDLE, direction: 'none' }), []);
+    const only = { ...MIDDLE, direction: 'mixed', cursor: '', isLast: true } as const;
+    const everything = { range: { above: null, below: null }, twoSided: false, page: '', pageBefore: null };
+    assert.deepEqual(gapsOf(slots([3, 9, 5]), only), [everything]);
+    assert.deepEqual(gapsOf([], { ...only, direction: 'desc' }), [everything]);
+    assert.deepEqual(gapsOf(slots([3, null, 5]), only), []);
   });
 
-  it('prove nothing from an empty page in the middle, and only suggest an end from one at the end', () => {
-    const previous = { created: '', id: 4 };
-    assert.deepEqual(gapsOf([], { ...MIDDLE, previous }), { by: 'id', proven: [], suspected: null });
+  it('are none in an empty page in the middle, and go to the end with one side in one at the end', () => {
+    const previous = { cursor: 'page=1', key: { created: '', id: 4 } };
+    const place = { twoSided: false, page: 'page=1', pageBefore: null };
+    assert.deepEqual(gapsOf([], { ...MIDDLE, previous }), []);
     const desc = gapsOf([], { ...MIDDLE, isLast: true, previous });
-    assert.deepEqual(desc, { by: 'id', proven: [], suspected: { above: null, below: previous } });
+    assert.deepEqual(desc, [{ range: { above: null, below: previous.key }, ...place }]);
     const asc = gapsOf([], { ...MIDDLE, direction: 'asc', isLast: true, previous });
-    assert.deepEqual(asc?.suspected, { above: previous, below: null });
+    assert.deepEqual(asc, [{ range: { above: previous.key, below: null }, ...place }]);
   });
 });

@@ -6,7 +6,7 @@ import { type History, histories, play } from './history.ts';
 const RUNS = 300;
 
 describe('any history of an upstream', () => {
-  it('leaves the mirror exact after a quiet sweep, and no row deleted that lived', async () => {
+  it('leaves the mirror exact after quiet sweeps, and no row deleted that lived', async () => {
     await fc.assert(
       fc.asyncProperty(histories, (history) => play(history)),
       { numRuns: RUNS, verbose: 1 },

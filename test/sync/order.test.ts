@@ -6,6 +6,7 @@ import {
   noEvidence,
   type Order,
   orderFrom,
+  shadowOf,
   slotsOf,
   withPage,
 } from '../../src/sync/order.ts';
@@ -20,7 +21,7 @@ const LIVELY: [number[], number[]] = [
   [1, 3, 2],
   [5, 4, 6],
 ];
-const STRONG: Order = { by: 'id', direction: 'desc', strength: 'strong' };
+const NEWEST_FIRST: Order = { by: 'id', direction: 'desc' };
 
 describe('the order of a list', () => {
   it('is read from neighbours within pages, never from one page to the next', () => {
@@ -32,7 +33,7 @@ describe('the order of a list', () => {
 
   it('stays mixed once it was broken, whatever follows', () => {
     assert.equal(evidenceOf(slots([1, 3, 2]), slots([9, 8, 7])).id, 'mixed');
-    assert.equal(orderFrom(evidenceOf(slots([1, 3, 2]), slots([9, 8])), STRONG), null);
+    assert.equal(orderFrom(evidenceOf(slots([1, 3, 2]), slots([9, 8])), NEWEST_FIRST), null);
   });
 
   it('is not broken by the same row twice in a row', () => {
@@ -40,29 +41,23 @@ describe('the order of a list', () => {
     assert.equal(evidenceOf(slots([8, 8])).id, 'none');
   });
 
-  it('is strong where every number that can change goes up and down along it', () => {
-    assert.deepEqual(orderFrom(evidenceOf(slots([9, 8, 7], ...LIVELY)), null), STRONG);
+  it('has a shadow where some number only rises or only falls: the list may be sorted by that', () => {
+    assert.equal(shadowOf(evidenceOf(slots([9, 8, 7], ...LIVELY))), null);
+    assert.equal(shadowOf(evidenceOf(slots([9, 8, 7], [7, 5, 3], [5, 4, 6]))), 'votes_count');
   });
 
-  it('is weak where some number only rises or only falls: the list may be sorted by that', () => {
-    const order = orderFrom(evidenceOf(slots([9, 8, 7], [7, 5, 3], [5, 4, 6])), null);
-    assert.equal(order?.strength, 'weak');
+  it('has none where a number is the same in all rows: the first to differ would jump to the start', () => {
+    assert.equal(shadowOf(evidenceOf(slots([9, 8, 7], [1, 3, 2], [0, 0, 0]))), null);
   });
 
-  it('is guarded where some number is the same in all rows', () => {
-    const order = orderFrom(evidenceOf(slots([9, 8, 7], [1, 3, 2], [0, 0, 0])), null);
-    assert.equal(order?.strength, 'guarded');
-  });
-
-  it('keeps the strength it once had while the direction holds, and starts anew when that changes', () => {
-    const weak = evidenceOf(slots([9, 8], [2, 1]));
-    assert.deepEqual(orderFrom(weak, STRONG), STRONG);
-    const turned = evidenceOf(slots([8, 9], [1, 2]));
-    assert.deepEqual(orderFrom(turned, STRONG), { by: 'id', direction: 'asc', strength: 'weak' });
+  it('has none where an earlier sweep saw the number go both ways', () => {
+    const { numbers } = evidenceOf(slots([9, 8, 7], ...LIVELY));
+    const later = withPage(noEvidence('posts', false, numbers), slots([9, 8], [2, 1]));
+    assert.equal(shadowOf(later), null);
   });
 
   it('is what it was where a list is too short to show any', () => {
-    assert.deepEqual(orderFrom(evidenceOf(slots([9])), STRONG), STRONG);
+    assert.deepEqual(orderFrom(evidenceOf(slots([9])), NEWEST_FIRST), NEWEST_FIRST);
     assert.equal(orderFrom(evidenceOf(), null), null);
   });
 });

@@ -66,8 +66,10 @@ describe('a process that is killed with SIGKILL', () => {
     assert.equal((JSON.parse(stdout) as { passes: unknown[] }).passes.length, 2);
     assertSound(site);
     assertExact(site.mirror, site.sandbox.world);
-    const takenUp = runsOf(site).filter(({ resumed }) => resumed > 0);
-    assert.ok(takenUp.length > 0, 'some sweep was taken up again');
+    assert.ok(
+      runsOf(site).some(({ resumed }) => resumed > 0),
+      'some sweep was resumed',
+    );
   });
 });
 
@@ -87,7 +89,10 @@ describe('a process that is asked to end', () => {
       assert.deepEqual(runsOf(site), [{ outcome: 'interrupted', resumed: 0 }]);
       site.sandbox.faults.set('');
       assert.equal((await site.run(['sync', 'posts'])).code, 0);
-      assert.deepEqual(runsOf(site), [{ outcome: 'complete', resumed: 1 }]);
+      assert.deepEqual(runsOf(site), [
+        { outcome: 'complete', resumed: 1 },
+        { outcome: 'complete', resumed: 0 },
+      ]);
       assertExact(site.mirror, site.sandbox.world, ['posts']);
     });
   }

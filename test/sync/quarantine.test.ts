@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertExact } from './mirror-rows.ts';
-import { type Workbench, workbenchFor } from './workbench.ts';
+import { settledBench, type Workbench, workbenchFor } from './workbench.ts';
 
 const SWEEP = { resource: 'posts', mode: 'sweep' } as const;
 
@@ -74,10 +74,10 @@ describe('a row that does not decode', () => {
   });
 
   it('does not hide a deletion elsewhere in its page', async (t) => {
-    const bench = await workbenchFor(t, { pageSize: 10 });
-    await bench.sync(SWEEP);
+    const bench = await settledBench(t, { pageSize: 10 });
     bench.sandbox.world.deletePost(28);
     bench.sandbox.faults.set('bad-row on=posts nth=1 row=6');
+    await bench.sync(SWEEP);
     assert.equal((await bench.sync(SWEEP)).deleted, 1);
     bench.sandbox.faults.set('');
     await bench.sync(SWEEP);

@@ -118,6 +118,20 @@ export async function workbenchFor(
   return bench;
 }
 
+/** A workbench whose posts were swept often enough that the order of the list is trusted. */
+export async function settledBench(...args: Parameters<typeof workbenchFor>): Promise<Workbench> {
+  const bench = await workbenchFor(...args);
+  for (let sweeps = 0; sweeps < 2; sweeps++) await bench.sync({ resource: 'posts', mode: 'sweep' });
+  return bench;
+}
+
+/** Requests that the upstream got meanwhile. */
+export async function requestsOf(bench: Workbench, work: () => Promise<unknown>): Promise<number> {
+  const before = bench.sandbox.requestCount;
+  await work();
+  return bench.sandbox.requestCount - before;
+}
+
 /** Stops a pass after so many pages, as Ctrl-C would. */
 export function stopAfter(pages: number): Required<Pick<SyncExtras, 'signal' | 'onPage'>> {
   const controller = new AbortController();

@@ -41,7 +41,7 @@ export interface Quarantine {
 
 const PAGE_ROWS = 50;
 
-/** `/data/sync`: how fresh the mirror is and what stands in its way; a pass at once, and held-back deletions accepted. */
+/** `/data/sync`: how fresh the mirror is and what stands in its way; a pass at once, and held deletions accepted. */
 export function addSync(app: FastifyInstance, { view, service }: SyncDeps): void {
   app.get('/data/sync', () => stateOf(view, service));
   app.get('/data/sync/:resource/absent', async ({ params, query }): Promise<Absent> => {
@@ -91,11 +91,11 @@ async function acceptDeletes(
   const seen = required(numberOf(body, 'held'), 'held');
   const held = view.status().resources.find((list) => list.resource === resource)?.held ?? 0;
   if (held === 0)
-    throw new AppError('usage', `no deletions of ${resource} are held back any more`, {
+    throw new AppError('usage', `no deletions of ${resource} are held any more`, {
       hint: 'Either they were accepted already, or the rows were seen again.',
     });
   if (held !== seen)
-    throw new AppError('usage', `${held} deletions of ${resource} are held back now, not ${seen}`, {
+    throw new AppError('usage', `${held} deletions of ${resource} are held now, not ${seen}`, {
       hint: 'Look at them again before you accept them.',
     });
   await service.requestSync(resource, 'accept-deletes');

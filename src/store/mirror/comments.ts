@@ -1,4 +1,4 @@
-import { toInstant } from '../../contract/datetime.ts';
+import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Comment } from '../../contract/decode.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
@@ -93,7 +93,7 @@ function isSame(old: StoredComment, comment: Comment): boolean {
     old.post_id === comment.post.id &&
     old.creator_id === comment.creator.id &&
     old.kind === comment.kind &&
-    old.created_text === comment.created &&
+    isSameMoment(old.created_text, comment.created) &&
     old.extra === comment.extra
   );
 }

@@ -1,6 +1,7 @@
 import type { Statement } from 'better-sqlite3';
-import { toInstant } from '../../contract/datetime.ts';
+import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
 
 /** The tables of what comes inside other rows: each with how to find, compare and write one of its rows. */
@@ -11,11 +12,13 @@ export interface Entity {
 }
 
 export interface Table<T extends Entity> {
-  /** Seen to be stored just so since anyone else last wrote; spares most look-ups. */
-  known: Map<number, T>;
+  /** What each list showed that needed no write since another process last wrote; spares most look-ups. */
+  known: Record<Resource, Map<number, T>>;
   /** Stored values in the order of `values`, and then changed_at. */
   find: Statement<[number], Value[]>;
   values: (entity: T) => Value[];
+  /** Whether the values of two sightings mean the same; what follows `values` in the first is not looked at. */
+  isSame: (stored: readonly Value[], shown: readonly Value[]) => boolean;
   insert: (entity: T, at: string) => void;
   update: (entity: T, at: string) => void;
 }
@@ -54,7 +57,8 @@ export function userTable(db: Db): Table<User> {
     UPDATE users SET email = ?, name = ?, alias = ?, registered = ?, registered_raw = ?, is_admin = ?, is_team = ?, extra = ?,
                      changed_at = ? WHERE id = ?`);
   return {
-    known: new Map(),
+    known: { posts: new Map(), comments: new Map() },
+    isSame: isEqualUser,
     find: finder(
       db,
       `SELECT email, name, alias, coalesce(registered_raw, registered), is_admin, is_team, extra, changed_at
@@ -75,7 +79,8 @@ export function boardTable(db: Db): Table<Board> {
   );
   const values = (b: Board): Value[] => [b.name, b.url, b.extra];
   return {
-    known: new Map(),
+    known: { posts: new Map(), comments: new Map() },
+    isSame: isEqual,
     find: finder(db, 'SELECT name, url, extra, changed_at FROM boards WHERE id = ?'),
     values,
     insert: (b, at) => insert.run(...values(b), slugOf(b.url), b.id, at, at),
@@ -92,7 +97,8 @@ export function statusTable(db: Db): Table<Status> {
   );
   const values = (s: Status): Value[] => [s.name, s.color, s.extra];
   return {
-    known: new Map(),
+    known: { posts: new Map(), comments: new Map() },
+    isSame: isEqual,
     find: finder(db, 'SELECT name, color, extra, changed_at FROM statuses WHERE id = ?'),
     values,
     insert: (s, at) => insert.run(...values(s), s.id, at, at),
@@ -109,12 +115,28 @@ export function referenceTable(db: Db): Table<PostReference> {
   );
   const values = (r: PostReference): Value[] => [r.title, r.url, r.extra];
   return {
-    known: new Map(),
+    known: { posts: new Map(), comments: new Map() },
+    isSame: isEqual,
     find: finder(db, 'SELECT title, url, extra, changed_at FROM commented_posts WHERE id = ?'),
     values,
     insert: (r, at) => insert.run(...values(r), r.id, at, at),
     update: (r, at) => update.run(...values(r), at, r.id),
   };
+}
+
+function isEqual(stored: readonly Value[], shown: readonly Value[]): boolean {
+  return shown.every((value, i) => value === stored[i]);
+}
+
+/** Where `registered` stands among the values of a user. */
+const REGISTERED = 3;
+
+function isEqualUser(stored: readonly Value[], shown: readonly Value[]): boolean {
+  return shown.every((value, i) => value === stored[i] || (i === REGISTERED && isSameTime(value, stored[i])));
+}
+
+function isSameTime(a: Value | undefined, b: Value | undefined): boolean {
+  return typeof a === 'string' && typeof b === 'string' && isSameMoment(a, b);
 }
 
 /** The upstream's own text of a time, where it is not already ours to the letter. */

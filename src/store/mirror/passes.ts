@@ -1,5 +1,4 @@
 import type { Comment, Post } from '../../contract/decode.ts';
-import type { Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppression } from '../erasure/suppression.ts';
 import { absences } from './absences.ts';
@@ -9,20 +8,22 @@ import { packIds } from './pack.ts';
 import { postWriter } from './posts.ts';
 import type { RowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
-import type { AbsenceNote, PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './seam.ts';
+import type { Candidate, PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './seam.ts';
 import { rowCounter } from './status.ts';
 import { type TextIndex, textIndex } from './text-index.ts';
 
 /** Pages in a row that changed nothing and were not worth a transaction; a kill makes us read at most these again. */
 const DEFERRED_PAGES = 10;
-/** More deletions at once than this share of the live rows, or this many, wait for a person. */
-const BRAKE_SHARE = 0.05;
-const BRAKE_ROWS = 20;
+/** The mass-delete guard: where more rows than this share of the live ones, and than this many, went at once, a person decides. */
+const GUARD_SHARE = 0.05;
+const GUARD_ROWS = 20;
+
+const SHOWN_TWICE = 'and the last sweep showed a row twice, so that a missing one proves nothing';
 
 export interface Passes {
   begin(start: PassStart): Pass;
   apply(page: PageWrite): PageResult;
-  note(note: AbsenceNote): void;
+  toReread(pass: Pass): { total: number; candidates: Candidate[] };
   finish(end: PassEnd): PassSummary;
   text: TextIndex;
 }
@@ -44,13 +45,10 @@ export function passes(db: Db, options: OpenOptions): Passes {
   const deferred = new Map<number, Deferred>();
 
   function begin(start: PassStart): Pass {
-    if (start.memory !== undefined) runs.remember(start.resource, start.memory);
+    if (start.learned !== undefined) runs.remember(start.resource, start.learned);
     const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
     if (resumed) return resumed;
-    if (start.mode === 'sweep') {
-      runs.abandon(start.resource, iso(start.now));
-      absent.forgetProven(start.resource);
-    }
+    if (start.mode === 'sweep') runs.abandon(start.resource, iso(start.now));
     return runs.start(start.resource, start.mode, iso(start.now));
   }
 
@@ -59,7 +57,7 @@ export function passes(db: Db, options: OpenOptions): Passes {
     const at = iso(observedAt);
     const { resource, runId, counts } = pass;
     text.refresh();
-    let changes = observe(carriedBy(page), at);
+    let changes = observe(resource, carriedBy(page), at);
     const before = counts.unchanged;
     changes +=
       page.resource === 'posts'
@@ -68,23 +66,16 @@ export function passes(db: Db, options: OpenOptions): Passes {
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
     if (absent.clear(resource, seen)) changes++;
-    const proven = absence
-      ? absence.proven.flatMap((range) => absent.within(resource, absence.by, range, seen))
-      : [];
-    const suspects = absence?.suspected ? absent.within(resource, absence.by, absence.suspected, seen) : [];
-    absent.note(resource, proven, 'proven', runId, at);
-    absent.note(resource, suspects, 'suspect', runId, at);
+    if (absence) changes += absent.note(pass, absence, seen, at);
     for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
     if (keep) deferredOf(runId).ids.set(counts.pages, packIds(idsOf(page, rejects)));
     counts.pages++;
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
-    const isQuiet = changes + proven.length + suspects.length + rejects.length === 0;
+    const isQuiet = changes + rejects.length === 0;
     checkpoint(pass, state, isQuiet);
     return {
       counts,
-      proven: proven.length,
-      suspects,
       unchanged: counts.unchanged - before === page.rows.length && rejects.length === 0,
     };
   }
@@ -109,44 +100,55 @@ export function passes(db: Db, options: OpenOptions): Passes {
   }
 
   function finish(end: PassEnd): PassSummary {
-    const { pass, now } = end;
-    const at = iso(now);
+    const { pass, outcome, acceptDeletes } = end;
+    const at = iso(end.now);
+    const { resource } = pass;
     writeIds(pass.runId);
-    const candidates = end.outcome === 'complete' ? concluded(end, at) : [];
-    // What seemed proven in an order that then proved to be none was seen elsewhere in the list.
-    const isSweep = end.outcome === 'complete' && pass.mode === 'sweep';
-    if (isSweep && end.conclude !== 'proven') absent.forgetProven(pass.resource);
-    const isHeld = !end.acceptDeletes && isBraked(pass, candidates.length);
-    const deleted = isHeld ? 0 : removeAll(pass.resource, candidates, at);
-    if (isHeld) absent.hold(pass.resource, candidates);
-    else absent.settled(pass.resource, candidates);
-    if (isSweep) releaseOthers.run(pass.resource, pass.runId);
-    const { suspects, held } = absent.counts(pass.resource);
+    const isComplete = outcome === 'complete';
+    const gone = isComplete ? concluded(end, at) : [];
+    const accepted = isComplete && acceptDeletes ? absent.accept(resource) : [];
+    const { going, kept } = guarded(pass, [...new Set([...gone, ...accepted])]);
+    const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
+    absent.settled(resource, going);
+    absent.hold(resource, kept);
+    if (isComplete && pass.mode === 'sweep') releaseOthers.run(resource, pass.runId);
+    const { suspects, held } = absent.counts(resource);
     return runs.finish(end, { deleted, held, suspects }, at);
   }
 
-  function concluded({ pass, conclude }: PassEnd, at: string): number[] {
-    if (conclude === 'proven') return absent.proven(pass.resource, pass.runId);
-    return conclude === 'missing' ? absent.missing(pass.resource, pass.runId, at) : [];
+  /** Rows against which enough speaks after this pass. */
+  function concluded({ pass, conclusion }: PassEnd, at: string): number[] {
+    if (!conclusion) return [];
+    const { rule, why: ruleWhy, sweeps } = conclusion;
+    const { resource } = pass;
+    // What was noted in an order that proved to be none, or without one that there is, must not add up with the rest.
+    const known = runs.ruleOf(resource).rule;
+    if (known !== null && (known === 'proof') !== (rule === 'proof')) absent.reset(resource);
+    runs.rule(resource, { rule, ruleWhy });
+    if (rule === 'none') return [];
+    const missed = rule === 'proof' ? absent.missedInGaps(pass, sweeps) : absent.missedInAll(pass, at);
+    if (missed === null) runs.rule(resource, { rule: 'none', ruleWhy: `${ruleWhy}, ${SHOWN_TWICE}` });
+    return missed ?? [];
   }
 
-  /** An empty answer where there were rows is more likely a fault of theirs than a wish to delete everything. */
-  function isBraked(pass: Pass, candidates: number): boolean {
-    if (candidates === 0) return false;
-    const limit = Math.max(BRAKE_ROWS, BRAKE_SHARE * size(pass.resource).live);
-    return pass.counts.rows === 0 || candidates > limit;
-  }
-
-  function removeAll(resource: Resource, ids: readonly number[], at: string): number {
-    return ids.filter((id) => writers[resource].remove(id, at)).length;
+  /**
+   * Rows that went at once, first missed by the same sweep, are counted together: deletions of several days that waited for evidence
+   * are no mass deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything.
+   */
+  function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: number[] } {
+    if (ids.length === 0) return { going: [], kept: [] };
+    const limit = counts.rows === 0 ? 0 : Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
+    const cohorts = absent.cohorts(resource, ids);
+    const { going = [], kept = [] } = Object.groupBy(ids, (id) =>
+      (cohorts.get(id) ?? 0) > limit ? 'kept' : 'going',
+    );
+    return { going, kept };
   }
 
   return {
     begin: immediate(db, begin),
     apply: wholly(immediate(db, apply)),
-    note: immediate(db, ({ pass, ids, verdict, now }: AbsenceNote) =>
-      absent.note(pass.resource, ids, verdict, pass.runId, iso(now)),
-    ),
+    toReread: absent.toReread,
     finish: immediate(db, finish),
     text,
   };

@@ -1,4 +1,4 @@
-import { toInstant } from '../../contract/datetime.ts';
+import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
@@ -106,7 +106,7 @@ function isSame(old: StoredPost, post: Post): boolean {
     isSameVersion(old, post) &&
     old.url === post.url &&
     old.creator_id === post.creator.id &&
-    old.created_text === post.created &&
+    isSameMoment(old.created_text, post.created) &&
     old.extra === post.extra
   );
 }

@@ -5,18 +5,25 @@ import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './seam.ts
 /** The log of passes and the checkpoint of the sweep under way. */
 export interface RunLog {
   start(resource: Resource, mode: PassMode, at: string): Pass;
-  /** The sweep of this resource that was cut short, or null. */
+  /** The interrupted sweep of this resource, or null. */
   resume(resource: Resource): Pass | null;
-  /** Closes the books on a sweep that will not be taken up again. */
+  /** Closes a sweep that will not be resumed. */
   abandon(resource: Resource, at: string): void;
   checkpoint(pass: Pass, state: string): void;
-  remember(resource: Resource, memory: string): void;
+  remember(resource: Resource, learned: string): void;
+  ruleOf(resource: Resource): Known;
+  rule(resource: Resource, rule: Known): void;
   finish(
     end: PassEnd,
     concluded: { deleted: number; held: number; suspects: number },
     at: string,
   ): PassSummary;
 }
+
+/** By which rule deletions of a list are concluded; null before the first complete sweep. */
+export type Known = Pick<PassSummary, 'rule' | 'ruleWhy'>;
+
+const NO_RULE: Known = { rule: null, ruleWhy: null };
 
 interface Unfinished extends PassCounts {
   id: number;
@@ -53,8 +60,12 @@ export function runLog(db: Db): RunLog {
   const conclude = db.prepare(`
     UPDATE sync_runs SET finished_at = ?, outcome = ?, deleted = ?, held = ?, suspects = ?, error = ? WHERE id = ?`);
   const closeState = db.prepare('UPDATE sync_state SET run_id = NULL, state = NULL WHERE resource = ?');
-  const saveMemory = db.prepare(`
-    INSERT INTO sync_state (resource, memory) VALUES (?, ?) ON CONFLICT DO UPDATE SET memory = excluded.memory`);
+  const saveLearned = db.prepare(`
+    INSERT INTO sync_state (resource, learned) VALUES (?, ?) ON CONFLICT DO UPDATE SET learned = excluded.learned`);
+  const knownRule = db.prepare<[string], Known>(
+    'SELECT rule, rule_why AS ruleWhy FROM sync_state WHERE resource = ?',
+  );
+  const saveRule = db.prepare('UPDATE sync_state SET rule = ?, rule_why = ? WHERE resource = ?');
 
   const writeCounts = ({ counts, runId }: Pass): void => {
     const { pages, rows, inserted, updated, unchanged, quarantined } = counts;
@@ -88,12 +99,14 @@ export function runLog(db: Db): RunLog {
       close.run(at, resource, 'sweep');
       dropIds.run(resource);
     },
-    remember: (resource, memory) => saveMemory.run(resource, memory),
+    remember: (resource, learned) => saveLearned.run(resource, learned),
+    ruleOf: (resource) => knownRule.get(resource) ?? NO_RULE,
+    rule: (resource, { rule, ruleWhy }) => saveRule.run(rule, ruleWhy, resource),
     checkpoint(pass, state) {
       saveState.run(state, pass.resource);
       writeCounts(pass);
     },
-    finish({ pass, outcome, error, keepState, memory }, { deleted, held, suspects }, at) {
+    finish({ pass, outcome, error, keepState, learned }, { deleted, held, suspects }, at) {
       conclude.run(at, outcome, deleted, held, suspects, error, pass.runId);
       writeCounts(pass);
       if (keepState !== null) saveState.run(keepState, pass.resource);
@@ -101,7 +114,7 @@ export function runLog(db: Db): RunLog {
         closeState.run(pass.resource);
         dropIds.run(pass.resource);
       }
-      if (memory !== undefined) saveMemory.run(pass.resource, memory);
+      if (learned !== undefined) saveLearned.run(pass.resource, learned);
       const { runId, resource, mode, resumed, startedAt, counts } = pass;
       return {
         runId,
@@ -113,6 +126,7 @@ export function runLog(db: Db): RunLog {
         deleted,
         held,
         suspects,
+        ...(knownRule.get(resource) ?? NO_RULE),
         error,
         startedAt,
         finishedAt: at,

@@ -8,19 +8,19 @@ import type { Resource } from '../../contract/endpoints.ts';
 export interface MirrorStore {
   /** Keeps every other process off this resource until released; the operating system releases it if we die. */
   lock(resource: Resource): Promise<Lock | Busy>;
-  /** Starts a pass, or takes up the sweep of this resource that was cut short. */
+  /** Starts a pass, or resumes the interrupted sweep of this resource. */
   beginPass(start: PassStart): Promise<Pass>;
   /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
   applyPage(page: PageWrite): Promise<PageResult>;
-  /** Live rows whose absence was shown by other means than a page's own gaps. */
-  noteAbsent(note: AbsenceNote): Promise<void>;
-  /** Concludes a pass: deletes what it proved, or holds it back; writes the summary. */
+  /** Rows whose places this sweep should read again, and how many rows of the list are missing at all. */
+  toReread(pass: Pass): Promise<{ total: number; candidates: Candidate[] }>;
+  /** Concludes a pass: deletes rows with enough evidence against them, or holds them; writes the summary. */
   finishPass(end: PassEnd): Promise<PassSummary>;
   /** Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. */
   index(): Promise<boolean>;
-  /** What earlier complete sweeps taught about a resource, as src/sync left it. */
-  memoryOf(resource: Resource): Promise<string | null>;
-  /** Newest live row by the given key, for the floor of a head pass. */
+  /** What earlier passes learned about a list, as src/sync left it. */
+  learnedOf(resource: Resource): Promise<string | null>;
+  /** Newest live row by the given key, for the high-water mark of a head pass. */
   newestKey(resource: Resource, by: KeyFamily): Promise<Key | null>;
   status(): Promise<MirrorStatus>;
   close(): Promise<void>;
@@ -58,17 +58,17 @@ export interface PassStart {
   resource: Resource;
   mode: PassMode;
   now: number;
-  /** Take up a sweep that was cut short, if there is one. */
+  /** Go on with an interrupted sweep, if there is one. */
   resume: boolean;
-  /** Lessons for later passes that must stand before this one reads anything; undefined leaves them as they are. */
-  memory?: string;
+  /** What later passes must know before this one reads anything; undefined leaves it as it is. */
+  learned?: string;
 }
 
 export interface Pass {
   runId: number;
   resource: Resource;
   mode: PassMode;
-  /** How often this run was taken up again. */
+  /** How often this run was resumed. */
   resumed: number;
   startedAt: string;
   /** The checkpoint of a resumed sweep, as src/sync wrote it. */
@@ -99,8 +99,8 @@ export interface PageWrite {
   rejects: Reject[];
   /** When the page was received, on our clock. */
   observedAt: number;
-  /** Where this page proves that nothing else stood, and between it and the page before, where it only suggests so. */
-  absence: { by: KeyFamily; proven: KeyRange[]; suspected: KeyRange | null } | null;
+  /** Where this page shows that nothing else stood. */
+  absence: Absence | null;
   /** Whether the ids are to be remembered until the end of the sweep. */
   keepIds: boolean;
   /** What to resume from if this page is the last thing we do; null for passes that are not resumed. */
@@ -109,19 +109,40 @@ export interface PageWrite {
 
 export interface PageResult {
   counts: PassCounts;
-  /** How many live rows the page's own gaps hold. */
-  proven: number;
-  /** Live rows in the suspected range. */
-  suspects: number[];
   /** True when no row of the page was new or different. */
   unchanged: boolean;
 }
 
-export interface AbsenceNote {
-  pass: Pass;
-  ids: number[];
-  verdict: 'proven' | 'suspect';
-  now: number;
+export interface Absence {
+  by: KeyFamily;
+  gaps: Gap[];
+}
+
+/** A range of keys in which a page showed no row beyond its own. */
+export interface Gap {
+  range: KeyRange;
+  /** A neighbour on each side, seen at one moment; otherwise the gap is at an end of the list, or between two pages. */
+  twoSided: boolean;
+  /** Where to begin reading this place again, and the page before that. */
+  page: string;
+  pageBefore: string | null;
+}
+
+/** A live row that a sweep did not show, and where its place was. */
+export interface Candidate extends Pick<Gap, 'page' | 'pageBefore'> {
+  id: number;
+  key: Key;
+}
+
+/** How deletions of a list are found: by gaps in its order, by three sweeps without the row, or not at all. */
+export type Rule = 'proof' | 'three sweeps' | 'none';
+
+/** What a complete sweep says about absence. */
+export interface Conclusion {
+  rule: Rule;
+  why: string;
+  /** In how many sweeps gaps must show that a row is gone before it is deleted; null where none is deleted yet. */
+  sweeps: 2 | 3 | null;
 }
 
 export interface PassEnd {
@@ -131,12 +152,12 @@ export interface PassEnd {
   error: string | null;
   /** Where the next sweep goes on from; null when there is nothing to go on with. */
   keepState: string | null;
-  /** What a complete sweep may conclude from absence. */
-  conclude: 'proven' | 'missing' | 'nothing';
-  /** A person has accepted deletions beyond the brake. */
+  /** Null where nothing is concluded from absence, and nothing is said about the order. */
+  conclusion: Conclusion | null;
+  /** A person has accepted deletions beyond the mass-delete guard. */
   acceptDeletes: boolean;
-  /** Lessons for later passes; undefined leaves them as they are. */
-  memory?: string;
+  /** For later passes; undefined leaves it as it is. */
+  learned?: string;
 }
 
 export interface PassSummary extends PassCounts {
@@ -148,6 +169,9 @@ export interface PassSummary extends PassCounts {
   deleted: number;
   held: number;
   suspects: number;
+  /** How deletions of this list are found, and why so; null before the first complete sweep. */
+  rule: Rule | null;
+  ruleWhy: string | null;
   error: string | null;
   startedAt: string;
   finishedAt: string;
@@ -178,11 +202,13 @@ export interface ResourceStatus {
   deleted: number;
   lastSweepAt: string | null;
   lastHeadAt: string | null;
-  /** A sweep was cut short and waits to be taken up. */
+  /** A sweep was interrupted and waits to be resumed. */
   unfinished: boolean;
   suspects: number;
   held: number;
   quarantined: number;
+  rule: Rule | null;
+  ruleWhy: string | null;
 }
 
 /** What there is to tell people about an older copy. */

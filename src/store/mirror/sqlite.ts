@@ -22,14 +22,14 @@ export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
       takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),
     beginPass: async (start) => work.begin(start),
     applyPage: async (page) => work.apply(page),
-    noteAbsent: async (note) => work.note(note),
+    toReread: async (pass) => work.toReread(pass),
     finishPass: async (end) => work.finish(end),
     async index() {
       if (work.text.step()) return true;
       makeFacts();
       return false;
     },
-    memoryOf: async (resource) => readMemory(db, resource),
+    learnedOf: async (resource) => readLearned(db, resource),
     newestKey: async (resource, by) => newestKey(db, resource, by),
     status: async () => readStatus(db, options),
     async close() {
@@ -66,10 +66,10 @@ function lockPath(path: string, resource: Resource): string {
   return `${path}.${resource}.lock`;
 }
 
-function readMemory(db: Db, resource: Resource): string | null {
+function readLearned(db: Db, resource: Resource): string | null {
   return (
     db
-      .prepare<[string], string | null>('SELECT memory FROM sync_state WHERE resource = ?')
+      .prepare<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?')
       .pluck()
       .get(resource) ?? null
   );

@@ -1,7 +1,7 @@
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { olderCopyOf } from '../older-copy.ts';
-import type { MirrorStatus, ResourceStatus, RunRow } from './seam.ts';
+import type { MirrorStatus, ResourceStatus, Rule, RunRow } from './seam.ts';
 
 const RECENT_RUNS = 10;
 
@@ -59,6 +59,8 @@ interface PassFacts {
   suspects: number;
   held: number;
   quarantined: number;
+  rule: Rule | null;
+  ruleWhy: string | null;
 }
 
 function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted'> {
@@ -71,7 +73,9 @@ function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'de
               (SELECT count(*) FROM sync_state WHERE resource = $resource AND state IS NOT NULL) AS unfinished,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0) AS suspects,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 1) AS held,
-              (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined`,
+              (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined,
+              (SELECT rule FROM sync_state WHERE resource = $resource) AS rule,
+              (SELECT rule_why FROM sync_state WHERE resource = $resource) AS ruleWhy`,
     )
     .get({ resource });
   if (!facts) throw new Error('a query of counts always answers');

@@ -7,7 +7,7 @@ import { readStatus } from './status.ts';
 /** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
 export interface SyncView {
   status(): MirrorStatus;
-  /** Rows that no longer show upstream, lowest id first: those held back, or those that are only under suspicion. */
+  /** Rows that no longer show upstream, lowest id first: those that the mass-delete guard holds, or those with too little evidence yet. */
   absent(filter: AbsentFilter): AbsentRow[];
   /** Rows the upstream sent broken, newest first, without what was sent. */
   quarantine(filter: { before: number | null; limit: number }): QuarantinedRow[];
@@ -28,8 +28,8 @@ export interface AbsentRow {
   /** The title of a post, or the beginning of a comment. */
   text: string;
   since: string;
-  /** Complete sweeps that did not show it; 0 where a page itself proved that it is gone. */
-  misses: number;
+  /** Complete sweeps that count against it. */
+  sweeps: number;
 }
 
 export interface QuarantinedRow {
@@ -65,7 +65,7 @@ const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(conte
 
 function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
   const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
-    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.misses
+    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.sweeps
       FROM absences a JOIN ${resource} r ON r.id = a.id
      WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
   return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import type { SyncState } from '../../../src/http/dashboard/sync.ts';
+import { eventually } from '../../support/mirror-site.ts';
 import { HOSTILE, onStage, openStage, type Stage, UNCERTAIN } from './stage.ts';
 import { DESKTOP, type Look, PHONE, settled, type Visit, visit } from './visit.ts';
 
@@ -123,10 +125,16 @@ describe('somebody at work on the dashboard', onStage, () => {
     assertCalm();
   });
 
-  it('accepts deletions that were held back', async (t) => {
+  it('accepts deletions that are held', async (t) => {
     const { page, open, assertCalm } = await enter(t);
     await open('/sync');
     for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
+    await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
+    await page.getByText('30 rows of posts not shown upstream').waitFor();
+    await eventually('the sweep has ended', async () => {
+      const { lists } = (await (await fetch(`${stage.url}/data/sync`)).json()) as SyncState;
+      return lists.every(({ running }) => running === null);
+    });
     await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
     const accept = page.getByRole('button', { name: 'Accept 30 deletions' });
     await accept.click();

@@ -74,7 +74,7 @@ export function checkpoints(story: Story): void {
     assert.partialDeepStrictEqual((await store.status()).runs[0], { outcome: 'running', error: null });
   });
 
-  story('a sweep that ends with nothing to go on with is not taken up', async ({ store }) => {
+  story('a sweep that ends with nothing to go on with is not resumed', async ({ store }) => {
     const pass = await begin(store, 'posts', 1);
     await apply(store, pass, posts(1), 1, { state: 'page two' });
     await finish(store, pass, 2, { outcome: 'failed', error: 'not a list' });
@@ -117,19 +117,22 @@ export function checkpoints(story: Story): void {
     assert.equal((await begin(store, 'posts', 3)).state, 'posts');
   });
 
-  story('lessons stand from the start of a pass, resumed or not, until new ones come', async (mirror) => {
-    assert.equal(await mirror.store.memoryOf('posts'), null);
-    const pass = await begin(mirror.store, 'posts', 1, { memory: 'one' });
-    assert.equal(await mirror.store.memoryOf('posts'), 'one');
-    await apply(mirror.store, pass, posts(1), 1, { state: 'page two' });
-    await mirror.reopen();
-    const resumed = await begin(mirror.store, 'posts', 2, { memory: 'two' });
-    assert.equal(resumed.runId, pass.runId);
-    assert.equal(await mirror.store.memoryOf('posts'), 'two');
-    await finish(mirror.store, resumed, 3);
-    assert.equal(await mirror.store.memoryOf('posts'), 'two');
-    await finish(mirror.store, await begin(mirror.store, 'posts', 4), 4, { memory: 'three' });
-    assert.equal(await mirror.store.memoryOf('posts'), 'three');
-    assert.equal(await mirror.store.memoryOf('comments'), null);
-  });
+  story(
+    'what was learned stands from the start of a pass, resumed or not, until there is more',
+    async (mirror) => {
+      assert.equal(await mirror.store.learnedOf('posts'), null);
+      const pass = await begin(mirror.store, 'posts', 1, { learned: 'one' });
+      assert.equal(await mirror.store.learnedOf('posts'), 'one');
+      await apply(mirror.store, pass, posts(1), 1, { state: 'page two' });
+      await mirror.reopen();
+      const resumed = await begin(mirror.store, 'posts', 2, { learned: 'two' });
+      assert.equal(resumed.runId, pass.runId);
+      assert.equal(await mirror.store.learnedOf('posts'), 'two');
+      await finish(mirror.store, resumed, 3);
+      assert.equal(await mirror.store.learnedOf('posts'), 'two');
+      await finish(mirror.store, await begin(mirror.store, 'posts', 4), 4, { learned: 'three' });
+      assert.equal(await mirror.store.learnedOf('posts'), 'three');
+      assert.equal(await mirror.store.learnedOf('comments'), null);
+    },
+  );
 }

@@ -14,6 +14,8 @@ export function status(story: Story): void {
       suspects: 0,
       held: 0,
       quarantined: 0,
+      rule: null,
+      ruleWhy: null,
     };
     assert.deepEqual(await store.status(), {
       upstream,
@@ -46,6 +48,8 @@ export function status(story: Story): void {
         suspects: 0,
         held: 0,
         quarantined: 0,
+        rule: 'proof',
+        ruleWhy: 'the test says so',
       },
       {
         resource: 'comments',
@@ -57,6 +61,8 @@ export function status(story: Story): void {
         suspects: 0,
         held: 0,
         quarantined: 1,
+        rule: null,
+        ruleWhy: null,
       },
     ]);
     assert.deepEqual(people, { users: 1, boards: 1, statuses: 1 });
@@ -66,6 +72,7 @@ export function status(story: Story): void {
         ['comments', 'sweep', 'running', 0],
         ['posts', 'head', 'complete', 0],
         ['posts', 'sweep', 'complete', 1],
+        ['posts', 'sweep', 'complete', 0],
         ['posts', 'sweep', 'complete', 0],
       ],
     );

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
 import { wellFormedText } from '../../contract/wire.ts';
 import { aPost, range } from '../rows.ts';
-import { apply, begin, finish, sweep } from '../steps.ts';
+import { apply, begin, between, finish, gaps, PROOF, sweep } from '../steps.ts';
 import type { Story } from './story.ts';
 
 const titled = (id: number, title: string, content = 'text') => aPost(id, { title, content });
@@ -66,8 +66,13 @@ export function text(story: Story): void {
       titled(25001, 'high new'),
     ];
     await apply(store, later, changed, 2);
-    await store.noteAbsent({ pass: later, ids: [4, 24998], verdict: 'proven', now: 0 });
-    await finish(store, later, 2, { conclude: 'proven' });
+    await finish(store, later, 2);
+    for (let sweeps = 0; sweeps < 2; sweeps++) {
+      const without = await begin(store, 'posts', 2);
+      const absence = gaps([between(3, 5), between(24997, 24999)]);
+      for (let reads = 0; reads < 2; reads++) await apply(store, without, changed, 2, { absence });
+      await finish(store, without, 2, { conclusion: PROOF });
+    }
     assert.deepEqual([read.search('low'), read.search('high')], [[2, 3], []]);
 
     await indexAll(store);

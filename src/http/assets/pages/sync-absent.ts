@@ -8,14 +8,14 @@ import { button, table } from '../parts.ts';
 
 export interface AbsentList {
   resource: Resource;
-  /** Held back, or only under suspicion. */
+  /** Held by the mass-delete guard, or without enough evidence yet. */
   held: boolean;
   signal: AbortSignal;
 }
 
 /** Rows that no longer show upstream, folded away; fetched when somebody opens them. */
 export function absentRows({ resource, held, signal }: AbsentList): HTMLElement {
-  const name = `${resource} ${held ? 'held back' : 'under suspicion'}`;
+  const name = `${resource} ${held ? 'held' : 'not shown'}`;
   const rows: AbsentRow[] = [];
   const body = h('div', { class: 'tall', tabindex: 0, role: 'region', 'aria-label': name });
   const more = async (after: number | null): Promise<void> => {
@@ -47,7 +47,7 @@ function rowTable(resource: Resource, rows: readonly AbsentRow[], name: string):
         cell: ({ id, text }) => (resource === 'posts' ? h('a', { href: `/posts/${id}` }, text) : text),
       },
       { head: 'Missing since', cell: ({ since }) => h('span', { class: 'nowrap' }, time(since)) },
-      { head: 'Sweeps without it', kind: 'number', cell: ({ misses }) => (misses === 0 ? '–' : misses) },
+      { head: 'Sweeps without it', kind: 'number', cell: ({ sweeps }) => sweeps },
     ],
     rows,
     name,

@@ -12,7 +12,7 @@ export interface Part<T> {
   update(state: T): void | Promise<void>;
 }
 
-/** Deletions that were held back, with the rows they would take, and the button that accepts them. */
+/** Deletions that the mass-delete guard holds, with the rows they would take, and the button that accepts them. */
 export function heldBack(signal: AbortSignal, say: (sentence: string) => void): Part<SyncState> {
   return absentPart('held', (list) => heldCard(list, signal, say));
 }
@@ -21,8 +21,12 @@ export function heldBack(signal: AbortSignal, say: (sentence: string) => void): 
 export function suspected(signal: AbortSignal): Part<SyncState> {
   return absentPart('suspects', ({ resource, suspects }) =>
     card(
-      { title: `${counted(suspects, 'row')} of ${resource} under suspicion` },
-      h('p', { class: 'note' }, 'They did not show up where they should have. Further sweeps will tell.'),
+      { title: `${counted(suspects, 'row')} of ${resource} not shown upstream` },
+      h(
+        'p',
+        { class: 'note' },
+        'They did not show up where they should have. They are deleted once further sweeps have shown the same.',
+      ),
       absentRows({ resource, held: false, signal }),
     ),
   );
@@ -68,12 +72,12 @@ function heldCard(
   );
   accept.id = `accept-${resource}`;
   const element = card(
-    { title: `${counted(held, 'deletion')} of ${resource} held back` },
+    { title: `${counted(held, 'deletion')} of ${resource} held` },
     h(
       'p',
       {},
-      `${number(held)} of ${number(live)} rows no longer show upstream. That is more than is believed without a person: it may be a ` +
-        'wish, or a fault over there. Look at some of them upstream before you accept.',
+      `${number(held)} of ${number(live)} rows no longer show upstream. The mass-delete guard holds them until a person decides: it may ` +
+        'be a wish, or a fault over there. Look at some of them upstream before you accept.',
     ),
     h('div', { class: 'actions' }, accept),
     absentRows({ resource, held: true, signal }),

@@ -39,9 +39,10 @@ export function listCards(
             ['Last sweep', ago(list.lastSweepAt)],
             ['Next sweep', list.sweepDueAt > now ? `in ${span(list.sweepDueAt - now)}` : 'due now'],
             ['Last head', ago(list.lastHeadAt)],
-            ['Under suspicion', suspects(list)],
+            ['Not shown upstream', suspects(list)],
+            ['Deletions', ruleText(list)],
             ...(list.unfinished && !list.running
-              ? [['Cut short', 'a sweep goes on where it stopped'] as [string, Child]]
+              ? [['Interrupted', 'the next sweep goes on where it stopped'] as [string, Child]]
               : []),
           ]),
           h(
@@ -64,6 +65,16 @@ function figure(value: string, name: string): HTMLElement {
 
 function suspects({ suspects: n }: SyncList): string {
   return n === 0 ? 'nothing' : `${counted(n, 'row')} that did not show up; deleted once that is certain`;
+}
+
+const RULES: Record<NonNullable<SyncList['rule']>, string> = {
+  proof: 'proven by gaps in the order',
+  'three sweeps': 'after three sweeps without the row',
+  none: 'none can be concluded',
+};
+
+function ruleText({ rule, ruleWhy }: SyncList): string {
+  return rule === null ? 'known after the first sweep' : `${RULES[rule]}: ${ruleWhy}`;
 }
 
 function runningText({ resource, running }: SyncList, pulse: Pulse | null, now: number): Child {

@@ -82,7 +82,7 @@ export function runsCard({ runs }: SyncState): HTMLElement {
         { head: 'New', kind: 'number', cell: ({ inserted }) => number(inserted) },
         { head: 'Changed', kind: 'number', cell: ({ updated }) => number(updated) },
         { head: 'Deleted', kind: 'number', cell: ({ deleted }) => number(deleted) },
-        { head: 'Held back', kind: 'number', cell: ({ held }) => number(held) },
+        { head: 'Held', kind: 'number', cell: ({ held }) => number(held) },
         { head: 'Broken', kind: 'number', cell: ({ quarantined }) => number(quarantined) },
         { head: 'What went wrong', cell: ({ error }) => error ?? '' },
       ],

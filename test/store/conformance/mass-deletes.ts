@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
 import { aPost, posts, range } from '../rows.ts';
-import { apply, begin, finish, sweep, unorderedSweep } from '../steps.ts';
+import { apply, begin, finish, oneSweep, PROOF, sweep, THREE_SWEEPS, unorderedSweep } from '../steps.ts';
 import { liveIds } from './absences.ts';
 import type { Story } from './story.ts';
 
-/** What stands between a fault of the upstream and the rows of the mirror. */
-export function brake(story: Story): void {
-  story('twenty deletions at once are done, twenty-one are held back', async ({ store, read }) => {
+/** The mass-delete guard, and rows of lists whose order proves nothing. */
+export function massDeletes(story: Story): void {
+  story('twenty deletions at once are done, twenty-one are held', async ({ store, read }) => {
     await sweep(store, 'posts', posts(...range(1, 100)), 1);
     const one = await sweep(store, 'posts', posts(...range(1, 79)), 2);
     assert.deepEqual([one.deleted, one.held], [0, 21]);
@@ -26,7 +26,7 @@ export function brake(story: Story): void {
     assert.equal(liveIds(read).length, 950);
   });
 
-  story('what is held back is shown, and deleted once a person accepts it', async ({ store, read }) => {
+  story('what is held is shown, and deleted once a person accepts it', async ({ store, read }) => {
     await sweep(store, 'posts', posts(...range(1, 60)), 1);
     await sweep(store, 'posts', posts(...range(1, 10)), 2);
     assert.equal(await heldIn(store), 50);
@@ -38,13 +38,46 @@ export function brake(story: Story): void {
     assert.deepEqual(liveIds(read), range(1, 10));
   });
 
-  story('what is held back and seen again is under no suspicion', async ({ store, read }) => {
+  story('what is held and seen again is held no longer', async ({ store, read }) => {
     await sweep(store, 'posts', posts(...range(1, 60)), 1);
     await sweep(store, 'posts', posts(...range(1, 10)), 2);
     const { deleted, held } = await sweep(store, 'posts', posts(...range(1, 55)), 3);
     assert.deepEqual([deleted, held], [5, 0]);
     assert.equal(await heldIn(store), 0);
     assert.deepEqual(liveIds(read), range(1, 55));
+  });
+
+  story('deletions of several sweeps that are concluded together are no mass deletion', async (mirror) => {
+    const { store, read } = mirror;
+    await sweep(store, 'posts', posts(...range(1, 100)), 1);
+    const late = { conclusion: { ...PROOF, sweeps: null } };
+    for (const [at, left] of [
+      [2, 85],
+      [3, 70],
+      [4, 55],
+    ] as const)
+      assert.equal((await oneSweep(store, 'posts', posts(...range(1, left)), at, late)).deleted, 0);
+    const { deleted, held } = await oneSweep(store, 'posts', posts(...range(1, 55)), 5);
+    assert.deepEqual([deleted, held], [45, 0]);
+    assert.deepEqual(liveIds(read), range(1, 55));
+  });
+
+  story('an acceptance also holds for rows against which too little speaks yet', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 100)), 1);
+    const few = posts(...range(1, 60));
+    const { deleted, suspects } = await oneSweep(store, 'posts', few, 2, { acceptDeletes: true });
+    assert.deepEqual([deleted, suspects], [0, 40]);
+    assert.deepEqual([(await oneSweep(store, 'posts', few, 3)).deleted, liveIds(read).length], [40, 60]);
+  });
+
+  story('held rows are deleted by a sweep that proves nothing about them, once accepted', async (mirror) => {
+    const { store } = mirror;
+    await sweep(store, 'posts', posts(...range(1, 100)), 1);
+    await sweep(store, 'posts', posts(...range(1, 60)), 2);
+    const pass = await begin(store, 'posts', 3);
+    await apply(store, pass, posts(...range(1, 60)), 3);
+    const { deleted, held } = await finish(store, pass, 3, { conclusion: PROOF, acceptDeletes: true });
+    assert.deepEqual([deleted, held], [40, 0]);
   });
 
   story('an empty answer deletes nothing, however few the rows', async ({ store, read }) => {
@@ -101,7 +134,7 @@ export function brake(story: Story): void {
       const resumed = await begin(mirror.store, 'posts', at);
       assert.deepEqual([resumed.runId, resumed.counts.pages], [pass.runId, 1]);
       await apply(mirror.store, resumed, posts(3, 1), at, { keepIds: true });
-      await finish(mirror.store, resumed, at, { conclude: 'missing' });
+      await finish(mirror.store, resumed, at, { conclusion: THREE_SWEEPS });
     }
     assert.deepEqual(liveIds(mirror.read), [1, 3, 4]);
   });

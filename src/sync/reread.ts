@@ -1,0 +1,193 @@
+import { codeOf } from '../base/errors.ts';
+import type { Candidate, Key } from '../store/mirror/seam.ts';
+import { absenceShownBy } from './gaps.ts';
+import {
+  byOf,
+  compareKeys,
+  type Evidence,
+  keyOf,
+  type Order,
+  orderFrom,
+  type Slot,
+  slotsOf,
+  withPage,
+} from './order.ts';
+import { type AnyPage, type PassContext, writePage } from './pages.ts';
+import type { Sweep, SweepState } from './state.ts';
+
+/** Requests for reading again in a sweep, unless it had more pages itself. Candidates beyond wait for the next sweep. */
+const LEAST_BUDGET = 20;
+/** A row that fell between two pages is read twice more: meanwhile it mostly stands within a page. */
+const MOST_ROUNDS = 2;
+/** How far a list that has grown is followed for one place. */
+const MOST_FOLLOWED = 3;
+
+export interface Reread {
+  /** About the order of the list, with what the pages that were read again add. */
+  evidence: Evidence;
+  /** False where a list without an order has another start or another end than the sweep found. */
+  isStable: boolean;
+}
+
+/**
+ * Reads the places of rows that the sweep did not show once more. A page may have left a row out in silence, or the row crossed from one
+ * page to another: whatever shows now is cleared by being written, and for the rest this is another read that speaks against the row.
+ * Then the start of the list, where a row stands that moved up because somebody voted or commented. Where nothing is missing, nothing
+ * is read.
+ */
+export async function reread(context: PassContext, under: Sweep, last: SweepState): Promise<Reread> {
+  const { pass, learned } = under;
+  const { total } = await context.store.toReread(pass);
+  if (total === 0) return { evidence: last.evidence, isStable: true };
+  // Not a second time in the log: these rows were counted when the sweep came by.
+  const { pages, rows, unchanged, quarantined } = pass.counts;
+  const reader = openReader(context, under, last.evidence, Math.max(LEAST_BUDGET, pages));
+  try {
+    const order = orderFrom(last.evidence, learned.order);
+    for (let round = 0; order && round < MOST_ROUNDS; round++) {
+      const { candidates } = await context.store.toReread(pass);
+      await rereadPlaces(reader, order, candidates);
+    }
+    const end = order ? null : await reader.read(last.previous?.cursor ?? '', null);
+    const start = await reader.read('', null);
+    return { evidence: reader.evidence(), isStable: order !== null || isSameEnds(last.ends, start, end) };
+  } finally {
+    Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
+  }
+}
+
+interface Reader {
+  read(cursor: string, previous: SweepState['previous']): Promise<Read | null>;
+  left(): number;
+  evidence(): Evidence;
+}
+
+/** A page that was read again, with the keys of its readable rows in the order they stood. */
+interface Read {
+  page: Pick<AnyPage, 'cursor' | 'next'>;
+  ids: number[];
+  keys: Key[];
+}
+
+function openReader(
+  { client, store, signal, onPage }: PassContext,
+  { pass, learned }: Sweep,
+  walked: Evidence,
+  budget: number,
+): Reader {
+  let evidence = walked;
+  let left = budget;
+  return {
+    async read(cursor, previous) {
+      left--;
+      const page = await client.page(pass.resource, cursor, signal).catch(unlessGone);
+      if (!page) return null;
+      const slots = slotsOf(page.rows, page.rejects);
+      evidence = withPage(evidence, slots);
+      const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
+      await writePage(store, pass, page, { absence });
+      onPage(pass);
+      return { page, ids: page.rows.map(({ id }) => id), keys: keysOf(slots, evidence) };
+    },
+    left: () => left,
+    evidence: () => evidence,
+  };
+}
+
+/**
+ * Without an order nothing else tells that the list was cut short by one bad page, that rows jumped to its start, or that every request
+ * gets another order.
+ */
+function isSameEnds(ends: SweepState['ends'], start: Read | null, end: Read | null): boolean {
+  if (!ends || !start || !end || end.page.next !== null) return false;
+  return isSameStretch(ends.first, start.ids) && isSameStretch(ends.last, end.ids);
+}
+
+/** Whether most rows of one reading stand in the other, in the same order; of a few rows nearly all. */
+function isSameStretch(before: readonly number[], after: readonly number[]): boolean {
+  const [kept, common] = [new Set(after), new Set(before)];
+  const [a, b] = [before.filter((id) => kept.has(id)), after.filter((id) => common.has(id))];
+  const length = Math.max(before.length, after.length);
+  return a.length >= Math.max(length / 2, Math.min(length, 3)) && a.every((id, i) => id === b[i]);
+}
+
+/** A list that has shrunk may refuse its former last page: then that place is not seen, and waits. */
+function unlessGone(error: unknown): null {
+  if (['refused', 'protocol'].includes(codeOf(error))) return null;
+  throw error;
+}
+
+function keysOf(slots: readonly Slot[], evidence: Evidence): Key[] {
+  return slots.map((slot) => keyOf(slot, byOf(evidence))).filter((key) => key !== null);
+}
+
+async function rereadPlaces(reader: Reader, order: Order, candidates: readonly Candidate[]): Promise<void> {
+  const sorted = candidates.toSorted((a, b) => along(order, a.key, b.key));
+  const pending = new Map(sorted.map(({ id, key }) => [id, key]));
+  for (const { page, pageBefore, rows } of byPage(candidates)) {
+    const open = rows.filter(({ id }) => pending.has(id)).toSorted((a, b) => along(order, a.key, b.key));
+    const [first, last] = [open.at(0), open.at(-1)];
+    if (!first || !last || reader.left() <= 0) continue;
+    const covered = await rereadPlace(reader, order, { page, pageBefore, first: first.key, last: last.key });
+    for (const [id, key] of pending)
+      if (covered.some((reach) => isWithin(order, key, reach))) pending.delete(id);
+  }
+}
+
+interface Place {
+  page: string;
+  pageBefore: string | null;
+  /** The first and the last key looked for. */
+  first: Key;
+  last: Key;
+}
+
+type Reach = [first: Key, last: Key];
+
+/** Reads one place where it was, and before or after that where the list has moved since; returns what was covered. */
+async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<Reach[]> {
+  const reaches: Reach[] = [];
+  let at = await reader.read(place.page, null);
+  if (!at || startsAfter(order, at, place.first)) {
+    if (at) reaches.push(...reachOf(at));
+    at = place.pageBefore === null ? null : await reader.read(place.pageBefore, null);
+  }
+  for (let pages = 1; at; pages++) {
+    reaches.push(...reachOf(at));
+    const { page, keys }: Read = at;
+    const key = keys.at(-1) ?? null;
+    const isReached = page.next === null || (key !== null && along(order, key, place.last) >= 0);
+    if (isReached || pages === MOST_FOLLOWED || reader.left() <= 0) break;
+    at = await reader.read(page.next as string, { cursor: page.cursor, key });
+    const first = at?.keys[0];
+    if (key && first) reaches.push([key, first]);
+  }
+  return reaches;
+}
+
+/** Rows that went away above have moved the page down: what stood at its old beginning is on the page before it. */
+function startsAfter(order: Order, { page, keys }: Read, key: Key): boolean {
+  const [first] = keys;
+  return page.cursor !== '' && (first === undefined || along(order, first, key) > 0);
+}
+
+function reachOf({ keys }: Read): Reach[] {
+  const [first, last] = [keys.at(0), keys.at(-1)];
+  return first && last ? [[first, last]] : [];
+}
+
+function isWithin(order: Order, key: Key, [first, last]: Reach): boolean {
+  return along(order, first, key) <= 0 && along(order, key, last) <= 0;
+}
+
+/** Below 0 when the first key stands before the second in the list. */
+function along({ by, direction }: Order, a: Key, b: Key): number {
+  const step = compareKeys(a, b, by);
+  return direction === 'asc' ? step : -step;
+}
+
+/** Rows to look for by the page that held their place; rows that lack least come first, so that they are concluded first. */
+function byPage(candidates: readonly Candidate[]): (Omit<Place, 'first' | 'last'> & { rows: Candidate[] })[] {
+  const groups = Map.groupBy(candidates, ({ page }) => page);
+  return [...groups].map(([page, rows]) => ({ page, pageBefore: rows[0]?.pageBefore ?? null, rows }));
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { play, type Story } from './evidence.ts';
+
+/** More with `npm run evidence`. */
+const CALM: Story = {
+  posts: 200,
+  pageSize: 20,
+  paging: 'page',
+  order: 'newest',
+  rate: 0.5,
+  bumps: 0,
+  omission: 0,
+  lag: 0,
+  truncation: { chance: 0, rows: 0 },
+  emptyPage: 0,
+  kill: 0,
+  seed: 20261115,
+  sweeps: 30,
+};
+
+describe('deletions on a list that never stands still', () => {
+  for (const paging of ['page', 'offset', 'cursor'] as const)
+    it(`are concluded after two or three sweeps, and none is held (${paging})`, async () => {
+      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, paging });
+      const share = (sweeps: number) =>
+        concludedAfter.filter((after) => after !== null && after <= sweeps).length / concludedAfter.length;
+      assert.deepEqual([falseDeletions, held], [[], 0]);
+      assert.ok(concludedAfter.length > 50);
+      assert.ok(share(2) >= 0.95 && share(3) >= 0.99, `${share(2)} and ${share(3)}`);
+    });
+});
+
+describe('a living row is never deleted', () => {
+  const TROUBLES: Record<string, Partial<Story>> = {
+    'while pages leave out rows in silence': { omission: 0.1 },
+    'while a replica lags for a sweep': { lag: 0.3 },
+    'while the list is cut short for a sweep': { truncation: { chance: 0.3, rows: 19 } },
+    'while a page is empty and ends the list': { emptyPage: 0.5 },
+    'while the list is sorted by last activity and had looked newest first': {
+      order: 'activity',
+      bumps: 0.5,
+    },
+    'while the list is sorted by votes': { order: 'votes', bumps: 0.5 },
+    'while every request gets another order': { order: 'random' },
+    'while sweeps are interrupted': { kill: 0.4, omission: 0.1 },
+  };
+  for (const [when, trouble] of Object.entries(TROUBLES))
+    for (const rate of [0.05, 0.5])
+      it(`${when}, at ${rate} changes a request`, async () => {
+        for (const paging of ['page', 'cursor'] as const) {
+          const { falseDeletions } = await play({
+            ...CALM,
+            posts: 100,
+            pageSize: 10,
+            sweeps: 20,
+            rate,
+            ...trouble,
+            paging,
+          });
+          assert.deepEqual(falseDeletions, [], paging);
+        }
+      });
+});
