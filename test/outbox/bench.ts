@@ -112,7 +112,7 @@ export function impatient(clock: FakeClock, naps: number): Clock & { stopped: Er
   let left = naps;
   return {
     stopped,
-    now: () => clock.now(),
+    ...clock,
     async sleep(ms, signal) {
       if (left-- <= 0) throw stopped;
       await clock.sleep(ms, signal);
