@@ -52,6 +52,7 @@ export function createGate(
     closeUntil(time) {
       const now = clock.now();
       opensAt = Math.max(opensAt, clock.monotonic() + time - now);
+      seen = time;
       memory?.write({ askedAt: now, until: time });
     },
     closedUntil,
