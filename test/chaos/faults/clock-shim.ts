@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { shiftDate } from '../../support/shifted-date.ts';
 
 /** Loaded before the program: its wall clock is the machine's plus what the file says. */
-const path = process.env.TORTURE_CLOCK;
+const path = process.env.CHAOS_CLOCK;
 
 if (path !== undefined) {
   const date = shiftDate();
