@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
-import type { MirrorStatus, MirrorStatus, OlderCopy, ResourceStatus, ResourceStatus, RunRow, RunRow } from '../store/mirror/seam.ts';
+import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/seam.ts';
 import type { StateCounts } from '../store/outbox/seam.ts';
 import { type Context, openContext } from './context.ts';
 import { counted } from './counted.ts';

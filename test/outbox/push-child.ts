@@ -34,7 +34,7 @@ async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
   const context = {
     store,
     client,
-    gate: createGate(),
+    gate: createGate(clock),
     clock,
     signal,
     createMs,

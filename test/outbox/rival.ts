@@ -30,7 +30,7 @@ export function rivalTo(store: OutboxStore, clock: Clock): Rival {
       const context = {
         store,
         client,
-        gate: createGate(),
+        gate: createGate(watching),
         clock: watching,
         signal,
         createMs: 1,
