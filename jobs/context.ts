@@ -31,7 +31,7 @@ export interface RetryDelays {
   /** A whole pass that failed is tried again after this long, and after twice as long each time up to the second figure. */
   firstPassMs: number;
   lastPassMs: number;
-  /** How soon a list that another process has is asked for again. */
+  /** How soon a sweep asks again for a list that another pass has. */
   busyMs: number;
 }
 
@@ -40,12 +40,14 @@ export interface Activity {
   passes: Map<Resource, RunningPass>;
   /** Rows that a handler has in hand: a job that stalled is run twice, and the first handler may still be at it. */
   rows: Set<number>;
+  /** On the monotonic clock, as every time of this interface. */
   lastTickAt: number | null;
   lastAttemptAt: number | null;
 }
 
 export interface RunningPass {
   mode: PassMode;
+  /** On the monotonic clock, both. */
   since: number;
   lastPageAt: number;
 }
@@ -58,7 +60,7 @@ export interface JobDefinition {
   readonly name: string;
   readonly queue: QueueName;
   /** What it returns is kept with the job for people to see: counts and ids, no names. */
-  run(context: JobContext, job: Job, token: string | undefined): Promise<unknown>;
+  run(context: JobContext, job: Job): Promise<unknown>;
 }
 
 /** Trouble that passes: the queue runs the job again after that time. */

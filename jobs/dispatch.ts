@@ -52,7 +52,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const look = async (): Promise<number> => {
     const now = clock.now();
-    forget(queued, now - forgetMs);
+    forget(queued, clock.monotonic() - forgetMs);
     const { ready, unclear, at } = await outbox.due(now, most);
     const settledAt = unclear && reconcileAt(unclear, settleMs);
     const closedUntil = gate.closedUntil(now);
@@ -61,7 +61,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (closedUntil !== null || (await outbox.paused()) !== null) return 0;
     const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;
     const fresh = due.filter((id) => !queued.has(id));
-    for (const id of fresh) queued.set(id, now);
+    for (const id of fresh) queued.set(id, clock.monotonic());
     try {
       await enqueue(backend, fresh);
     } catch (error) {

@@ -12,12 +12,15 @@ export const exportAll: JobDefinition = {
   async run({ app, signal }) {
     const { settings, clock, log } = app;
     const source = exportSource(settings);
-    const began = clock.now();
+    const began = clock.monotonic();
     try {
       const { exportFormat: format, exportDir: root } = settings;
       const { folder, manifest, removed } = await exportOnSchedule(source, { root, format, clock, signal });
       const files = manifest.files.length;
-      log.info({ folder, files, removed: removed.length, ms: clock.now() - began }, 'exported the mirror');
+      log.info(
+        { folder, files, removed: removed.length, ms: Math.round(clock.monotonic() - began) },
+        'exported the mirror',
+      );
       return { folder, files };
     } catch (error) {
       if (codeOf(error) === 'interrupted') return 'stopped';

@@ -41,10 +41,10 @@ export const housekeeping: JobDefinition = {
     const failed: string[] = [];
     for (const step of STEPS) {
       if (context.signal.aborted) return 'stopped';
-      const began = app.clock.now();
+      const began = app.clock.monotonic();
       try {
         const did = await step.run(context);
-        app.log.info({ ...did, ms: app.clock.now() - began }, `housekeeping: ${step.name}`);
+        app.log.info({ ...did, ms: Math.round(app.clock.monotonic() - began) }, `housekeeping: ${step.name}`);
       } catch (error) {
         failed.push(step.name);
         app.log.error({ reason: messageOf(error) }, `housekeeping failed: ${step.name}`);

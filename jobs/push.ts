@@ -15,7 +15,7 @@ export const push: JobDefinition = {
         if (result.reason === 'rate limit') await heedGate(context, 'push');
         return result.reason;
       }
-      context.activity.lastAttemptAt = context.app.clock.now();
+      context.activity.lastAttemptAt = context.app.clock.monotonic();
       return await judge(context, result);
     });
   },

@@ -13,7 +13,7 @@ export const reconcile: JobDefinition = {
       context.sending.signal.throwIfAborted();
       const { app, metrics, activity } = context;
       const onPage = (): void => {
-        activity.lastAttemptAt = app.clock.now();
+        activity.lastAttemptAt = app.clock.monotonic();
       };
       onPage();
       const results = await reconcileAll({ ...context.sending, onPage });

@@ -1,10 +1,10 @@
-import { DelayedError, type Job } from 'bullmq';
+import type { Job } from 'bullmq';
 import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
-import { unlessStopped } from '../src/base/unless-stopped.ts';
 import { RESOURCES, type Resource } from '../src/contract/resources.ts';
 import { checkAfterSweep } from '../src/outbox/after-check.ts';
 import type { Pass, PassMode, PassSummary } from '../src/store/mirror/seam.ts';
+import { lastSweep } from '../src/store/service-state.ts';
 import { syncOnce } from '../src/sync/engine.ts';
 import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from './context.ts';
 import { isFresh, rhythmOf } from './freshness.ts';
@@ -17,31 +17,46 @@ export const syncHead: JobDefinition = {
   name: 'sync-head',
   queue: 'sync',
   async run(context, job) {
-    const result = await runPass(context, resourceOf(job), 'head', { onPage: reporter(context, job) });
-    return result === 'busy' ? 'another pass over this list is under way' : result;
+    return await runPass(context, resourceOf(job), 'head', { onPage: reporter(context, job) });
   },
 };
 
 export const syncSweep: JobDefinition = {
   name: 'sync-sweep',
   queue: 'sync',
-  async run(context, job, token) {
-    const resource = resourceOf(job);
-    const wish = wishOf(job);
-    if (wish === null && hasFreshSweep(context, resource)) return 'a sweep has only just begun';
+  async run(context, job) {
     try {
-      const options = { onPage: reporter(context, job), acceptDeletes: wish === 'accept-deletes' };
-      const result = await runPass(context, resource, 'sweep', options);
-      if (result !== 'busy') return result;
+      return await sweepInTurn(context, job);
     } catch (error) {
       throw new RunAgain(messageOf(error), passDelay(context, job.attemptsMade));
     }
-    // Waiting here would keep a slot of the worker; back in the queue the job also finds out whether it is still wanted.
-    const later = context.app.clock.now() + context.retry.busyMs;
-    await unlessStopped(context.signal, job.moveToDelayed(later, token));
-    throw new DelayedError();
   },
 };
+
+/**
+ * Waits while another pass has the list, in a slot of the worker, of which there is one for every job of this queue. A job that is put back
+ * into the queue as delayed waits for a moment of the wall clock, which may be set meanwhile.
+ */
+async function sweepInTurn(context: JobContext, job: Job): Promise<PassSummary | string> {
+  const { app, retry, signal } = context;
+  const [resource, wish] = [resourceOf(job), wishOf(job)];
+  const options = { onPage: reporter(context, job), acceptDeletes: wish === 'accept-deletes' };
+  while (!signal.aborted) {
+    if (wish === null && hasFreshSweep(context, resource)) return 'a sweep has only just begun';
+    const result = await runPass(context, resource, 'sweep', options);
+    if (result !== BUSY) return result;
+    await app.clock.sleep(retry.busyMs, signal).catch(() => undefined);
+  }
+  return STOPPED;
+}
+
+const BUSY = 'another pass over this list is under way';
+const STOPPED = 'stopped; it goes on from there';
+
+interface PassOptions {
+  onPage?: (pass: Pass) => void;
+  acceptDeletes?: boolean;
+}
 
 /**
  * One pass and one line about it: counts and ids, no names. A pass that is told to stop is no failure: it goes on where it stopped.
@@ -50,16 +65,17 @@ export async function runPass(
   context: WorkContext,
   resource: Resource,
   mode: PassMode,
-  { onPage, acceptDeletes = false }: { onPage?: (pass: Pass) => void; acceptDeletes?: boolean } = {},
+  { onPage, acceptDeletes = false }: PassOptions = {},
 ): Promise<PassSummary | string> {
   const { app, activity, signal } = context;
   const { client, store, clock, log } = app;
-  const under = { mode, since: clock.now(), lastPageAt: clock.now() };
-  if (activity.passes.has(resource)) return 'busy';
+  const since = clock.monotonic();
+  const under = { mode, since, lastPageAt: since };
+  if (activity.passes.has(resource)) return BUSY;
   activity.passes.set(resource, under);
   const counted = countPages(context, resource);
   const onEachPage = (pass: Pass): void => {
-    under.lastPageAt = clock.now();
+    under.lastPageAt = clock.monotonic();
     counted(pass);
     onPage?.(pass);
   };
@@ -84,7 +100,7 @@ export async function runPass(
 async function concluded(context: WorkContext, summary: PassSummary, since: number): Promise<void> {
   const { app, metrics } = context;
   const { error: _, ...counts } = summary;
-  metrics.pass({ ...summary, seconds: (app.clock.now() - since) / 1000 });
+  metrics.pass({ ...summary, seconds: (app.clock.monotonic() - since) / 1000 });
   app.log.info(counts, `${summary.mode} of ${summary.resource}`);
   if (summary.mode === 'sweep' && summary.rule === 'none')
     app.log.warn(
@@ -113,11 +129,11 @@ function failed(
   error: unknown,
 ): string {
   const code = codeOf(error);
-  if (code === 'busy') return code;
+  if (code === 'busy') return BUSY;
   const outcome = code === 'interrupted' ? 'interrupted' : 'failed';
-  const seconds = (app.clock.now() - since) / 1000;
+  const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ resource, mode, outcome, seconds, ...NOTHING });
-  if (outcome === 'interrupted') return 'stopped; it goes on from there';
+  if (outcome === 'interrupted') return STOPPED;
   app.log.error({ resource, mode, code }, messageOf(error));
   throw error;
 }
@@ -146,17 +162,16 @@ function countPages({ metrics }: WorkContext, resource: Resource): (pass: Pass) 
 
 /** Into the queue about once a second, for whoever looks there; a queue that lost the job does not stop the pass. */
 function reporter({ app }: JobContext, job: Job): (pass: Pass) => void {
-  let next = 0;
+  let next = Number.NEGATIVE_INFINITY;
   return ({ runId, counts }) => {
-    if (app.clock.now() < next) return;
-    next = app.clock.now() + PROGRESS_MS;
+    if (app.clock.monotonic() < next) return;
+    next = app.clock.monotonic() + PROGRESS_MS;
     job.updateProgress({ runId, ...counts }).catch(() => undefined);
   };
 }
 
 function hasFreshSweep({ app }: JobContext, resource: Resource): boolean {
-  const last = app.state.lastPasses().find((pass) => pass.resource === resource && pass.mode === 'sweep');
-  return last !== undefined && isFresh(last, rhythmOf(app.settings), app.clock.now());
+  return isFresh(lastSweep(app.state.lastPasses(), resource), rhythmOf(app.settings), app.clock.now());
 }
 
 /** Doubling up to the cap with half of it random, and in any case not before the upstream may be called again. */

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadInput, type Settings, secretsOf } from '../config/load.ts';
 import type { Client, ClientOptions } from './api/client.ts';
-import { createGate, type Gate } from './api/gate.ts';
+import { type Closing, createGate, type Gate } from './api/gate.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
 import { watchForOutage } from './api/outage.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
@@ -94,10 +94,10 @@ function sharedGate(state: ServiceState, log: Logger): Gate {
     }
   };
   const memory = {
-    read: () => kept(() => state.closedUntil(), 0),
-    write: (until: number) => kept(() => state.closeUntil(until), undefined),
+    read: () => kept(() => state.closing(), null),
+    write: (closing: Closing) => kept(() => state.noteClosing(closing), undefined),
   };
-  return createGate(0, { memory, outage: watchForOutage() });
+  return createGate(systemClock, { memory, outage: watchForOutage() });
 }
 
 /** The queue of the service; commands work without it. */

@@ -1,6 +1,7 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, isDue, pastOrNull } from '../base/clock.ts';
 import { Failure } from './failure.ts';
 import type { Outage } from './outage.ts';
+import { RETRY_AFTER_CAP_MS } from './retry-after.ts';
 
 /** Closed while the upstream wants nobody to call, or does not answer: shared by everything that talks to it. */
 export interface Gate {
@@ -8,55 +9,68 @@ export interface Gate {
   /** When it opens, on our clock; null when it is open. */
   closedUntil(now: number): number | null;
   /** Resolves when the gate is open; fails at once when that is further away than `patienceMs`. */
-  pass(clock: Clock, patienceMs: number, signal?: AbortSignal): Promise<void>;
+  pass(patienceMs: number, signal?: AbortSignal): Promise<void>;
   /** Until when an outage alone keeps it closed: nobody was asked to wait then, it is only of no use to call. */
   outageUntil(now: number): number | null;
   /** What one request came to: an answer, or a sign that nobody is there. */
-  learn(status: number | null, now: number): void;
+  learn(status: number | null): void;
 }
 
-/** Where the moment is kept for other processes and for after a restart. */
+/** What the upstream asked for, as times that other processes can read, also after a restart. */
+export interface Closing {
+  askedAt: number;
+  until: number;
+}
+
 export interface GateMemory {
-  read(): number;
-  write(until: number): void;
+  read(): Closing | null;
+  write(closing: Closing): void;
 }
 
-/** Longer than any wait we take an upstream's word for: beyond it the clock was set back, and the gate would never open. */
-const LONGEST_MS = 2 * 3_600_000;
-
+/**
+ * A process waits on the monotonic clock, whatever the other one does meanwhile. What another process wrote down is translated once,
+ * when it is first read.
+ */
 export function createGate(
-  opensAt = 0,
+  clock: Clock,
   { memory, outage }: { memory?: GateMemory; outage?: Outage } = {},
 ): Gate {
-  let own = opensAt;
-  const askedUntil = (now: number): number => {
-    const until = Math.max(own, memory?.read() ?? 0);
-    return memory !== undefined && until > now + LONGEST_MS ? 0 : until;
+  let opensAt = Number.NEGATIVE_INFINITY;
+  let seen = Number.NaN;
+  const askedWait = (): number => {
+    const closing = memory?.read() ?? null;
+    if (closing !== null && closing.until !== seen) {
+      seen = closing.until;
+      opensAt = Math.max(opensAt, clock.monotonic() + leftOf(closing, clock.now()));
+    }
+    return opensAt - clock.monotonic();
   };
-  const outageUntil = (now: number): number | null => {
-    const until = outage?.until() ?? 0;
-    return until > now && askedUntil(now) <= now ? until : null;
-  };
-  const closedUntil = (now: number): number | null => {
-    const until = Math.max(askedUntil(now), outage?.until() ?? 0);
-    return until > now ? until : null;
-  };
+  const outageWait = (): number => (outage?.until() ?? 0) - clock.monotonic();
+  const after = (wait: number, now: number): number | null => (wait > 0 ? now + Math.ceil(wait) : null);
+  const closedUntil = (now: number): number | null => after(Math.max(askedWait(), outageWait()), now);
   return {
     closeUntil(time) {
-      own = Math.max(own, time);
-      if (memory !== undefined && memory.read() < time) memory.write(time);
+      const now = clock.now();
+      opensAt = Math.max(opensAt, clock.monotonic() + time - now);
+      seen = time;
+      memory?.write({ askedAt: now, until: time });
     },
     closedUntil,
-    outageUntil,
-    learn: (status, now) => outage?.learn(status, now),
-    async pass(clock, patienceMs, signal) {
-      for (let opens = closedUntil(clock.now()); opens !== null; opens = closedUntil(clock.now())) {
-        const wait = opens - clock.now();
-        if (wait > patienceMs) throw throttled(opens);
-        await clock.sleep(wait, signal);
+    outageUntil: (now) => (askedWait() > 0 ? null : after(outageWait(), now)),
+    learn: (status) => outage?.learn(status, clock.monotonic()),
+    async pass(patienceMs, signal) {
+      for (let opens = closedUntil(0); opens !== null; opens = closedUntil(0)) {
+        if (opens > patienceMs) throw throttled(clock.now() + opens);
+        await clock.sleep(opens, signal);
       }
     },
   };
+}
+
+/** How much of a wait that was written down is left; nothing where the clock was set in between. */
+function leftOf({ askedAt, until }: Closing, now: number): number {
+  if (pastOrNull(askedAt, now) === null || isDue(until, now, RETRY_AFTER_CAP_MS)) return 0;
+  return until - now;
 }
 
 export function throttled(until: number, httpStatus: number | null = null): Failure {

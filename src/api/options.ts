@@ -93,11 +93,12 @@ export function settle(options: ClientOptions): Context {
   if (options.auth.kind === 'query' && options.auth.parameter === '') {
     throw new AppError('usage', 'The name of the query parameter that carries the token is empty.');
   }
+  const clock = options.clock ?? systemClock;
   return {
     base: checkBase(options.baseUrl),
     auth: options.auth,
     token: options.token,
-    clock: options.clock ?? systemClock,
+    clock,
     random: options.random ?? Math.random,
     log: options.log ?? null,
     pageParameter: options.pageParameter ?? 'page',
@@ -105,7 +106,7 @@ export function settle(options: ClientOptions): Context {
     limits: { ...LIMIT_DEFAULTS, ...options.limits },
     retry: { ...RETRY_DEFAULTS, ...options.retry },
     budget: options.budget ?? createRetryBudget(),
-    gate: options.gate ?? createGate(),
+    gate: options.gate ?? createGate(clock),
     ca: options.ca ?? null,
     onRequest: harmless(options),
     throttledInRow: { creates: 0 },

@@ -1,6 +1,6 @@
 /** Counts failures in a row over every request of this process: an outage is met by all, so all wait together. */
 export interface Outage {
-  /** When the next request is worth trying, on our clock; zero, or a moment that has passed, while there is no outage. */
+  /** When the next request is worth trying, on the monotonic clock; zero, or a moment that has passed, while there is no outage. */
   until(): number;
   learn(status: number | null, now: number): void;
 }

@@ -39,7 +39,7 @@ export async function read(
     return await pRetry(
       async (attempt) => {
         attempts = attempt;
-        await context.gate.pass(context.clock, context.retry.patienceMs, signal);
+        await context.gate.pass(context.retry.patienceMs, signal);
         return await attemptRead(context, dispatcher, request, attempt);
       },
       {

@@ -39,7 +39,7 @@ export async function exchange(
 ): Promise<Answer> {
   const { operation, query, body, retry, signal } = request;
   const wire = wireRequest(context, operation, query, body, secret);
-  const started = context.clock.now();
+  const started = context.clock.monotonic();
   const guard = watch(request.limits, signal);
   let status: number | null = null;
   try {
@@ -56,8 +56,8 @@ export async function exchange(
   } finally {
     guard.stop();
     // Called off by ourselves, it says nothing about the upstream.
-    if (status !== null || !signal?.aborted) context.gate.learn(status, context.clock.now());
-    context.onRequest({ operation, status, ms: context.clock.now() - started, retry });
+    if (status !== null || !signal?.aborted) context.gate.learn(status);
+    context.onRequest({ operation, status, ms: context.clock.monotonic() - started, retry });
   }
 }
 

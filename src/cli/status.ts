@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { pastOrNull } from '../base/clock.ts';
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/seam.ts';
 import type { StateCounts } from '../store/outbox/seam.ts';
 import { type Context, openContext } from './context.ts';
@@ -176,7 +177,9 @@ function advice({ resource, held, quarantined, suspects, unfinished }: ResourceS
 /** `3 min ago`; the exact time is in --json. */
 function ago(time: string | null): string {
   if (time === null) return 'never';
-  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000));
+  const at = pastOrNull(Date.parse(time), Date.now());
+  if (at === null) return 'at a time that has not come yet: the clock was set back';
+  const seconds = Math.round((Date.now() - at) / 1000);
   if (seconds < 90) return `${seconds} s ago`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min ago`;
   return seconds < 36 * 3600

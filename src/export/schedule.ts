@@ -48,7 +48,7 @@ export async function exportOnSchedule(
       `${JSON.stringify({ folder: name, ...manifest }, null, 2)}\n`,
     );
     await syncFolder(root);
-    return { folder, manifest, removed: await removeOldest(root, keep) };
+    return { folder, manifest, removed: await removeOldest(root, name, keep) };
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
@@ -57,9 +57,11 @@ export async function exportOnSchedule(
 /** `20261115T023000000Z`: in the order of time. Whatever else lies in the folder is not ours to remove. */
 const EXPORT_NAME = /^\d{8}T\d{9}Z$/;
 
-async function removeOldest(root: string, keep: number): Promise<string[]> {
+/** A name that comes after the newest one was given while the clock was ahead: those go first. */
+async function removeOldest(root: string, newest: string, keep: number): Promise<string[]> {
   const names = (await readdir(root)).filter((name) => EXPORT_NAME.test(name)).sort();
-  const old = names.slice(0, Math.max(0, names.length - keep));
+  const byAge = [...names.filter((name) => name > newest), ...names.filter((name) => name <= newest)];
+  const old = byAge.slice(0, Math.max(0, names.length - keep));
   for (const name of old) await rm(join(root, name), { recursive: true, force: true });
   return old;
 }

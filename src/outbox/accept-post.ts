@@ -44,10 +44,10 @@ export async function waitForRow(
   row: OutboxRow,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
 ): Promise<OutboxRow> {
-  const deadline = clock.now() + waitMs;
+  const deadline = clock.monotonic() + waitMs;
   let latest = row;
-  while (UNDER_WAY.includes(latest.state) && clock.now() < deadline && !signal.aborted) {
-    await clock.sleep(Math.min(LOOK_MS, deadline - clock.now()), signal).catch(() => undefined);
+  while (UNDER_WAY.includes(latest.state) && clock.monotonic() < deadline && !signal.aborted) {
+    await clock.sleep(Math.min(LOOK_MS, deadline - clock.monotonic()), signal).catch(() => undefined);
     latest = (await store.find(row.id)) ?? latest;
   }
   return latest;

@@ -104,8 +104,8 @@ function waitFor(now: number, ...times: (number | null)[]): number {
 function teller({ store, clock }: OutboxContext, { batch, onProgress }: DriveOptions): () => Promise<void> {
   let next = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (!onProgress || clock.now() < next) return;
-    next = clock.now() + LOOK_MS / 2;
+    if (!onProgress || clock.monotonic() < next) return;
+    next = clock.monotonic() + LOOK_MS / 2;
     onProgress(await store.counts(batch));
   };
 }

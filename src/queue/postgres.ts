@@ -16,7 +16,7 @@ export async function connectPostgres(url: Secret, trouble: Trouble): Promise<Co
   const { host, port } = new pg.Client(config);
   const place = `${host}:${port}`;
   await prepare(config, place);
-  const pool = waitingPool({ ...config, ...POOL }, trouble);
+  const pool = waitingPool({ ...config, ...POOL }, trouble, () => migrateOnce(config));
   return {
     kind: 'postgres',
     place,
@@ -24,8 +24,8 @@ export async function connectPostgres(url: Secret, trouble: Trouble): Promise<Co
     async ping() {
       await pool.query('SELECT 1');
     },
-    // The server vacuums by itself; but somebody may have dropped the schema while we were running.
-    upkeep: () => prepare(config, place),
+    // The server vacuums by itself, and the pool makes a schema again that somebody dropped.
+    upkeep: async () => {},
     drop: () => pool.abandon(),
   };
 }

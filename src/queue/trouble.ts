@@ -7,7 +7,7 @@ const QUIET_MS = 60_000;
 /** Distinct messages that are remembered: more than any server has to say. */
 const REMEMBERED = 100;
 
-export function watchTrouble(log: Logger, now: () => number = Date.now): Trouble {
+export function watchTrouble(log: Logger, now: () => number = () => performance.now()): Trouble {
   const said = new Map<string, { at: number; again: number }>();
   let isAway = false;
   const report = (error: Error): void => {

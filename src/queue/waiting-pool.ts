@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
 import { within } from '../base/within.ts';
@@ -13,14 +14,19 @@ export interface WaitingPool extends PgPool {
 /**
  * Sessions of a PostgreSQL server whose queries wait while it is away, as those to Redis do: pg's own pool fails them, and BullMQ would
  * then count a job that was done as failed. A query that was under way when the connection broke is sent again, for nobody can
- * know what became of it: a bell may ring twice.
+ * know what became of it: a job may be enqueued twice. `repair` fails as long as the server is of no use, and makes the schema anew
+ * where somebody dropped it.
  */
-export function waitingPool(config: pg.PoolConfig, trouble: Trouble): WaitingPool {
+export function waitingPool(
+  config: pg.PoolConfig,
+  trouble: Trouble,
+  repair: () => Promise<void>,
+): WaitingPool {
   const closing = new AbortController();
   const pool = new pg.Pool(config);
   pool.on('error', trouble.away);
   const listeners = new Set<pg.Client>();
-  const patiently = patience(trouble, closing.signal);
+  const patiently = patience(trouble, closing.signal, repair);
 
   // Not from the pool: a worker keeps its session for good.
   const connect = async (): Promise<PgPoolClient> => {
@@ -52,7 +58,31 @@ export function waitingPool(config: pg.PoolConfig, trouble: Trouble): WaitingPoo
   });
 }
 
-function patience(trouble: Trouble, closing: AbortSignal) {
+/** However many queries wait, the server is asked by one of them alone, less and less often: each on its own made 50 calls a second. */
+function patience(trouble: Trouble, closing: AbortSignal, repair: () => Promise<void>) {
+  let repairing: Promise<void> | null = null;
+  const repaired = async (): Promise<void> => {
+    for (let failures = 0; !closing.aborted; failures++) {
+      try {
+        return await repair();
+      } catch (error) {
+        if (!closing.aborted) trouble.away(error instanceof Error ? error : new Error(String(error)));
+        await pauseAfter(failures, closing);
+      }
+    }
+  };
+  const recover = async (error: Error, failures: number): Promise<void> => {
+    if (isAway(error) || isSchemaGone(error)) {
+      if (!closing.aborted) trouble.away(error);
+      repairing ??= repaired().finally(() => {
+        repairing = null;
+      });
+      await repairing;
+    } else trouble.report(error);
+    await delay(failures === 0 ? 0 : Math.min(50 * 2 ** failures, LONGEST_PAUSE_MS), undefined, {
+      signal: closing,
+    }).catch(() => undefined);
+  };
   return async <T>(attempt: () => Promise<T>): Promise<T> => {
     for (let failures = 0; ; failures++) {
       refuseIfClosed(closing);
@@ -61,13 +91,17 @@ function patience(trouble: Trouble, closing: AbortSignal) {
         trouble.over();
         return result;
       } catch (error) {
-        if (!isAway(error)) throw error;
-        if (!closing.aborted) trouble.away(error);
-        await pauseAfter(failures, closing);
+        if (!canBeRepeated(error) || (isSchemaGone(error) && failures === MOST_REPAIRS)) throw error;
+        await recover(error, failures);
       }
     }
   };
 }
+
+/** Of one query that fails although the server answers others: on a full disk, say. */
+const LONGEST_PAUSE_MS = 15_000;
+/** A query that misses a table after so many repairs asks for one that the schema never had. */
+const MOST_REPAIRS = 5;
 
 async function connected(config: pg.ClientConfig, trouble: Trouble): Promise<pg.Client> {
   const client = new pg.Client(config);
@@ -91,5 +125,26 @@ const AWAY_TEXTS =
 export function isAway(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isAway);
-  return AWAY_CODES.test((error as NodeJS.ErrnoException).code ?? '') || AWAY_TEXTS.test(error.message);
+  return AWAY_CODES.test(codeOf(error)) || AWAY_TEXTS.test(error.message);
+}
+
+/**
+ * Rolled back as a whole, and free to be tried again: no space, no memory, read-only, and a deadlock. Two workers that promote the same
+ * delayed jobs deadlock in BullMQ's own statement that completes a job; without this it counts a job that is done as failed.
+ */
+const ROLLED_BACK = /^(53[12]00|25006|40P01|40001)$/;
+
+function canBeRepeated(error: unknown): error is Error {
+  return (
+    isAway(error) || (error instanceof Error && (ROLLED_BACK.test(codeOf(error)) || isSchemaGone(error)))
+  );
+}
+
+/** Schema, table and function, in the order in which PostgreSQL misses them while somebody drops them. */
+function isSchemaGone(error: unknown): boolean {
+  return error instanceof Error && /^(3F000|42P01|42883)$/.test(codeOf(error));
+}
+
+function codeOf(error: Error): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
 }

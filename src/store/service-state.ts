@@ -10,9 +10,9 @@ import { openMirror } from './open.ts';
 export interface ServiceState {
   /** Made once; keeps mirrors apart that share a queue. */
   readonly mirrorId: string;
-  /** Until when the upstream wants no calls, in milliseconds since the epoch; 0 when it never said so. */
-  closedUntil(): number;
-  closeUntil(time: number): void;
+  /** When the upstream last asked for no calls, and until when; null when it never did. */
+  closing(): Closing | null;
+  noteClosing(closing: Closing): void;
   lastHousekeepingAt(): number | null;
   noteHousekeeping(now: number): void;
   /** Browser sessions that ended before their time; each is forgotten when that time has come. */
@@ -29,6 +29,12 @@ export interface EndedSessions {
   add(id: string, until: number, now: number): void;
 }
 
+/** In milliseconds since the epoch. */
+export interface Closing {
+  askedAt: number;
+  until: number;
+}
+
 export interface LastPass {
   resource: Resource;
   mode: PassMode;
@@ -37,6 +43,12 @@ export interface LastPass {
   finishedAt: number | null;
   /** A sweep was cut short and waits to be taken up. */
   unfinished: boolean;
+}
+
+/** There is one for every list, though it may say that there was none. */
+export function lastSweep(passes: readonly LastPass[], resource: Resource): LastPass {
+  const none = { resource, mode: 'sweep', startedAt: null, finishedAt: null, unfinished: false } as const;
+  return passes.find((pass) => pass.resource === resource && pass.mode === 'sweep') ?? none;
 }
 
 export interface UnderWay {
@@ -56,8 +68,11 @@ export function openServiceState(options: OpenOptions): ServiceState {
      WHERE resource = ? AND mode = 'sweep' AND outcome = 'running' ORDER BY id DESC LIMIT 1`);
   return {
     mirrorId: notes.get('mirror_id') ?? '',
-    closedUntil: () => Number(notes.get('upstream_closed_until') ?? 0),
-    closeUntil: (time) => notes.raise('upstream_closed_until', Math.round(time)),
+    closing() {
+      const text = notes.get('upstream_closed');
+      return text === undefined ? null : (JSON.parse(text) as Closing);
+    },
+    noteClosing: (closing) => notes.putLater('upstream_closed', JSON.stringify(closing)),
     lastHousekeepingAt() {
       const text = notes.get('housekeeping_at');
       return text === undefined ? null : Number(text);
@@ -79,14 +94,16 @@ function notesIn(db: Db) {
   const write = db.prepare(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   );
-  // Two processes may hear of different times: the later one holds, whoever writes last.
+  // Two processes may hear of different times: the later one holds, whoever writes last. One that was asked for after the moment at
+  // hand was written while the clock was ahead, and goes.
   const writeLater = db.prepare(`
     INSERT INTO meta (key, value) VALUES (?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value WHERE CAST(value AS INTEGER) < CAST(excluded.value AS INTEGER)`);
+    ON CONFLICT DO UPDATE SET value = excluded.value
+      WHERE value ->> 'until' < excluded.value ->> 'until' OR value ->> 'askedAt' > excluded.value ->> 'askedAt'`);
   return {
     get: (key: string) => read.get(key),
     put: (key: string, value: string): void => void write.run(key, value),
-    raise: (key: string, value: number): void => void writeLater.run(key, String(value)),
+    putLater: (key: string, json: string): void => void writeLater.run(key, json),
   };
 }
 

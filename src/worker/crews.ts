@@ -5,8 +5,8 @@ import { unlessStopped } from '../base/unless-stopped.ts';
 import { FIRST_TICK, ring } from './schedules.ts';
 import { type Crew, startWorker } from './workers.ts';
 
-/** Both lists, a head and a sweep of each: none waits for another. */
-const PASSES_AT_ONCE = 4;
+/** Both lists, of each a head, a sweep and the two that a person can ask for: a slot for every job that the queue can hold. */
+const PASSES_AT_ONCE = 8;
 
 /** Workers for everything but ticks and sending, which one process of a mirror does. */
 export function startWorkers(context: JobContext): Crew[] {
@@ -28,7 +28,7 @@ export function startTicks(context: JobContext, schedules: readonly Schedule[], 
     queue: 'ticks' as const,
     async run() {
       await unlessStopped(signal, work());
-      activity.lastTickAt = app.clock.now();
+      activity.lastTickAt = app.clock.monotonic();
       onFirst();
     },
   });

@@ -1,6 +1,7 @@
 import type { JobContext } from '../../jobs/context.ts';
 import { isOverdue, rhythmOf } from '../../jobs/freshness.ts';
 import { HOUSEKEEPING_RING, type Ring, type Schedule, sweepRing } from '../../jobs/schedules.ts';
+import { pastOrNull } from '../base/clock.ts';
 import type { LastPass } from '../store/service-state.ts';
 import { keepSchedules, ring } from './schedules.ts';
 
@@ -12,7 +13,8 @@ const DAY_MS = 86_400_000;
  */
 export async function heal(context: JobContext, schedules: readonly Schedule[]): Promise<void> {
   const { app, backend, dispatcher } = context;
-  const { set, removed } = await keepSchedules(backend, schedules, app.clock.now());
+  const { set, removed, startedOver } = await keepSchedules(backend, schedules, app.clock.now());
+  if (startedOver) app.log.warn('the queue was filled while the clock was ahead: it starts over');
   if (set.length + removed.length > 0)
     app.log.info({ set, removed }, 'the schedules of the queue follow the settings');
   for (const one of missing(context)) await ring(backend, one);
@@ -25,10 +27,10 @@ function missing(context: JobContext): Ring[] {
   const last = app.state.lastHousekeepingAt();
   // A new mirror has nothing to keep in order, and better things to do.
   if (last === null) app.state.noteHousekeeping(now);
-  const isDue = last !== null && last < now - DAY_MS;
+  const isOld = last !== null && (pastOrNull(last, now) ?? 0) < now - DAY_MS;
   return [
     ...overdueSweeps(context).map(({ resource }) => sweepRing(resource)),
-    ...(isDue ? [HOUSEKEEPING_RING] : []),
+    ...(isOld ? [HOUSEKEEPING_RING] : []),
   ];
 }
 

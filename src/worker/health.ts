@@ -1,3 +1,4 @@
+import { pastOrNull } from '../base/clock.ts';
 import type { Resource } from '../contract/resources.ts';
 import type { BackendKind } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/seam.ts';
@@ -93,8 +94,19 @@ function judgeList(list: ListProgress, progress: Progress): Verdict {
   const { lastSweepAt, running } = list;
   const under = running ? `, a ${running.mode} has run for ${span(now - running.since)}` : '';
   if (lastSweepAt === null) return bad(firstSweep(list, now));
+  if (pastOrNull(lastSweepAt, now) === null)
+    return judgeUndated(`${datedAhead(now, lastSweepAt)}${under}`, list, now);
   const detail = `the last complete sweep ended ${ago(now, lastSweepAt)}${under}`;
   return now <= staleAt(list, lastSweepAt) ? good(detail) : bad(`${detail}; that is too long ago`);
+}
+
+/** Nobody knows how old the mirror is; another sweep is due since somebody noticed, and has as long as any other. */
+function judgeUndated(detail: string, list: ListProgress, now: number): Verdict {
+  return now <= staleAt(list, list.sweepDueAt) ? good(detail) : bad(`${detail}; the next one takes too long`);
+}
+
+function datedAhead(now: number, time: number): string {
+  return `the last complete sweep is dated ${span(time - now)} ahead of the clock, which was set since; another is due`;
 }
 
 function firstSweep({ running, sweepDueAt }: ListProgress, now: number): string {

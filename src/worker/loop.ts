@@ -10,20 +10,27 @@ export interface LoopOptions {
   log: Logger;
 }
 
+/** What fails is tried less and less often, up to this. Longer periods stay as they are. */
+const LONGEST_BACKOFF_MS = 5000;
+
 /** Does something again and again until told to stop. What fails is logged, once for as long as it fails the same way. */
 export async function loop(options: LoopOptions, step: () => Promise<unknown>): Promise<void> {
   const { name, everyMs, clock, signal, log } = options;
   let said: string | null = null;
+  let failures = 0;
   while (!signal.aborted) {
     try {
       await step();
       said = null;
+      failures = 0;
     } catch (error) {
       const reason = messageOf(error);
       if (!signal.aborted && reason !== said) log.error({ code: codeOf(error) }, `${name}: ${reason}`);
       said = reason;
+      failures++;
     }
-    await pause(clock, everyMs, signal);
+    const backoff = failures === 0 ? 0 : Math.min(everyMs * 2 ** failures, LONGEST_BACKOFF_MS);
+    await pause(clock, Math.max(everyMs, backoff), signal);
   }
 }
 

@@ -3,10 +3,11 @@ import { rhythmOf, sweepDueAt } from '../../jobs/freshness.ts';
 import { within } from '../base/within.ts';
 import { RESOURCES, type Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import type { LastPass, UnderWay } from '../store/service-state.ts';
+import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';
 import type { ListProgress, Progress } from './health.ts';
 
 export interface ProgressOptions {
+  /** On the monotonic clock. */
   startedAt: number;
   tickEveryMs: number;
   /** Null until the queue is open. */
@@ -25,27 +26,38 @@ const SIGN_OF_LIFE_MS = 60_000;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
 export function progressReader(context: WorkContext, options: ProgressOptions): () => Promise<Progress> {
+  const { app, activity } = context;
   const foreign = foreignPasses(context);
+  const dueSince = overdueLists(context, options.startedAt);
   return async () => {
-    const { app, activity } = context;
     const now = app.clock.now();
+    // What this process measured on the monotonic clock, as times beside those that are stored.
+    const offset = now - app.clock.monotonic();
+    const timed = (at: number | null): number | null => (at === null ? null : at + offset);
     const open = options.queue();
     // Before the first tick the service is not ready anyway, and whoever asks would keep an embedded queue from that tick.
     const depth = open && (activity.lastTickAt === null ? await answering(open) : await queueDepth(open));
     const { since, count } = await app.outbox.due(now, 1);
     return {
       now,
-      startedAt: options.startedAt,
-      lastTickAt: activity.lastTickAt,
+      startedAt: options.startedAt + offset,
+      lastTickAt: timed(activity.lastTickAt),
       tickEveryMs: options.tickEveryMs,
-      lists: RESOURCES.map((resource) => ({
-        ...listProgress(context, resource, options.startedAt),
-        running: activity.passes.get(resource) ?? foreign(resource),
-      })),
+      lists: RESOURCES.map((resource) => {
+        const running = activity.passes.get(resource) ?? foreign(resource);
+        return {
+          ...listProgress(context, resource, (last) => dueSince(last) + offset),
+          running: running && {
+            ...running,
+            since: running.since + offset,
+            lastPageAt: running.lastPageAt + offset,
+          },
+        };
+      }),
       outbox: {
         due: count,
         oldestDueAt: since,
-        lastAttemptAt: activity.lastAttemptAt,
+        lastAttemptAt: timed(activity.lastAttemptAt),
         paused: await app.outbox.paused(),
         isSender: open?.isSender() ?? false,
       },
@@ -55,19 +67,36 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
   };
 }
 
-function listProgress({ app }: WorkContext, resource: Resource, startedAt: number): ListProgress {
-  const last = app.state.lastPasses().find((pass) => pass.resource === resource && pass.mode === 'sweep');
+function listProgress(
+  { app }: WorkContext,
+  resource: Resource,
+  dueSince: (last: LastPass) => number,
+): Omit<ListProgress, 'running'> {
+  const last = lastSweep(app.state.lastPasses(), resource);
   return {
     resource,
-    lastSweepAt: last?.finishedAt ?? null,
-    sweepDueAt: (last && sweepDueAt(last, rhythmOf(app.settings))) ?? startedAt,
-    usualSweepMs: last ? durationOf(last) : 0,
-    running: null,
+    lastSweepAt: last.finishedAt,
+    sweepDueAt: sweepDueAt(last, rhythmOf(app.settings), app.clock.now()) ?? dueSince(last),
+    usualSweepMs: durationOf(last),
   };
 }
 
+/** The clock may have been set between the two. */
 function durationOf({ startedAt, finishedAt }: LastPass): number {
-  return startedAt === null || finishedAt === null ? 0 : finishedAt - startedAt;
+  return startedAt === null || finishedAt === null ? 0 : Math.max(0, finishedAt - startedAt);
+}
+
+/** Since when a list of which the age is not known has been due, on the monotonic clock: our start, or when the clock was set. */
+function overdueLists({ app }: WorkContext, startedAt: number): (last: LastPass) => number {
+  const noticed = new Map<Resource, { finishedAt: number; at: number }>();
+  return ({ resource, finishedAt }) => {
+    if (finishedAt === null) return startedAt;
+    const known = noticed.get(resource);
+    if (known?.finishedAt === finishedAt) return known.at;
+    const at = app.clock.monotonic();
+    noticed.set(resource, { finishedAt, at });
+    return at;
+  };
 }
 
 type Depth = Progress['queue']['depth'];
@@ -96,7 +125,7 @@ export async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> 
 function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPass | null {
   const seen = new Map<Resource, UnderWay & { at: number }>();
   return (resource) => {
-    const now = app.clock.now();
+    const now = app.clock.monotonic();
     const found = app.state.sweepUnderWay(resource);
     if (!found) return null;
     const before = seen.get(resource);
@@ -104,6 +133,7 @@ function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPas
     const at = isSame ? before.at : now;
     seen.set(resource, { ...found, at });
     if (now - at > SIGN_OF_LIFE_MS) return null;
-    return { mode: 'sweep', since: found.startedAt, lastPageAt: at };
+    const ranFor = app.clock.now() - found.startedAt;
+    return { mode: 'sweep', since: now - Math.max(0, ranFor), lastPageAt: at };
   };
 }

@@ -1,15 +1,18 @@
 import type { JobSchedulerJson, Queue } from 'bullmq';
-import type { Rhythm } from '../../jobs/freshness.ts';
+import { QUEUES } from '../../jobs/context.ts';
+import { isPlannedAhead, type Rhythm } from '../../jobs/freshness.ts';
 import type { Schedule } from '../../jobs/schedules.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 
 export interface ScheduleChanges {
   set: string[];
   removed: string[];
+  /** Whether everything in the queue was dropped, because it was planned by a clock that was ahead. */
+  startedOver: boolean;
 }
 
-/** A scheduler whose next tick is this far in the past has lost it: nothing would ever ring again. */
-const LOST_MS = 60_000;
+/** A scheduler whose next tick is this far in the past has lost it: nothing would ever be enqueued again. */
+const LOST_MS = 30_000;
 
 /** Makes the queue's schedules those of the settings: what is missing or different is set, what nobody wants is removed. */
 export async function keepSchedules(
@@ -18,10 +21,15 @@ export async function keepSchedules(
   now: number,
 ): Promise<ScheduleChanges> {
   const queue = backend.queue('ticks');
-  const found = new Map((await queue.getJobSchedulers()).map((scheduler) => [scheduler.key, scheduler]));
-  const changes: ScheduleChanges = { set: [], removed: [] };
+  let found = await schedulersOf(queue);
+  const isAhead = wanted.some(({ id, rhythm }) => isPlanned(found.get(id), rhythm, now) === 'ahead');
+  if (isAhead) {
+    await startOver(backend);
+    found = new Map();
+  }
+  const changes: ScheduleChanges = { set: [], removed: [], startedOver: isAhead };
   for (const { id, rhythm } of wanted) {
-    if (isAsWanted(found.get(id), rhythm, now)) continue;
+    if (isPlanned(found.get(id), rhythm, now) === 'well') continue;
     await set(queue, id, rhythm);
     changes.set.push(id);
   }
@@ -33,10 +41,34 @@ export async function keepSchedules(
   return changes;
 }
 
-function isAsWanted(found: JobSchedulerJson | undefined, rhythm: Rhythm, now: number): boolean {
-  if (found === undefined || (found.next ?? 0) < now - LOST_MS) return false;
+async function schedulersOf(queue: Queue): Promise<Map<string, JobSchedulerJson>> {
+  return new Map((await queue.getJobSchedulers()).map((scheduler) => [scheduler.key, scheduler]));
+}
+
+function isPlanned(
+  found: JobSchedulerJson | undefined,
+  rhythm: Rhythm,
+  now: number,
+): 'well' | 'badly' | 'ahead' {
+  if (found === undefined || !isOfRhythm(found, rhythm)) return 'badly';
+  const next = found.next ?? 0;
+  if (isPlannedAhead(next, rhythm, now)) return 'ahead';
+  return next < now - LOST_MS ? 'badly' : 'well';
+}
+
+function isOfRhythm(found: JobSchedulerJson, rhythm: Rhythm): boolean {
   if ('every' in rhythm) return Number(found.every) === rhythm.every;
   return found.pattern === rhythm.pattern && found.tz === rhythm.tz;
+}
+
+/**
+ * Empties every queue of the mirror. A tick that is planned further ahead than its turn shows that the clock was ahead while this queue was
+ * written. Then delayed jobs, rate limits, locks and the check for stalled jobs may wait for that time too, and BullMQ has no call to
+ * set them right; but whatever a queue holds is enqueued again from the mirror. The ticks go last: as long as they stand, a process
+ * that was killed in between finds out again.
+ */
+async function startOver(backend: QueueBackend): Promise<void> {
+  for (const name of QUEUES.toReversed()) await backend.queue(name).obliterate({ force: true });
 }
 
 async function set(queue: Queue, id: string, rhythm: Rhythm): Promise<void> {

@@ -57,7 +57,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   // At once, and not when it is closed: from the first signal on nothing new begins.
   options.signal?.addEventListener('abort', () => stop.abort(stopped()), { once: true });
   const work = workContext(app, options.metrics, periods, stop.signal);
-  const startedAt = app.clock.now();
+  const startedAt = app.clock.monotonic();
   const early = firstSweeps(work);
   let machinery: Machinery | null = null;
   const opening = openUnlessStopped(options, stop.signal).then((backend) => {

@@ -17,13 +17,13 @@ export function startWorker(
   settings: WorkerSettings,
 ): Crew {
   const running = new Set<Promise<unknown>>();
-  const run = async (job: Job, token: string | undefined): Promise<unknown> => {
+  const run = async (job: Job): Promise<unknown> => {
     const definition = jobs.find(({ name }) => name === job.name);
     if (!definition) throw new Error(`nobody knows a job called ${job.name}`);
-    return await definition.run(context, job, token);
+    return await definition.run(context, job);
   };
-  const noted: Processor = async (job, token, _signal) => {
-    const work = run(job, token);
+  const noted: Processor = async (job, _token, _signal) => {
+    const work = run(job);
     running.add(work);
     try {
       return await work;

@@ -270,7 +270,10 @@ describe('a create that is throttled', () => {
 
   it('does not connect at all while the gate is closed, also after a restart', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
-    const outcome = await clientOf(t, upstream.url, { gate: createGate(NOW + 5_000) }).create(DRAFT);
+    const clock = fakeClock();
+    const memory = { read: () => ({ askedAt: NOW, until: NOW + 5_000 }), write: () => {} };
+    const gate = createGate(clock, { memory });
+    const outcome = await clientOf(t, upstream.url, { clock, gate }).create(DRAFT);
     assert.equal(kind(outcome), 'throttled null');
     assert.equal(upstream.connections(), 0);
   });

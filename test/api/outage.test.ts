@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createGate } from '../../src/api/gate.ts';
+import { type Closing, createGate, type GateMemory } from '../../src/api/gate.ts';
 import { watchForOutage } from '../../src/api/outage.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { fakeClock } from '../support/clock.ts';
 import { clientOf, DRAFT, envelope, failureOf, json, startUpstream } from './support/upstream.ts';
 
@@ -45,7 +46,7 @@ describe('an outage', () => {
   it('stops creates before they are sent, as failures to connect and not as throttling', async (t) => {
     const upstream = await startUpstream(t, (_request, response) => json(response, {}, 503));
     const clock = fakeClock();
-    const gate = createGate(0, { outage: watchForOutage({ random: () => 1 }) });
+    const gate = createGate(clock, { outage: watchForOutage({ random: () => 1 }) });
     const client = clientOf(t, upstream.url, { clock, gate });
     const outcomes = [];
     for (let n = 0; n < 5; n++) outcomes.push((await client.create(DRAFT)).outcome);
@@ -61,7 +62,7 @@ describe('an outage', () => {
       n <= 4 ? json(response, {}, 500) : json(response, envelope([1])),
     );
     const clock = fakeClock();
-    const gate = createGate(0, { outage: watchForOutage({ random: () => 1 }) });
+    const gate = createGate(clock, { outage: watchForOutage({ random: () => 1 }) });
     const client = clientOf(t, upstream.url, { clock, gate });
     for (let n = 0; n < 3; n++) await client.create(DRAFT);
     const began = clock.now();
@@ -73,32 +74,68 @@ describe('an outage', () => {
   it('is not made by calls that we called off ourselves', async (t) => {
     const upstream = await startUpstream(t, () => undefined);
     const outage = watchForOutage({ threshold: 1 });
-    const client = clientOf(t, upstream.url, { gate: createGate(0, { outage }) });
+    const client = clientOf(t, upstream.url, { gate: createGate(systemClock, { outage }) });
     await failureOf(client.page('posts', '', AbortSignal.timeout(50)));
     assert.equal(outage.until(), 0);
   });
 });
 
 describe('a gate with a memory', () => {
-  it('is closed for everyone who shares it, and after a restart', () => {
-    let kept = 0;
-    const memory = {
+  const HOUR = 3_600_000;
+  const shared = (start: Closing | null = null) => {
+    let kept = start;
+    const memory: GateMemory = {
       read: () => kept,
-      write: (until: number) => {
-        kept = until;
+      write: (closing) => {
+        kept = closing;
       },
     };
-    const [first, second] = [createGate(0, { memory }), createGate(0, { memory })];
+    return { memory, kept: () => kept };
+  };
+
+  it('is closed for everyone who shares it, and after a restart', () => {
+    const clock = fakeClock(NOW);
+    const { memory, kept } = shared();
+    const [first, second] = [createGate(clock, { memory }), createGate(clock, { memory })];
     first.closeUntil(NOW + 5000);
+    assert.deepEqual(kept(), { askedAt: NOW, until: NOW + 5000 });
     assert.equal(second.closedUntil(NOW), NOW + 5000);
-    second.closeUntil(NOW + 1000);
-    assert.equal(kept, NOW + 5000, 'a shorter wait does not replace a longer one');
-    assert.equal(createGate(0, { memory }).closedUntil(NOW), NOW + 5000);
-    assert.equal(createGate(0, { memory }).outageUntil(NOW), null);
+    assert.equal(createGate(clock, { memory }).closedUntil(NOW), NOW + 5000);
+    assert.equal(createGate(clock, { memory }).outageUntil(NOW), null);
   });
 
-  it('does not stay closed for ever after the clock was set back', () => {
-    const memory = { read: () => NOW + 86_400_000, write: () => {} };
-    assert.equal(createGate(0, { memory }).closedUntil(NOW), null);
+  it('stays closed for as long as was asked, whatever the clock does meanwhile', () => {
+    for (const jump of [-24 * HOUR, -20 * 60_000, 20 * 60_000, 24 * HOUR]) {
+      const clock = fakeClock(NOW);
+      const { memory } = shared();
+      const [heard, read] = [createGate(clock, { memory }), createGate(clock, { memory })];
+      heard.closeUntil(NOW + HOUR);
+      read.closedUntil(NOW);
+      clock.advance(HOUR / 2);
+      clock.set(NOW + jump);
+      for (const gate of [heard, read]) assert.equal(gate.closedUntil(NOW + jump), NOW + jump + HOUR / 2);
+      clock.advance(HOUR / 2);
+      for (const gate of [heard, read]) assert.equal(gate.closedUntil(clock.now()), null);
+    }
+  });
+
+  it('believes no wait that was asked for in the future, and none that is longer than any we take', () => {
+    const clock = fakeClock(NOW);
+    const closings = [
+      { askedAt: NOW + 24 * HOUR, until: NOW + 25 * HOUR },
+      { askedAt: NOW + 60_000, until: NOW + 120_000 },
+      { askedAt: NOW - 1, until: NOW + 24 * HOUR },
+    ];
+    for (const closing of closings) assert.equal(createGate(clock, shared(closing)).closedUntil(NOW), null);
+  });
+
+  it('opens after an outage although the clock was set back', () => {
+    const clock = fakeClock(NOW);
+    const gate = createGate(clock, { outage: watchForOutage({ random: () => 1 }) });
+    for (let n = 0; n < 3; n++) gate.learn(null);
+    assert.equal(gate.outageUntil(NOW), NOW + 1000);
+    clock.set(NOW - 24 * HOUR);
+    clock.advance(1000);
+    assert.equal(gate.closedUntil(clock.now()), null);
   });
 });

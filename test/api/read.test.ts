@@ -400,6 +400,7 @@ describe('a read that is called off', () => {
     const controller = new AbortController();
     const clock = {
       now: () => 0,
+      monotonic: () => 0,
       sleep: (_: number, signal?: AbortSignal) =>
         new Promise<void>((_, reject) => {
           signal?.addEventListener('abort', () => reject(signal.reason));

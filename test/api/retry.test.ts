@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createGate } from '../../src/api/gate.ts';
 import { backoffMs, isTransientStatus, RETRY_DEFAULTS } from '../../src/api/retry.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { fakeClock } from '../support/clock.ts';
 import { timeline } from './support/timeline.ts';
 
@@ -35,20 +36,28 @@ describe('the wait between attempts', () => {
 });
 
 describe('the gate', () => {
+  const closed = (clock: Clock, until: number) => {
+    const gate = createGate(clock);
+    gate.closeUntil(until);
+    return gate;
+  };
+
   it('is open at first and closed until the latest moment it was told', async () => {
-    const gate = createGate();
+    const clock = fakeClock(0);
+    const gate = createGate(clock);
     assert.equal(gate.closedUntil(1), null);
     gate.closeUntil(5_000);
     gate.closeUntil(3_000);
-    assert.equal(gate.closedUntil(1), 5_000);
+    assert.equal(gate.closedUntil(0), 5_000);
+    clock.advance(5_000);
     assert.equal(gate.closedUntil(5_000), null);
   });
 
   it('lets a waiting call through once it opens, and not before a later closing ends', async () => {
     const clock = timeline(0);
-    const gate = createGate(1_000);
+    const gate = closed(clock, 1_000);
     let passed = false;
-    const waiting = gate.pass(clock, 60_000).then(() => {
+    const waiting = gate.pass(60_000).then(() => {
       passed = true;
     });
     await clock.runUntil(500);
@@ -63,7 +72,7 @@ describe('the gate', () => {
   it('turns a call away that would have to wait too long, and says until when', async () => {
     const clock = fakeClock(0);
     await assert.rejects(
-      createGate(3_600_000).pass(clock, 120_000),
+      closed(clock, 3_600_000).pass(120_000),
       /not to call before 1970-01-01T01:00:00\.000Z/,
     );
     assert.deepEqual(clock.slept, []);
@@ -72,7 +81,7 @@ describe('the gate', () => {
   it('lets go of a waiting call when it is called off', async () => {
     const clock = timeline(0);
     const controller = new AbortController();
-    const waiting = createGate(1_000).pass(clock, 60_000, controller.signal);
+    const waiting = closed(clock, 1_000).pass(60_000, controller.signal);
     const reason = new Error('enough');
     controller.abort(reason);
     await assert.rejects(waiting, reason);

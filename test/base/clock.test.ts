@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
+import { isDue, pastOrNull, systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
 
 const DAY = 86_400_000;
@@ -48,5 +48,21 @@ describe('the system clock', () => {
     const { signal } = new AbortController();
     for (let i = 0; i < 50; i++) await systemClock.sleep(0, signal);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
+  });
+});
+
+describe('a stored time', () => {
+  const NOW = 1_000_000;
+
+  it('that lies in the future is not known to be over, but for the step of a time server', () => {
+    assert.deepEqual(
+      [null, NOW - DAY, NOW, NOW + 3000, NOW + DAY].map((at) => pastOrNull(at, NOW)),
+      [null, NOW - DAY, NOW, NOW, null],
+    );
+  });
+
+  it('is due when it has come, and when nobody waits that long', () => {
+    const due = [NOW - 1, NOW, NOW + 1, NOW + 60_000, NOW + DAY].map((at) => isDue(at, NOW, 60_000));
+    assert.deepEqual(due, [true, true, false, false, true]);
   });
 });

@@ -75,7 +75,7 @@ export async function openReplica(
   const stored = openSqliteOutbox(place);
   const { signal } = new AbortController();
   const clock = systemClock;
-  const gate = createGate();
+  const gate = createGate(clock);
   const times = { createMs: 5000, settleMs: 10 };
   const sending = { store: stored, client, gate, clock, signal, ...times, random: Math.random };
   let sent: Promise<unknown> = Promise.resolve();

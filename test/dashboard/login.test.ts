@@ -206,6 +206,7 @@ function stillClock() {
   let tell: () => void = () => {};
   return {
     now: () => 0,
+    monotonic: () => 0,
     sleep: (_ms: number) =>
       new Promise<void>((resolve) => {
         asleep.push(resolve);

@@ -138,7 +138,7 @@ describe('the overview', () => {
 });
 
 describe('answers that are kept', () => {
-  const at = (state: { now: number }) => ({ ...systemClock, now: () => state.now });
+  const at = (state: { now: number }) => ({ ...systemClock, monotonic: () => state.now });
 
   it('are given again until the mirror changes or a minute has passed', async () => {
     const state = { now: 0, version: 1, computed: 0 };
@@ -161,7 +161,7 @@ describe('answers that are kept', () => {
     const slow = Promise.withResolvers<string>();
     const results = [Promise.resolve('old'), slow.promise];
     // Nobody's patience lasts: the sleep is over at once.
-    const clock = { now: () => state.now, sleep: async () => undefined };
+    const clock = { ...at(state), sleep: async () => undefined };
     const answers = keepAnswers({
       compute: () => results.shift() ?? assert.fail('asked once more than needed'),
       version: () => state.version,

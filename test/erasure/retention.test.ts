@@ -57,6 +57,14 @@ describe('rows that were deleted', () => {
     assert.deepEqual(done, { posts: 2, comments: 1, outbox: 0, users: 1, compacted: true });
   });
 
+  it('that are dated in the future, by a clock that was ahead, are kept for their time from now on', async (t) => {
+    const bench = await withDeletions(t);
+    assert.deepEqual(await bench.expire(HOUR, 30), NOTHING);
+    assert.deepEqual(await bench.expire(HOUR, 89), NOTHING);
+    const done = await bench.expire(HOUR, 90);
+    assert.deepEqual(done, { posts: 2, comments: 1, outbox: 0, users: 1, compacted: true });
+  });
+
   it('lose them at once where nothing is to be kept, in every file, with the people of whom nothing else is left', async (t) => {
     const bench = await withDeletions(t);
     const [sent = 0] = await bench.accept({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
@@ -50,6 +50,18 @@ describe('a scheduled export', () => {
       ['2025', 'latest.json', 'posts.csv'],
     );
     assert.equal(names.filter((name) => /^202601(0[3-9])T000000000Z$/.test(name)).length, KEPT_EXPORTS);
+  });
+
+  it('makes room by those that were named while the clock was ahead first', async (t) => {
+    const mirror = await openMirror(t);
+    const root = join(mirror.folder, 'exports');
+    const ahead = Array.from({ length: KEPT_EXPORTS }, (_, n) => `2027010${n + 1}T000000000Z`);
+    for (const name of ahead) mkdirSync(join(root, name), { recursive: true });
+    const { signal } = new AbortController();
+    const request = { root, format: 'csv', clock: fakeClock(), signal } as const;
+    const { folder, removed } = await exportOnSchedule(mirror.source(), request);
+    assert.deepEqual(removed, [ahead[0]]);
+    assert.ok(existsSync(folder));
   });
 
   it('that fails leaves no folder behind, and the latest one as it was', async (t) => {

@@ -30,8 +30,8 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
     const bench = benchFor(t);
     const backend = await openTarget({ url: redis.url, folder: '/nowhere', mirrorId: randomUUID() });
     t.after(() => backend.close());
-    const gate = createGate();
     const { store: outbox, clock } = bench;
+    const gate = createGate(clock);
     const dispatcher = createDispatcher({
       outbox,
       backend,

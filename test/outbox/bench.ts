@@ -62,7 +62,7 @@ export function benchFor(t: TestContext): Bench {
     for (const one of open) await one.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const gate = createGate();
+  const gate = createGate(clock);
   const times = { createMs: CREATE_MS, settleMs: SETTLE_MS };
   const context = { store, client: upstream.client, gate, clock, signal, ...times };
   let keys = 0;
@@ -112,7 +112,7 @@ export function impatient(clock: FakeClock, naps: number): Clock & { stopped: Er
   let left = naps;
   return {
     stopped,
-    now: () => clock.now(),
+    ...clock,
     async sleep(ms, signal) {
       if (left-- <= 0) throw stopped;
       await clock.sleep(ms, signal);

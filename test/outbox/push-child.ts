@@ -24,7 +24,7 @@ async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
   const limits = { createMs };
   const client = createClient({ baseUrl: url, auth: { kind: 'header' }, token: () => token, limits });
   const clock: Clock = {
-    now: () => systemClock.now(),
+    ...systemClock,
     async sleep(ms, signal) {
       process.stdout.write('sleeping\n');
       await systemClock.sleep(ms, signal);
@@ -34,7 +34,7 @@ async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
   const context = {
     store,
     client,
-    gate: createGate(),
+    gate: createGate(clock),
     clock,
     signal,
     createMs,

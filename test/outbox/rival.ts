@@ -21,7 +21,7 @@ export function rivalTo(store: OutboxStore, clock: Clock): Rival {
     async findsItTaken() {
       let looks = 0;
       const watching: Clock = {
-        now: () => clock.now(),
+        ...clock,
         sleep: async () => {
           if (++looks === 3) throw WATCHED;
         },
@@ -30,7 +30,7 @@ export function rivalTo(store: OutboxStore, clock: Clock): Rival {
       const context = {
         store,
         client,
-        gate: createGate(),
+        gate: createGate(watching),
         clock: watching,
         signal,
         createMs: 1,

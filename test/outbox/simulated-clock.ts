@@ -11,6 +11,7 @@ export function simulatedClock(start = Date.parse('2026-01-01T00:00:00.000Z')): 
   let now = start;
   const clock: SimulatedClock = {
     now: () => now,
+    monotonic: () => now,
     advance(ms) {
       now += ms;
     },

@@ -147,7 +147,7 @@ async function oneProcess(world: World): Promise<boolean> {
   const context: OutboxContext = {
     store: mortal(store, life),
     client: mortal(world.upstream.client, life),
-    gate: createGate(),
+    gate: createGate(world.clock),
     clock: world.clock,
     signal: new AbortController().signal,
     createMs: CREATE_MS,

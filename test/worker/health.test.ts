@@ -189,6 +189,30 @@ describe('a list', () => {
       /3 h ago; that is too long ago/,
     ],
     [
+      'is of unknown age when its last sweep is dated ahead, and has time for another',
+      { posts: { lastSweepAt: NOW + 24 * HOUR, sweepDueAt: NOW - 80 * SECOND } },
+      null,
+      /posts: the last complete sweep is dated 24 h ahead of the clock, which was set since; another is due/,
+    ],
+    [
+      'is stuck when that other one does not come',
+      { posts: { lastSweepAt: NOW + 24 * HOUR, sweepDueAt: NOW - 91 * SECOND } },
+      'posts',
+      /due for 91 s, and none runs/,
+    ],
+    [
+      'is too old when that other one does not end',
+      {
+        posts: {
+          lastSweepAt: NOW + 24 * HOUR,
+          sweepDueAt: NOW - HOUR,
+          running: running('sweep', HOUR, SECOND),
+        },
+      },
+      'posts',
+      /dated 24 h ahead .*a sweep has run for 60 min; the next one takes too long/,
+    ],
+    [
       'is old when the service was down for days',
       { startedAt: NOW - SECOND, posts: { lastSweepAt: NOW - 97 * HOUR, sweepDueAt: NOW - 96 * HOUR } },
       'posts',

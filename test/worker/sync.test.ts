@@ -85,10 +85,7 @@ describe('keeping the mirror fresh through the queue', skipUnless('redis-server'
     assert.ok(lock.ok);
     const service = await station.start();
     await until('the comments', () => service.app.state.lastPasses()[2]?.finishedAt !== null);
-    await until(
-      'a job that waits',
-      async () => (await service.backend.queue('sync').getDelayedCount()) === 1,
-    );
+    await until('a job that waits', async () => (await service.backend.queue('sync').getActiveCount()) === 1);
     lock.release();
     await until('the posts', () => hasSwept(service));
   });

@@ -47,7 +47,7 @@ export function openUploads({ folder, clock, limitBytes }: UploadOptions): Uploa
   const tidy = async (room: number): Promise<void> => {
     const oldest = [...uploads.values()].sort((a, b) => a.usedAt - b.usedAt);
     const isOver = (upload: Upload, rank: number): boolean =>
-      upload.usedAt <= clock.now() - KEEP_MS || rank < oldest.length - MOST + room;
+      upload.usedAt <= clock.monotonic() - KEEP_MS || rank < oldest.length - MOST + room;
     await Promise.all(oldest.filter(isOver).map(drop));
   };
   // Nobody has to come by for an abandoned file to go.
@@ -64,7 +64,7 @@ export function openUploads({ folder, clock, limitBytes }: UploadOptions): Uploa
       try {
         const headers = await headersOf(input.read());
         const upload = { id: randomUUID(), input, headers, rehearsal: null, committed: null };
-        const kept: Upload = { ...upload, usedAt: clock.now() };
+        const kept: Upload = { ...upload, usedAt: clock.monotonic() };
         uploads.set(kept.id, kept);
         return kept;
       } catch (error) {
@@ -74,8 +74,8 @@ export function openUploads({ folder, clock, limitBytes }: UploadOptions): Uploa
     },
     find(id) {
       const upload = uploads.get(id);
-      if (!upload || upload.usedAt <= clock.now() - KEEP_MS) throw gone();
-      upload.usedAt = clock.now();
+      if (!upload || upload.usedAt <= clock.monotonic() - KEEP_MS) throw gone();
+      upload.usedAt = clock.monotonic();
       return upload;
     },
     async close() {

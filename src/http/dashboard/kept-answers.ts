@@ -24,6 +24,8 @@ const MOST_KEYS = 40;
 const REST = { asked: 10, warmed: 50 };
 
 interface Entry<T> extends Kept<T> {
+  /** The same on the monotonic clock. */
+  began: number;
   version: number;
   tookMs: number;
 }
@@ -37,9 +39,9 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
   const underWay = new Map<string, Promise<Entry<T>>>();
 
   const isFresh = (entry: Entry<T>): boolean =>
-    entry.version === version() && clock.now() - entry.at < FRESH_MS;
+    entry.version === version() && clock.monotonic() - entry.began < FRESH_MS;
   const isSettled = (entry: Entry<T>, rest: number): boolean =>
-    isFresh(entry) || clock.now() - entry.at < entry.tookMs * rest;
+    isFresh(entry) || clock.monotonic() - entry.began < entry.tookMs * rest;
   const renew = (key: string): Promise<Entry<T>> => {
     const running = underWay.get(key);
     if (running !== undefined) return running;
@@ -49,9 +51,9 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
   };
   const work = async (key: string): Promise<Entry<T>> => {
     // Noted before: what is written meanwhile makes the answer an old one.
-    const [began, seen] = [clock.now(), version()];
+    const [at, began, seen] = [clock.now(), clock.monotonic(), version()];
     const value = await compute(key);
-    const entry = { value, at: began, version: seen, tookMs: clock.now() - began };
+    const entry = { value, at, began, version: seen, tookMs: clock.monotonic() - began };
     kept.delete(key);
     kept.set(key, entry);
     const [oldest] = kept.keys();
@@ -64,7 +66,7 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
       const last = kept.get(key);
       if (last && isSettled(last, REST.asked)) return last;
       const newest = renew(key);
-      if (!last || clock.now() - last.at > OLDEST_MS) return await newest;
+      if (!last || clock.monotonic() - last.began > OLDEST_MS) return await newest;
       const patience = new AbortController();
       const wait = clock.sleep(PATIENCE_MS, patience.signal).then(
         () => last,

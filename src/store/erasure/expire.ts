@@ -29,8 +29,14 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
       `SELECT id, creator_id FROM ${table}
         WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`,
     );
+  // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
+  const redate = (table: 'posts' | 'comments') =>
+    db.prepare(
+      `UPDATE ${table} SET deleted_at = $at WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at`,
+    );
   const mark = (table: 'posts' | 'comments') => db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`);
   const [posts, comments] = [due('posts'), due('comments')];
+  const redated = [redate('posts'), redate('comments')];
   const [markPost, markComment] = [mark('posts'), mark('comments')];
   const check = db.prepare('INSERT INTO users_to_check (user_id) VALUES (?) ON CONFLICT DO NOTHING');
   const sentAs = db
@@ -38,6 +44,7 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
     .pluck();
   return (before, at) => {
     rows.refresh();
+    for (const statement of redated) statement.run({ at });
     const counts: Expired = { posts: 0, comments: 0, outbox: 0 };
     for (const { id, creator_id } of posts.all(before, CHUNK)) {
       rows.post(id, at);

@@ -15,6 +15,7 @@ export function timeline(start = 0): Timeline {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     now: () => now,
+    monotonic: () => now,
     sleep(ms, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const sleeper = { at: now + ms, wake: resolve };
