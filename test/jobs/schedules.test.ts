@@ -72,7 +72,7 @@ describe('the schedules of a queue', skipUnless('redis-server'), () => {
   });
   after(() => redis.stop());
   const open = async (t: { after(undo: () => Promise<void>): void }): Promise<void> => {
-    backend = await openTarget({ url: redis.url, folder: '/nowhere', mirrorId: randomUUID() });
+    backend = await openTarget({ url: redis.url, dataDir: '/nowhere', mirrorId: randomUUID() });
     t.after(() => backend.close());
   };
   const found = async () =>

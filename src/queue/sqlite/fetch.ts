@@ -83,7 +83,7 @@ function claim({ file, queue, opts }: QueueScope, token: string, name: string | 
  * Delayed jobs whose time has come line up in the order of their times. One whose delay begins in the future was delayed by a clock
  * that was ahead: nobody knows when it would be due, so it is.
  */
-function promoteDue(file: QueueFile, queue: string, now: number): void {
+export function promoteDue(file: QueueFile, queue: string, now: number): void {
   const due = file.all<{ key: number; id: string }>(
     `SELECT key, id FROM job WHERE key IN (
        SELECT key FROM job WHERE queue = @queue AND state = 'delayed' AND rank <= @now
@@ -184,8 +184,13 @@ export function remainingLimit(file: QueueFile, queue: string): number {
 
 function consume(file: QueueFile, queue: string, duration: number, now: number): void {
   const window = openWindow(file, queue, now);
-  if (!window) return setWindow(file, queue, 1, now, now + duration);
-  file.run('UPDATE rate_limit SET points = points + 1 WHERE queue = ?', queue);
+  setWindow(
+    file,
+    queue,
+    (window?.points ?? 0) + 1,
+    window?.started_at ?? now,
+    window?.expire_at ?? now + duration,
+  );
 }
 
 function setWindow(

@@ -22,12 +22,24 @@ export function finishing(scope: QueueScope): Pick<IQueueBackend, Methods> {
   return {
     moveToCompleted: ({ id = '' }, returnValue, keep, token, fetchNext) =>
       finish(token, fetchNext, (now) =>
-        complete(scope, id, token, JSON.stringify(returnValue ?? null), keep, now),
+        complete(
+          scope,
+          id,
+          token,
+          JSON.stringify(returnValue ?? null),
+          keep ?? scope.opts.removeOnComplete,
+          now,
+        ),
       ),
     moveToFailed: ({ id = '' }, reason, keep, token, fetchNext, fields) =>
       finish(token, fetchNext, (now) => {
         const stacktrace = fields?.stacktrace as string | undefined;
-        fail(scope, { id, token, reason, stacktrace: stacktrace ?? null }, keep, now);
+        fail(
+          scope,
+          { id, token, reason, stacktrace: stacktrace ?? null },
+          keep ?? scope.opts.removeOnFail,
+          now,
+        );
       }),
     getMetrics: (kind, start = 0, end = -1) => file.read(() => metricsOf(scope, kind, start, end)),
   };

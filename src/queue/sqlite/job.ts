@@ -1,4 +1,11 @@
-import { ErrorCode, type JobJson, type JobProgress, type JobsOptions, UnrecoverableError } from 'bullmq';
+import {
+  ErrorCode,
+  type JobJson,
+  type JobProgress,
+  type JobsOptions,
+  type KeepJobs,
+  UnrecoverableError,
+} from 'bullmq';
 import type { QueueFile } from './queue-file.ts';
 
 /** What the methods of a backend share: the file, the name of its queue, and the options of its worker if it has one. */
@@ -10,6 +17,8 @@ export interface QueueScope {
     lockDuration?: number;
     stalledInterval?: number;
     maxStalledCount?: number;
+    removeOnComplete?: KeepJobs;
+    removeOnFail?: KeepJobs;
     limiter?: { max: number; duration: number };
     metrics?: { maxDataPoints?: number };
   };

@@ -1,6 +1,6 @@
 import { ErrorCode, type IQueueBackend } from 'bullmq';
 import { publish } from './events.ts';
-import { claimNext, remainingLimit } from './fetch.ts';
+import { claimNext, promoteDue, remainingLimit } from './fetch.ts';
 import { findJob, heldJob, type JobRow, jobError, nextSeq, type QueueScope } from './job.ts';
 import { childRetried } from './parents.ts';
 
@@ -58,6 +58,8 @@ export function moving(scope: QueueScope): Pick<IQueueBackend, Methods> {
     retryJob: (jobId, lifo, token = '', opts = {}) =>
       file.write(() => {
         const row = heldJob(scope, jobId, token, 'retryJob');
+        // What is due by now comes before what is tried again.
+        promoteDue(file, queue, Date.now());
         const { failedReason, stacktrace } = fieldsOf(opts.fieldsToUpdate);
         file.run(
           `UPDATE job SET attempts_made = attempts_made + 1, failed_reason = coalesce(?, failed_reason),

@@ -184,7 +184,10 @@ export class QueueFile extends EventEmitter {
 
   /** Other processes change the file without telling: its version is a read of shared memory, 10 microseconds. */
   #seeOthers(): void {
-    if (this.#waiters.size === 0) return this.#stopPolling();
+    if (this.#waiters.size === 0) {
+      this.#stopPolling();
+      return;
+    }
     const version = this.#dataVersion();
     if (version === this.#version) return;
     this.#version = version;

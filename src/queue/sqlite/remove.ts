@@ -100,8 +100,8 @@ function unprocessedBelow(file: QueueFile, { queue, id }: JobName): JobRow[] {
        VALUES (?, ?)
        UNION
        SELECT job.queue, job.id FROM tree
-         JOIN dependency ON parent_queue = tree.queue AND parent_id = tree.id AND status = 'pending'
-         JOIN job ON job.queue = child_queue AND job.id = child_id
+         JOIN dependency AS d ON d.parent_queue = tree.queue AND d.parent_id = tree.id AND d.status = 'pending'
+         JOIN job ON job.queue = d.child_queue AND job.id = d.child_id
        WHERE job.state NOT IN ('active', 'failed', 'completed') AND job.lock_token IS NULL)
      SELECT job.* FROM tree JOIN job USING (queue, id) WHERE NOT (job.queue = ? AND job.id = ?)`,
     queue,

@@ -119,7 +119,7 @@ function upsert(
   const hadJob =
     known?.next_run != null && removeIteration(scope, id, known.next_run, ['delayed', 'waiting']);
   const isKept = hadJob && opts.every && isSameEvery;
-  const next = freeSlot(scope, id, isKept ? Number(known?.next_run) : slot.next, opts.every);
+  const next = freeSlot(scope, id, isKept ? Number(known?.next_run) : slot.next, opts.every, hadJob);
   const offset = opts.every && givenOffset === undefined ? (known?.offset ?? slot.offset) : slot.offset;
   file.run(
     `INSERT INTO scheduler (queue, scheduler_id, name, next_run, pattern, every, tz, start_date, end_date, limit_count,
@@ -161,19 +161,25 @@ function removeIteration({ file, queue }: QueueScope, id: string, millis: number
   return removed > 0;
 }
 
-/** The job of this moment may be running or kept after its end: then the one after it, of a fixed interval, is taken. */
+/**
+ * The job of this moment may be running or kept after its end. Of a fixed interval the slot after it is taken; a pattern has no other,
+ * so the job that stood in for the one just removed makes room.
+ */
 function freeSlot(
   { file, queue }: QueueScope,
   id: string,
   millis: number,
   every: number | undefined,
+  mayReplace: boolean,
 ): number {
   const isFree = (at: number): boolean => !hasJob(file, queue, jobIdOf(id, at));
   if (isFree(millis)) return millis;
   const command = 'addJobScheduler';
-  if (!every) throw jobError(ErrorCode.SchedulerJobIdCollision, { command });
-  if (!isFree(millis + every)) throw jobError(ErrorCode.SchedulerJobSlotsBusy, { command });
-  return millis + every;
+  if (every && isFree(millis + every)) return millis + every;
+  if (every) throw jobError(ErrorCode.SchedulerJobSlotsBusy, { command });
+  if (!mayReplace) throw jobError(ErrorCode.SchedulerJobIdCollision, { command });
+  file.run('DELETE FROM job WHERE queue = ? AND id = ?', queue, jobIdOf(id, millis));
+  return millis;
 }
 
 interface Iteration {
