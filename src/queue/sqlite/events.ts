@@ -12,16 +12,21 @@ const READ_AT_ONCE = 100;
 
 /** Appends to the queue's event stream; part of the transaction that made it happen. */
 export function publish(file: QueueFile, queue: string, event: string, fields: Fields): number {
-  const row = file.get<{ id: number }>(
-    'INSERT INTO event (queue, event, data) VALUES (?, ?, ?) RETURNING id',
+  const id = newest(file, queue) + 1;
+  file.run(
+    'INSERT INTO event (queue, id, event, data) VALUES (?, ?, ?, ?)',
     queue,
+    id,
     event,
     JSON.stringify(fields),
   );
-  const id = row?.id ?? 0;
   if (id % TRIMMED_EVERY === 0) trim(file, queue, keptEvents(file, queue));
   file.touch(queue);
   return id;
+}
+
+function newest(file: QueueFile, queue: string): number {
+  return file.get<{ id: number | null }>('SELECT max(id) AS id FROM event WHERE queue = ?', queue)?.id ?? 0;
 }
 
 function keptEvents(file: QueueFile, queue: string): number {
@@ -32,34 +37,29 @@ function keptEvents(file: QueueFile, queue: string): number {
   return row ? Number(row.value) : KEPT;
 }
 
-function trim(file: QueueFile, queue: string, kept: number): number {
-  return file.run(
-    `DELETE FROM event WHERE queue = @queue AND id <= (
-       SELECT id FROM event WHERE queue = @queue ORDER BY id DESC LIMIT 1 OFFSET @kept)`,
-    { queue, kept },
-  );
+/** The newest stays in any case: the next one is counted on from it, and a listener misses nothing. */
+export function trim(file: QueueFile, queue: string, kept: number): number {
+  const last = newest(file, queue) - Math.max(kept, 1);
+  return file.run('DELETE FROM event WHERE queue = ? AND id <= ?', queue, last);
 }
 
 export function events({ file, queue }: QueueScope, waits: Waits): Pick<IQueueBackend, Methods> {
-  const newest = (): number =>
-    file.get<{ id: number | null }>('SELECT max(id) AS id FROM event WHERE queue = ?', queue)?.id ?? 0;
-  const after = (id: number) =>
-    file.all<{ id: number; event: string; data: string }>(
-      'SELECT id, event, data FROM event WHERE queue = ? AND id > ? ORDER BY id LIMIT ?',
-      queue,
-      id,
-      READ_AT_ONCE,
-    );
   return {
     publishEvent: ({ event, ...fields }) =>
       file.write(() => String(publish(file, queue, String(event), fields))),
     trimEvents: (maxLength) => file.write(() => trim(file, queue, maxLength)),
     async readEvents(id, blockTimeout) {
-      const cursor = id === '$' ? await file.read(newest) : Number.parseInt(id, 10);
-      const isOver = (): boolean => newest() > cursor;
+      const cursor = id === '$' ? await file.read(() => newest(file, queue)) : Number.parseInt(id, 10);
+      const isOver = (): boolean => newest(file, queue) > cursor;
       if (!(await file.read(isOver))) await waits.until(queue, isOver, blockTimeout || 5000);
       if (waits.isInterrupted) return null;
-      const rows = await file.read(() => after(cursor));
+      const rows = await file.read(() =>
+        file.all<{ id: number; event: string; data: string }>(
+          `SELECT id, event, data FROM event WHERE queue = ? AND id > ? ORDER BY id LIMIT ${READ_AT_ONCE}`,
+          queue,
+          cursor,
+        ),
+      );
       if (rows.length === 0) return null;
       return [['events', rows.map((row) => [String(row.id), flat(row.event, row.data)])]];
     },

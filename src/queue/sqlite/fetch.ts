@@ -21,7 +21,10 @@ type Methods =
 
 const LOCK_MS = 30_000;
 
-/** A hundred thousand jobs that are due at one moment are not to stop the event loop for a second. */
+/**
+ * A hundred thousand jobs that are due at one moment are not to stop the event loop for a second. Written into the statement: SQLite
+ * plans a statement anew whenever a bound LIMIT is set, which takes ten times as long as running this one.
+ */
 const PROMOTED_AT_ONCE = 1000;
 
 export function fetching(scope: QueueScope, waits: Waits): Pick<IQueueBackend, Methods> {
@@ -67,7 +70,7 @@ export function claimNext(scope: QueueScope, token: string, name: string | undef
 function claim({ file, queue, opts }: QueueScope, token: string, name: string | undefined, now: number) {
   return file.get<JobRow>(
     `UPDATE job SET state = 'active', lock_token = ?, locked_at = ?, locked_until = ?, processed_at = ?, processed_by = ?,
-                    attempts_started = attempts_started + 1
+                    attempts_started = attempts_started + 1, is_stall_suspect = 0
      WHERE key = (SELECT key FROM job WHERE queue = ? AND state = 'waiting' ORDER BY rank, seq LIMIT 1)
      RETURNING *`,
     token,
@@ -79,17 +82,13 @@ function claim({ file, queue, opts }: QueueScope, token: string, name: string | 
   );
 }
 
-/**
- * Delayed jobs whose time has come line up in the order of their times. One whose delay begins in the future was delayed by a clock
- * that was ahead: nobody knows when it would be due, so it is.
- */
+/** Delayed jobs whose time has come line up in the order of their times. */
 export function promoteDue(file: QueueFile, queue: string, now: number): void {
+  if (file.clockWentBack(now)) makeDue(file, now);
   const due = file.all<{ key: number; id: string }>(
-    `SELECT key, id FROM job WHERE key IN (
-       SELECT key FROM job WHERE queue = @queue AND state = 'delayed' AND rank <= @now
-       UNION ALL SELECT key FROM job WHERE queue = @queue AND state = 'delayed' AND delayed_at > @now)
-     ORDER BY rank, seq LIMIT @limit`,
-    { queue, now, limit: PROMOTED_AT_ONCE },
+    `SELECT key, id FROM job WHERE queue = ? AND state = 'delayed' AND rank <= ? ORDER BY rank, seq LIMIT ${PROMOTED_AT_ONCE}`,
+    queue,
+    now,
   );
   if (due.length === 0) return;
   let seq = count(file, 'seq', due.length) - due.length;
@@ -101,6 +100,13 @@ export function promoteDue(file: QueueFile, queue: string, now: number): void {
     );
     publish(file, queue, 'waiting', { jobId: id, prev: 'delayed' });
   }
+}
+
+/** A delay that begins in the future was set by a clock that was ahead. When it would be over is unknown, so it is. */
+function makeDue(file: QueueFile, now: number): void {
+  file.run(`UPDATE job SET process_at = @now, delayed_at = @now WHERE state = 'delayed' AND delayed_at > @now`, {
+    now,
+  });
 }
 
 interface Limits {

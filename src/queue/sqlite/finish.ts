@@ -61,14 +61,15 @@ function complete(
     throw jobError(ErrorCode.JobPendingChildren, { jobId: id, command: COMMAND });
   if (hasDependency(file, row, 'failed'))
     throw jobError(ErrorCode.JobHasFailedChildren, { jobId: id, command: COMMAND });
-  file.run(
-    `UPDATE job SET state = 'completed', return_value = ?, finished_at = ?, lock_token = NULL, locked_at = NULL,
-                    locked_until = NULL, attempts_made = attempts_made + 1
-     WHERE key = ?`,
-    value,
-    now,
-    row.key,
-  );
+  if (keep !== true)
+    file.run(
+      `UPDATE job SET state = 'completed', return_value = ?, finished_at = ?, lock_token = NULL, locked_at = NULL,
+                      locked_until = NULL, attempts_made = attempts_made + 1
+       WHERE key = ?`,
+      value,
+      now,
+      row.key,
+    );
   publish(file, queue, 'completed', { jobId: id, returnvalue: value, prev: 'active' });
   childCompleted(file, row, value);
   settle(scope, row, 'completed', keep, now);

@@ -61,6 +61,7 @@ class Lifecycle extends EventEmitter {
   readonly #scope: QueueScope;
   readonly #waits: Waits;
   readonly #isOwner: boolean;
+  #isReady = false;
 
   constructor(scope: QueueScope, waits: Waits, isOwner: boolean) {
     super();
@@ -70,8 +71,10 @@ class Lifecycle extends EventEmitter {
     this.#isOwner = isOwner;
   }
 
+  /** BullMQ asks before every job. */
   async waitUntilReady(): Promise<void> {
-    await this.#scope.file.read(() => this.#scope.file.get('SELECT 1'));
+    if (!this.#isReady) await this.#scope.file.read(() => this.#scope.file.get('SELECT 1'));
+    this.#isReady = true;
   }
 
   close(): Promise<void> {

@@ -211,10 +211,7 @@ function recoverStalled(scope: QueueScope): string[] {
     );
     publish(file, queue, 'stalled', { jobId: row.id });
   }
-  file.run(
-    `UPDATE job SET is_stall_suspect = (state = 'active') WHERE queue = ? AND (state = 'active' OR is_stall_suspect = 1)`,
-    queue,
-  );
+  file.run(`UPDATE job SET is_stall_suspect = 1 WHERE queue = ? AND state = 'active'`, queue);
   return stalled.map(({ id }) => id);
 }
 

@@ -57,6 +57,7 @@ export class QueueFile extends EventEmitter {
   #version: unknown;
   #poll: NodeJS.Timeout | undefined;
   #isTroubled = false;
+  #latest = Number.POSITIVE_INFINITY;
 
   private constructor(path: string) {
     super();
@@ -102,6 +103,13 @@ export class QueueFile extends EventEmitter {
   /** What waits for this queue has a look after the commit of the present transaction. */
   touch(queue: string): void {
     this.#touched.add(queue);
+  }
+
+  /** Also true for the first time that is seen: the clock may have been set while no process ran. */
+  clockWentBack(now: number): boolean {
+    const isBack = now < this.#latest;
+    this.#latest = now;
+    return isBack;
   }
 
   /** Adds somebody who waits; the returned function takes it away. */
@@ -304,6 +312,8 @@ function prepare(db: Database.Database): void {
   db.pragma('auto_vacuum = INCREMENTAL');
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
+  // 16 MB of journal instead of 4: every checkpoint waits for the disk.
+  db.pragma('wal_autocheckpoint = 4000');
   const create = db.transaction(() => {
     const version = Number(db.pragma('user_version', { simple: true }));
     if (version === 0) db.exec(SCHEMA);

@@ -1,6 +1,6 @@
 import { ErrorCode, type IQueueBackend } from 'bullmq';
 import { forgetDedup } from './dedup.ts';
-import { publish } from './events.ts';
+import { publish, trim } from './events.ts';
 import { findJob, type JobRow, jobError, type QueueScope } from './job.ts';
 import { hasDependency, type JobName, parentOf, releaseParent, unlink } from './parents.ts';
 import type { QueueFile } from './queue-file.ts';
@@ -147,7 +147,7 @@ function oldJobs({ file, queue }: QueueScope, state: string, before: number, lim
   );
 }
 
-const TABLES = ['scheduler', 'rate_limit', 'event', 'metrics', 'dedup', 'meta'];
+const TABLES = ['scheduler', 'rate_limit', 'metrics', 'dedup', 'meta'];
 
 /** One batch; 1 while there is more to do. */
 function obliterate({ file, queue }: QueueScope, count: number, force: boolean): number {
@@ -162,6 +162,7 @@ function obliterate({ file, queue }: QueueScope, count: number, force: boolean):
   );
   if (removed >= count) return 1;
   for (const table of TABLES) file.run(`DELETE FROM ${table} WHERE queue = ?`, queue);
+  trim(file, queue, 0);
   file.run('DELETE FROM counter WHERE name = ?', `id:${queue}`);
   return 0;
 }

@@ -50,7 +50,6 @@ CREATE TABLE job (
   UNIQUE (queue, id)
 );
 CREATE INDEX job_order ON job (queue, state, rank, seq);
-CREATE INDEX job_delayed_at ON job (queue, delayed_at) WHERE state = 'delayed';
 CREATE INDEX job_parent ON job (parent_queue, parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE TABLE dependency (
@@ -75,12 +74,12 @@ CREATE TABLE log (
 ) WITHOUT ROWID;
 
 CREATE TABLE event (
-  id    INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again, also after events were trimmed
-  queue TEXT NOT NULL,
-  event TEXT NOT NULL,
-  data  TEXT NOT NULL
-);
-CREATE INDEX event_queue ON event (queue, id);
+  queue TEXT    NOT NULL,
+  id    INTEGER NOT NULL,                       -- counted for each queue
+  event TEXT    NOT NULL,
+  data  TEXT    NOT NULL,
+  PRIMARY KEY (queue, id)
+) WITHOUT ROWID;
 
 CREATE TABLE dedup (
   queue     TEXT NOT NULL,
