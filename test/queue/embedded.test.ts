@@ -10,6 +10,8 @@ import { onFolder } from './conformance/on-folder.ts';
 import { queueConformance } from './conformance.ts';
 import { openTarget, type Target } from './target.ts';
 
+const HOUR = 3_600_000;
+
 describe('a queue in the data folder', () => {
   const station = onFolder();
   queueConformance(station);
@@ -101,6 +103,22 @@ describe('a queue in the data folder', () => {
       return lines.some((line) => line.includes('is damaged'));
     });
     await runsOneJob(backend);
+  });
+
+  it('runs what a clock that was ahead has delayed or limited, once it is put right', async (t) => {
+    const backend = await open(t, station.newTarget());
+    const queue = backend.queue('work');
+    const now = Date.now.bind(Date);
+    const ahead = t.mock.method(Date, 'now', () => now() + HOUR);
+    const job = await queue.add('later', {}, { delay: 1000 });
+    await queue.rateLimit(1000);
+    await queue.upsertJobScheduler('tick', { every: 1000 }, { name: 'tick' });
+    ahead.mock.restore();
+    let ticks = 0;
+    const count = async ({ name }: { name: string }): Promise<unknown> => name === 'tick' && ticks++;
+    backend.worker('work', count, { limiter: { max: 1000, duration: 1000 } });
+    await eventually('it is done', () => job.isCompleted());
+    await eventually('the schedule goes on', () => ticks > 1);
   });
 
   it('removes the folder that an earlier version had for its queue, and says so once', async (t) => {

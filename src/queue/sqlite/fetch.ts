@@ -104,9 +104,12 @@ export function promoteDue(file: QueueFile, queue: string, now: number): void {
 
 /** A delay that begins in the future was set by a clock that was ahead. When it would be over is unknown, so it is. */
 function makeDue(file: QueueFile, now: number): void {
-  file.run(`UPDATE job SET process_at = @now, delayed_at = @now WHERE state = 'delayed' AND delayed_at > @now`, {
-    now,
-  });
+  file.run(
+    `UPDATE job SET process_at = @now, delayed_at = @now WHERE state = 'delayed' AND delayed_at > @now`,
+    {
+      now,
+    },
+  );
 }
 
 interface Limits {
