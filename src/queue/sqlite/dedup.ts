@@ -1,6 +1,6 @@
 import type { DeduplicationOptions, IQueueBackend } from 'bullmq';
-import { insertJob, type NewJob } from './add.ts';
 import { publish } from './events.ts';
+import { insertJob, type NewJob } from './insert.ts';
 import { count, findJob, hasJob, type JobRow, type QueueScope } from './job.ts';
 import type { QueueFile } from './queue-file.ts';
 

@@ -1,6 +1,6 @@
 import { ErrorCode, type IQueueBackend, type JobsOptions, type RepeatableOptions } from 'bullmq';
-import { insertJob } from './add.ts';
 import { publish } from './events.ts';
+import { insertJob } from './insert.ts';
 import { hasJob, jobError, type QueueScope } from './job.ts';
 
 type Methods =
