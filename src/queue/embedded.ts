@@ -18,7 +18,11 @@ export async function openEmbedded(
   file.on('trouble', trouble.away);
   file.on('over', trouble.over);
   file.on('replaced', (what: string) => log.warn(`queue: ${what}`));
-  const ping = async (): Promise<void> => void (await file.read(() => file.get('SELECT 1 FROM job')));
+  // A write: on a full disk the file can still be read, and no job gets on.
+  const ping = async (): Promise<void> =>
+    void (await file.write(() =>
+      file.run(`INSERT OR REPLACE INTO counter (name, value) VALUES ('ping', 1)`),
+    ));
   try {
     await ping();
   } catch (error) {
