@@ -18,11 +18,10 @@ export async function openEmbedded(
   file.on('trouble', trouble.away);
   file.on('over', trouble.over);
   file.on('replaced', (what: string) => log.warn(`queue: ${what}`));
-  // A write: on a full disk the file can still be read, and no job gets on.
-  const ping = async (): Promise<void> =>
-    void (await file.write(() =>
-      file.run(`INSERT OR REPLACE INTO counter (name, value) VALUES ('ping', 1)`),
-    ));
+  const ping = async (): Promise<void> => {
+    if (file.trouble) throw file.trouble;
+    await file.read(() => file.get('SELECT 1 FROM job'));
+  };
   try {
     await ping();
   } catch (error) {

@@ -22,7 +22,7 @@ describe('a queue in a folder whose disk is full', skipUnless('prlimit'), () => 
     const before = count(/^done/);
     await limitFiles(child.pid, 'unlimited');
     await eventually('it goes on', () => count(/^done/) > before + 20);
-    assert.equal(count(/answers again/), 1);
+    await eventually('it says that it is over', () => count(/answers again/) === 1);
     assert.equal(count(/^failed/), 0);
     assert.deepEqual(readdirSync(dataDir).sort(), ['queue.db', 'queue.db-shm', 'queue.db-wal']);
   });

@@ -18,6 +18,9 @@ const LOCK_ATTEMPTS = 50;
 
 type SqliteError = InstanceType<typeof Database.SqliteError>;
 
+/** Longer than workers wait before they try again. */
+const TROUBLED_MS = 3000;
+
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 const SCHEMA_GONE = /no such (table|column)/;
 
@@ -56,7 +59,7 @@ export class QueueFile extends EventEmitter {
   #seenAt = 0;
   #version: unknown;
   #poll: NodeJS.Timeout | undefined;
-  #isTroubled = false;
+  #trouble: { error: Error; at: number } | null = null;
   #latest = Number.POSITIVE_INFINITY;
 
   private constructor(path: string) {
@@ -98,6 +101,14 @@ export class QueueFile extends EventEmitter {
 
   async read<T>(work: () => T): Promise<T> {
     return this.#patiently(work);
+  }
+
+  /**
+   * Why the file could not be used a moment ago. On a full disk small changes still fit into the journal while those of jobs do not,
+   * so one change that succeeds does not mean that it is over.
+   */
+  get trouble(): Error | null {
+    return this.#trouble && performance.now() - this.#trouble.at < TROUBLED_MS ? this.#trouble.error : null;
   }
 
   /** What waits for this queue has a look after the commit of the present transaction. */
@@ -152,8 +163,10 @@ export class QueueFile extends EventEmitter {
 
   #noted<T>(work: () => T): T {
     const result = work();
-    if (this.#isTroubled) this.emit('over');
-    this.#isTroubled = false;
+    if (this.#trouble && this.trouble === null) {
+      this.#trouble = null;
+      this.emit('over');
+    }
     return result;
   }
 
@@ -161,7 +174,7 @@ export class QueueFile extends EventEmitter {
   #unusable(error: SqliteError): Error {
     if (/^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH)/.test(error.code)) return error;
     const trouble = new ConnectionClosedError(`${this.path} cannot be used: ${error.message}`, error);
-    this.#isTroubled = true;
+    this.#trouble = { error: trouble, at: performance.now() };
     this.emit('trouble', trouble);
     return trouble;
   }
