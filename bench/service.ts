@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -11,6 +11,8 @@ export interface ServiceProcess {
   url: string;
   /** Resolves with the milliseconds from the start of the process to the first 200 of /readyz. */
   ready(): Promise<number>;
+  /** What Linux says of its memory, in MB: the most it ever held, and what it holds. */
+  memory(): { peak: number; resident: number };
   /** Fails with what the service said when it has ended by itself. */
   assertAlive(): void;
   stop(): Promise<void>;
@@ -35,6 +37,7 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
   return {
     url,
     assertAlive,
+    memory: () => memoryOf(child.pid),
     async ready() {
       while (!(await answers(`${url}/readyz`))) {
         assertAlive();
@@ -49,6 +52,13 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
       await remove(folder);
     },
   };
+}
+
+function memoryOf(pid: number | undefined): { peak: number; resident: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mb = (field: string): number =>
+    Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+  return { peak: mb('VmHWM'), resident: mb('VmRSS') };
 }
 
 function aliveness(child: ChildProcess): () => void {

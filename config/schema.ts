@@ -95,7 +95,7 @@ export const SETTINGS = {
     env: 'QUEUE_URL',
     parse: queueUrl,
     fallback: null,
-    fallbackText: 'embedded, in the folder queue of DATA_DIR',
+    fallbackText: 'embedded: queue.db in DATA_DIR',
     secret: true,
     meaning: 'queue of the service: redis://, rediss:// or postgres://; its password makes it a secret',
   }),

@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type LoadInput, type Settings, secretsOf } from '../config/load.ts';
 import type { Client, ClientOptions } from './api/client.ts';
 import { type Closing, createGate, type Gate } from './api/gate.ts';
@@ -16,7 +15,6 @@ import type { Secret } from './base/secret.ts';
 import type { Post } from './contract/decode.ts';
 import type { OutboxContext } from './outbox/push.ts';
 import type { QueueBackend } from './queue/backend.ts';
-import { takeLock } from './store/lock.ts';
 import type { MirrorStore, Pass } from './store/mirror/seam.ts';
 import { openSqliteStore } from './store/mirror/sqlite.ts';
 import type { OutboxStore } from './store/outbox/seam.ts';
@@ -105,10 +103,9 @@ export async function openQueue({ settings, state, log }: App): Promise<QueueBac
   const { openQueueBackend } = await import('./queue/backend.ts');
   return await openQueueBackend({
     url: settings.queueUrl,
-    folder: join(settings.dataDir, 'queue'),
+    dataDir: settings.dataDir,
     mirrorId: state.mirrorId,
     log,
-    takeLock: (path) => takeLock(path, `${holder('start')}, since ${new Date().toISOString()}`),
   });
 }
 

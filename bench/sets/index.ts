@@ -6,6 +6,7 @@ import { latencySet } from './latency.ts';
 import { memorySet } from './memory.ts';
 import { overviewSet } from './overview.ts';
 import { pushSet } from './push.ts';
+import { queueSet } from './queue.ts';
 import { scalingSet } from './scaling.ts';
 import { searchSet } from './search.ts';
 import { startSet } from './start.ts';
@@ -23,6 +24,7 @@ export const SETS: readonly BenchSet[] = [
   importSet,
   exportSet,
   pushSet,
+  queueSet,
   overviewSet,
   startSet,
   scalingSet,

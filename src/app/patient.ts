@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type LoadInput, type Settings, secretsOf } from '../../config/load.ts';
 import { createLogger } from '../base/log.ts';
 import type { Patient } from '../doctor/examine.ts';
@@ -27,7 +26,10 @@ export function patientOf(settings: Settings, input: LoadInput): Patient {
     upstream: baseUrl && { host: baseUrl.host, firstPage },
     queue: queueUrl
       ? { kind: 'server', tryIt: () => tryQueue(settings) }
-      : { kind: 'embedded', lock: join(dataDir, 'queue.lock') },
+      : {
+          kind: 'embedded',
+          countJobs: async () => (await import('../queue/embedded.ts')).countJobs(dataDir),
+        },
     service: { host, port, token: httpToken },
   };
 }
@@ -36,10 +38,8 @@ async function tryQueue(settings: Settings): Promise<void> {
   const { openQueueBackend } = await import('../queue/backend.ts');
   const level = quietLevel(settings);
   const log = createLogger({ level, format: settings.logFormat, secrets: () => secretsOf(settings) });
-  const folder = join(settings.dataDir, 'queue');
-  const takeNone = () => ({ ok: false as const, holder: 'nobody' });
-  const url = settings.queueUrl;
-  const backend = await openQueueBackend({ url, folder, mirrorId: 'doctor', log, takeLock: takeNone });
+  const { queueUrl: url, dataDir } = settings;
+  const backend = await openQueueBackend({ url, dataDir, mirrorId: 'doctor', log });
   try {
     await backend.ping(5000);
   } finally {

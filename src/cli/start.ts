@@ -64,7 +64,7 @@ async function open(
   ]);
   const service = startService(app, { openBackend: () => openQueue(app), metrics, signal });
   opened.push(() => service.close());
-  // Loaded while the queue opens in a thread of its own.
+  // Loaded while the queue opens.
   const [{ startHttp }, { openParts }] = await Promise.all([
     import('../http/server.ts'),
     import('./start-parts.ts'),
@@ -80,12 +80,12 @@ async function open(
     opened.push(() => http.close());
     return { url: http.url, service };
   } finally {
-    // Whoever starts a second service in a folder is told that, and not that its port is taken, or where it would have listened.
+    // A queue that cannot be had is told first, and not where the dashboard would have been.
     await within(SOON_MS, service.opened, () => undefined);
   }
 }
 
-/** A queue that cannot be had says so by then; one that is being made for the first time takes longer and is not waited for. */
+/** A queue that refuses us says so by then; one whose server is away is not waited for. */
 const SOON_MS = 500;
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';

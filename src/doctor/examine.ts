@@ -4,7 +4,6 @@ import { AppError, messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { type Checkup, checkUp } from '../store/checkup.ts';
 import type { OpenOptions } from '../store/db.ts';
-import { lockHolder } from '../store/lock.ts';
 import type { OlderCopy } from '../store/mirror/seam.ts';
 import { type Check, check, doubt, type Finding, fault, fine, sizeText } from './check.ts';
 import { examineFile, examineFolder } from './folder.ts';
@@ -16,8 +15,10 @@ export interface Patient {
   mirror: OpenOptions;
   /** Null for the built-in sandbox, which is not there to be asked while nothing runs. */
   upstream: { host: string; firstPage(signal: AbortSignal): Promise<Page<unknown>> } | null;
-  /** A server of its own, or the lock of the folder in which the queue is kept. */
-  queue: { kind: 'server'; tryIt(): Promise<void> } | { kind: 'embedded'; lock: string };
+  /** A server of its own, or a file that is counted without changing it: null where there is none yet. */
+  queue:
+    | { kind: 'server'; tryIt(): Promise<void> }
+    | { kind: 'embedded'; countJobs(): Promise<number | null> };
   service: { host: string; port: number; token: Secret | null };
 }
 
@@ -153,13 +154,23 @@ async function examineUpstream(upstream: Patient['upstream'], signal: AbortSigna
 }
 
 async function examineQueue(queue: Patient['queue']): Promise<Finding> {
-  if (queue.kind === 'embedded') {
-    const holder = lockHolder(queue.lock);
-    return fine(`embedded, ${holder === null ? 'not in use' : `in use by ${holder}`}`);
-  }
+  if (queue.kind === 'embedded') return examineQueueFile(queue.countJobs);
   const begin = performance.now();
   await queue.tryIt();
   return fine(`its server answers and fits, in ${seconds(performance.now() - begin)}`);
+}
+
+async function examineQueueFile(countJobs: () => Promise<number | null>): Promise<Finding> {
+  try {
+    const jobs = await countJobs();
+    if (jobs === null) return fine('embedded; queue.db is made when the service starts');
+    return fine(`embedded, ${jobs.toLocaleString('en')} jobs in queue.db`);
+  } catch (error) {
+    return doubt(
+      `queue.db cannot be read: ${messageOf(error)}`,
+      'Nothing is lost: the service moves it aside and fills a new one from the mirror.',
+    );
+  }
 }
 
 function seconds(ms: number): string {

@@ -4,13 +4,13 @@ import { watchTrouble } from './trouble.ts';
 
 export type { BackendKind, Processor, QueueBackend, QueueOptions, WorkerSettings } from './seam.ts';
 
-/** The queues of this mirror, on the server of the URL, or in a folder of this machine where there is none. */
+/** The queues of this mirror, on the server of the URL, or in a file of the data folder where there is none. */
 export async function openQueueBackend(options: QueueOptions): Promise<QueueBackend> {
   const trouble = watchTrouble(options.log);
   return assemble(await connect(options, trouble), options.mirrorId, trouble);
 }
 
-/** Only the driver that is needed gets loaded: PGlite alone takes 100 ms and 100 MB. */
+/** Only the driver that is needed gets loaded. */
 async function connect(options: QueueOptions, trouble: Trouble): Promise<Connection> {
   if (options.url === null) {
     const { openEmbedded } = await import('./embedded.ts');

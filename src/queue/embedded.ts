@@ -1,65 +1,75 @@
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { AppError } from '../base/errors.ts';
-import { openOrReplace, reopen } from './embedded-database.ts';
-import { prepareFolder, restrictFiles } from './folder.ts';
-import type { Patience } from './pglite-session.ts';
-import { revivingPool } from './reviving-pool.ts';
+import { existsSync, globSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { Queue, Worker } from 'bullmq';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { Connection, QueueOptions, Trouble } from './seam.ts';
-import { defaultTemplate } from './template.ts';
+import { createSqliteBackend, QueueFile } from './sqlite/index.ts';
+import { workerOptions } from './worker-options.ts';
 
-const PATIENCE: Patience = { stuckMs: 10_000, openMs: 60_000 };
-
-/** Vacuuming reads and writes every table, and whatever is asked meanwhile stands behind it. */
-const UPKEEP_MS = 300_000;
-
-/** PostgreSQL in this process. One process only: a second one on the same folder would destroy it, so the lock comes first. */
+/** The queues in a SQLite file of the data folder. Several processes may have it open, as they may share a server. */
 export async function openEmbedded(
-  options: Pick<QueueOptions, 'folder' | 'log' | 'takeLock'>,
+  { dataDir, log }: Pick<QueueOptions, 'dataDir' | 'log'>,
   trouble: Trouble,
-  patience: Patience = PATIENCE,
 ): Promise<Connection> {
-  const { folder, log } = options;
-  const place = { folder, log, patience, template: defaultTemplate(pgliteVersion()) };
-  prepareFolder(folder);
-  const lock = options.takeLock(join(dirname(folder), `${basename(folder)}.lock`));
-  if (!lock.ok)
-    throw new AppError('busy', `the queue in ${folder} is in use by ${lock.holder}`, {
-      hint: 'One service a data folder: stop the other one, or give this one its own DATA_DIR.',
-    });
+  removeOldQueue(dataDir, log);
+  const file = QueueFile.at(join(dataDir, 'queue.db'));
+  file.on('trouble', trouble.away);
+  file.on('over', trouble.over);
+  file.on('replaced', (what: string) => log.warn(`queue: ${what}`));
+  const ping = async (): Promise<void> => {
+    if (file.trouble) throw file.trouble;
+    await file.read(() => file.get('SELECT 1 FROM job'));
+  };
   try {
-    const pool = revivingPool(await openOrReplace(place), {
-      reopen: (closing) => reopen(place, trouble, closing),
-      trouble,
-    });
-    const { pgMakers } = await import('./pg-backend.ts');
-    return {
-      kind: 'embedded',
-      place: folder,
-      ...pgMakers(pool),
-      async ping() {
-        await pool.query('SELECT 1');
-      },
-      // Autovacuum never runs in PGlite: without this the tables grow with every job that was ever done.
-      async upkeep() {
-        await pool.query('VACUUM ANALYZE', undefined, UPKEEP_MS);
-      },
-      async drop() {
-        try {
-          await pool.close();
-          restrictFiles(folder);
-        } finally {
-          lock.release();
-        }
-      },
-    };
+    await ping();
   } catch (error) {
-    lock.release();
-    throw error;
+    file.release();
+    throw unopened(file.path, error);
+  }
+  const connection = { file: file.path };
+  // BullMQ's default types stand for queues on Redis, and the queue board takes no others. They differ in what `getBackend()` returns.
+  return {
+    kind: 'embedded',
+    place: file.path,
+    makeQueue: (name) => new Queue(name, { connection }, createSqliteBackend) as unknown as Queue,
+    makeWorker: (name, run, settings) => {
+      const options = { connection, ...workerOptions(settings) };
+      return new Worker(name, run, options, createSqliteBackend) as unknown as Worker;
+    },
+    ping,
+    upkeep: () => file.vacuum(),
+    drop: async () => file.release(),
+  };
+}
+
+/** Without making or changing anything; null where there is no file yet. Throws where it is damaged. */
+export function countJobs(dataDir: string): number | null {
+  const path = join(dataDir, 'queue.db');
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { readonly: true });
+  try {
+    const found = String(db.pragma('quick_check(1)', { simple: true }));
+    if (found !== 'ok') throw new Error(found);
+    return Number(db.prepare('SELECT count(*) FROM job').pluck().get());
+  } finally {
+    db.close();
   }
 }
 
-function pgliteVersion(): string {
-  const manifest = new URL('../package.json', import.meta.resolve('@electric-sql/pglite'));
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+/** Earlier versions kept an embedded PostgreSQL there. What it held is enqueued again from the mirror. */
+function removeOldQueue(dataDir: string, log: Logger): void {
+  const folder = join(dataDir, 'queue');
+  if (!existsSync(folder)) return;
+  for (const old of [folder, ...globSync(`${folder}.{lock,probe,broken-*}`)])
+    rmSync(old, { recursive: true, force: true });
+  log.info(`queue: ${folder} was the queue of an earlier version and is removed; jobs are in queue.db now`);
+}
+
+function unopened(path: string, error: unknown): AppError {
+  return new AppError('unreachable', `the queue in ${path} could not be opened (${messageOf(error)})`, {
+    cause: error,
+    hint: 'See that its folder can be written to and that the disk has space.',
+  });
 }

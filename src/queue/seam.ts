@@ -13,9 +13,9 @@ export interface QueueBackend {
   worker(name: string, run: Processor, options?: WorkerSettings): Worker;
   /** A round trip to the server; rejects (AppError 'unreachable') when it is away for longer than the given time. */
   ping(withinMs: number): Promise<void>;
-  /** What the backend needs from time to time. */
+  /** Maintenance that the backend needs from time to time. */
   upkeep(): Promise<void>;
-  /** Workers and queues that are still open, then the connection, then the lock. Takes about two seconds at most. */
+  /** Workers and queues that are still open, then the connection. Takes about two seconds at most. */
   close(): Promise<void>;
 }
 
@@ -42,19 +42,17 @@ export interface WorkerSettings {
 export interface QueueOptions {
   /** Null for the embedded one. */
   url: Secret | null;
-  /** Folder of the embedded one, created 0700. */
-  folder: string;
+  /** The embedded one is the file queue.db in it. */
+  dataDir: string;
   /** Keeps mirrors apart that share a server: letters, digits, `_` and `-`. */
   mirrorId: string;
   log: Logger;
-  /** The kernel lock of the store, handed in because adapters do not import each other. */
-  takeLock(path: string): { ok: true; release(): void } | { ok: false; holder: string };
 }
 
 /** What a kind of server has to offer to become a backend. */
 export interface Connection {
   readonly kind: BackendKind;
-  /** For people: host and port, or the folder. Never a password. */
+  /** For people: host and port, or the file. Never a password. */
   readonly place: string;
   makeQueue(name: string): Queue;
   makeWorker(name: string, run: Processor, options: WorkerSettings): Worker;

@@ -21,7 +21,7 @@ export function startWorkers(context: JobContext): Crew[] {
 }
 
 /** A tick only rings: what it stands for is a job of its own, so that a long one never holds up the others. */
-export function startTicks(context: JobContext, schedules: readonly Schedule[], onFirst: () => void): Crew {
+export function startTicks(context: JobContext, schedules: readonly Schedule[]): Crew {
   const { app, activity, backend, dispatcher, signal } = context;
   const tick = (name: string, work: () => Promise<unknown>) => ({
     name,
@@ -29,7 +29,6 @@ export function startTicks(context: JobContext, schedules: readonly Schedule[], 
     async run() {
       await unlessStopped(signal, work());
       activity.lastTickAt = app.clock.monotonic();
-      onFirst();
     },
   });
   const ticks = schedules.map(({ id, rings }) =>

@@ -35,8 +35,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
     const offset = now - app.clock.monotonic();
     const timed = (at: number | null): number | null => (at === null ? null : at + offset);
     const open = options.queue();
-    // Before the first tick the service is not ready anyway, and whoever asks would keep an embedded queue from that tick.
-    const depth = open && (activity.lastTickAt === null ? await answering(open) : await queueDepth(open));
+    const depth = open && (await queueDepth(open));
     const { since, count } = await app.outbox.due(now, 1);
     return {
       now,
@@ -100,13 +99,6 @@ function overdueLists({ app }: WorkContext, startedAt: number): (last: LastPass)
 }
 
 type Depth = Progress['queue']['depth'];
-
-async function answering({ backend }: OpenQueue): Promise<Depth | null> {
-  return await backend.ping(ANSWER_MS).then(
-    () => [],
-    () => null,
-  );
-}
 
 /** Jobs by queue and state; null when the queue does not answer. */
 export async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> {

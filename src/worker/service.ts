@@ -91,7 +91,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   };
 }
 
-/** An embedded queue can take seconds to open; what opens after nobody wants it any more is closed at once. */
+/** A server can take seconds to answer; what opens after nobody wants it any more is closed at once. */
 async function openUnlessStopped(
   { openBackend }: ServiceOptions,
   signal: AbortSignal,
@@ -127,29 +127,21 @@ export interface Machinery {
 function run(context: JobContext, periods: Periods): Machinery {
   const { app, backend, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
-  const first = Promise.withResolvers<void>();
-  const ticks = startTicks(context, schedules, first.resolve);
+  const ticks = startTicks(context, schedules);
   // Left out where the queue is away: the schedules tick as soon as it is back.
   unlessStopped(signal, tickNow(backend)).catch(() => undefined);
-  let sender: Sender | null = null;
-  // The service is ready when a tick has come through: until then an embedded queue, which does one thing at a time, does only that.
-  const rest = within(FIRST_TICK_MS, unlessStopped(signal, first.promise), () => undefined).then(() => {
-    const workers = signal.aborted ? [] : startWorkers(context);
-    sender = signal.aborted ? null : startSender(context, periods);
-    return { workers, sender, healing: keepHealing(context, schedules, periods) };
-  });
+  const workers = startWorkers(context);
+  const sender = startSender(context, periods);
+  const healing = keepHealing(context, schedules, periods);
   return {
     backend,
-    isSender: () => sender?.isSender() ?? false,
+    isSender: () => sender.isSender(),
     async close() {
-      const { workers, healing } = await rest;
-      await Promise.all([closeWorkers([ticks, ...workers]), sender?.stopped, healing]);
+      await Promise.all([closeWorkers([ticks, ...workers]), sender.stopped, healing]);
       await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
     },
   };
 }
-
-const FIRST_TICK_MS = 2000;
 
 function keepHealing(context: JobContext, schedules: readonly Schedule[], { heal: everyMs }: Periods) {
   const { app, signal } = context;
@@ -195,7 +187,7 @@ function workContext(app: App, metrics: Metrics, periods: Periods, signal: Abort
 }
 
 /**
- * A list that was never read is read at once: an embedded queue takes seconds to be made, and the first mirror should not wait for it.
+ * A list that was never read is read at once: the first mirror should not wait for a queue whose server is away.
  * Where there is a mirror the queue comes first, for reading a long list would keep a start from being ready. A pass that fails
  * here is rung through the queue soon after, like any that is missing.
  */

@@ -14,9 +14,9 @@ export interface QueueSite {
   url: string | null;
   /** The files it wrote, to be searched for what must not be there. */
   files(): string[];
-  /** Null for the one in the data folder, which dies with the service. */
+  /** Null for the one in the data folder. */
   server: Server | null;
-  /** Loses everything it holds: at once for a server; the service of the data folder has to be dead. */
+  /** Loses everything it holds, while the service runs. */
   empty(): Promise<void>;
   stop(): Promise<void>;
 }

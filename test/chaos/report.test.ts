@@ -17,7 +17,7 @@ test('a run passes when every fault fired and everything held', () => {
     tally.expect('kill');
     tally.fired('kill');
     tally.check('nothing is lost', true);
-    tally.took(READY_AGAIN, 2900);
+    tally.took(READY_AGAIN, 1400);
   });
   assert.equal(passed, true);
 });
@@ -36,6 +36,6 @@ test('a run fails when something did not hold a single time', () => {
   assert.match(text, /nothing is lost: row 500/);
 });
 
-test('a run fails when it took longer than three seconds to be ready again', () => {
-  assert.equal(tallied((tally) => tally.took(READY_AGAIN, 3001)).passed, false);
+test('a run fails when it took longer than a second and a half to be ready again', () => {
+  assert.equal(tallied((tally) => tally.took(READY_AGAIN, 1501)).passed, false);
 });

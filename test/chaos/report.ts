@@ -7,7 +7,7 @@ export interface Result {
   text: string;
 }
 
-const READY_WITHIN_MS = 3000;
+const READY_WITHIN_MS = 1500;
 
 /** Faults fired and invariants checked. A fault that never fired proves nothing, and fails the run. */
 export function resultOf(tally: Tally, upstream: ReadonlyMap<string, number>): Result {
@@ -26,7 +26,7 @@ export function resultOf(tally: Tally, upstream: ReadonlyMap<string, number>): R
 
 function checkTimes(tally: Tally): void {
   const p99 = quantile(tally.times.get(READY_AGAIN) ?? [], 0.99);
-  tally.check(`${READY_AGAIN} within 3 s (p99)`, p99 <= READY_WITHIN_MS, () => `p99 ${p99} ms`);
+  tally.check(`${READY_AGAIN} within 1.5 s (p99)`, p99 <= READY_WITHIN_MS, () => `p99 ${p99} ms`);
 }
 
 function faultTable(faults: readonly [string, number][]): string {

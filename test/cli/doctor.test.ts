@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { takeLock } from '../../src/store/lock.ts';
+import { QueueFile } from '../../src/queue/sqlite/index.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startRedis } from '../support/servers.ts';
@@ -179,14 +179,20 @@ describe('feedback-mirror doctor', () => {
     assert.match(of('settings', found).advice ?? '', /PUSH_PER_MINUTE/);
   });
 
-  it('sees who has the embedded queue without taking it', async (t) => {
+  it('reads the embedded queue without making it, and tells that a damaged one is no loss', async (t) => {
     const site = await openSite(t);
-    mkdirSync(join(site.folder, 'data'), { mode: 0o700 });
-    const lock = takeLock(join(site.folder, 'data/queue.lock'), 'process 7 (start)');
-    assert.ok(lock.ok);
-    assert.equal(of('queue', await examine(site)).detail, 'embedded, in use by process 7 (start)');
-    lock.release();
-    assert.equal(of('queue', await examine(site)).detail, 'embedded, not in use');
+    const file = join(site.folder, 'data/queue.db');
+    assert.match(of('queue', await examine(site)).detail, /queue\.db is made when the service starts/);
+    assert.equal(existsSync(file), false);
+    mkdirSync(join(site.folder, 'data'), { recursive: true, mode: 0o700 });
+    const queue = QueueFile.at(file);
+    await queue.read(() => queue.get('SELECT 1 FROM job'));
+    queue.release();
+    assert.equal(of('queue', await examine(site)).detail, 'embedded, 0 jobs in queue.db');
+    writeFileSync(file, 'not a database at all');
+    const { state, detail, advice } = of('queue', await examine(site));
+    assert.deepEqual([state, /cannot be read/.test(detail)], ['warn', true]);
+    assert.match(advice ?? '', /Nothing is lost/);
   });
 
   it('tries a Redis, and tells the password of its URL to nobody', skipUnless('redis-server'), async (t) => {

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type { Queue } from 'bullmq';
 import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
-import { takeLock } from '../../src/store/lock.ts';
 import { scratchFolder } from '../outbox/scratch.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
@@ -25,10 +23,9 @@ function temporaryFolder(t: TestContext): string {
 async function openQueue(t: TestContext, url: string | null): Promise<Queue> {
   const backend = await openQueueBackend({
     url: url === null ? null : new Secret(url),
-    folder: join(temporaryFolder(t), 'queue'),
+    dataDir: temporaryFolder(t),
     mirrorId: 'board',
     log: createLogger({ level: 'silent', format: 'json', secrets: () => [] }),
-    takeLock: (path) => takeLock(path, 'a test'),
   });
   t.after(() => backend.close());
   const queue = backend.queue('push');

@@ -28,7 +28,7 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
   }
   const open = async (t: TestContext, perMinute = 60): Promise<Hall> => {
     const bench = benchFor(t);
-    const backend = await openTarget({ url: redis.url, folder: '/nowhere', mirrorId: randomUUID() });
+    const backend = await openTarget({ url: redis.url, dataDir: '/nowhere', mirrorId: randomUUID() });
     t.after(() => backend.close());
     const { store: outbox, clock } = bench;
     const gate = createGate(clock);

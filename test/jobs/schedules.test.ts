@@ -80,7 +80,7 @@ for (const { name, program, start } of SERVERS)
     });
     after(() => server.stop());
     const open = async (t: { after(undo: () => Promise<void>): void }): Promise<void> => {
-      backend = await openTarget({ url: server.url, folder: '/nowhere', mirrorId: randomUUID() });
+      backend = await openTarget({ url: server.url, dataDir: '/nowhere', mirrorId: randomUUID() });
       t.after(() => backend.close());
     };
     const found = async () =>

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { openTarget, type Target } from './target.ts';
 
-/** Another process with a worker on the queue `work`, which takes one job and never ends it. */
+/** Another process with a worker on the queue `work`. */
 export interface Child {
-  /** Resolves when the job has begun there. */
+  /** Resolves when its first job has begun there. */
   busy: Promise<void>;
   /** SIGKILL, and until it is gone. */
   kill(): Promise<void>;
@@ -14,8 +14,11 @@ export interface Child {
 /** Locks short enough that a test can wait for them to run out, and long enough for a machine that is busy. */
 export const SHORT_LOCKS = { lockDuration: 1000, stalledInterval: 500 };
 
-export function startChild(target: Target): Child {
-  const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(target)], {
+/** `never` for a child that never ends the job it takes; `pid` for one that ends each with its process id, after one of its own. */
+type Way = 'never' | 'pid';
+
+export function startChild(target: Target, way: Way = 'never'): Child {
+  const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(target), way], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exit = once(child, 'exit');
@@ -29,10 +32,15 @@ export function startChild(target: Target): Child {
   };
 }
 
-async function workForEver(target: Target): Promise<void> {
+async function workForEver(target: Target, way: Way): Promise<void> {
   const backend = await openTarget(target);
-  backend.worker('work', () => new Promise(() => process.stdout.write('busy\n')), SHORT_LOCKS);
+  const busy = (): void => void process.stdout.write('busy\n');
+  const end = (done: (pid: number) => void): void => void setTimeout(() => done(process.pid), 20);
+  const run = way === 'never' ? () => busy() : (done: (pid: number) => void) => [busy(), end(done)];
+  backend.worker('work', () => new Promise(run), SHORT_LOCKS);
+  if (way === 'pid') await backend.queue('work').add('own', {});
   process.stdin.on('end', () => process.exit()).resume();
 }
 
-if (process.argv[1] === import.meta.filename) await workForEver(JSON.parse(process.argv[2] ?? '') as Target);
+if (process.argv[1] === import.meta.filename)
+  await workForEver(JSON.parse(process.argv[2] ?? '') as Target, process.argv[3] as Way);

@@ -1,4 +1,5 @@
 import { describe } from 'node:test';
+import { company } from './conformance/company.ts';
 import { endings } from './conformance/endings.ts';
 import { jobs } from './conformance/jobs.ts';
 import { lasting } from './conformance/lasting.ts';
@@ -15,6 +16,7 @@ export function queueConformance(station: Station): void {
   describe('schedules', () => schedules(play));
   describe('endings', () => endings(play));
   describe('what lasts', () => lasting(play));
+  describe('company', () => company(play, station));
   const { server } = station;
   if (server) describe('a shared server', () => sharing(play, server));
 }

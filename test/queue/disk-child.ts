@@ -7,7 +7,7 @@ import { openTarget, type Target } from './target.ts';
 /** Another process that adds jobs to the queue `work` and does them, one after the other, and says each. */
 export interface Busy {
   pid: number;
-  /** Its words so far: `done` for a job, and the lines of its log. */
+  /** Its words so far: `done` or `failed` for a job, and the lines of its log. */
   said: string[];
   kill(): Promise<void>;
 }
@@ -32,10 +32,13 @@ export function startBusy(target: Target): Busy {
 async function beBusy(target: Target): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line.trimEnd()}\n`);
   const backend = await openTarget(target, { push: say });
-  backend.worker('work', async () => say('done'));
+  backend.worker('work', async () => say('done')).on('failed', () => say('failed'));
   process.stdin.on('end', () => process.exit()).resume();
   for (;;) {
-    await backend.queue('work').add('n', {}, { removeOnComplete: true });
+    await backend
+      .queue('work')
+      .add('n', {}, { removeOnComplete: true })
+      .catch(() => undefined);
     await delay(20);
   }
 }

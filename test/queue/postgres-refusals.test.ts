@@ -5,7 +5,7 @@ import { type Server, startPostgres } from '../support/servers.ts';
 import { tell } from './psql.ts';
 import { openTarget } from './target.ts';
 
-const openAt = (url: string, mirrorId = 'm') => openTarget({ url, folder: 'none', mirrorId });
+const openAt = (url: string, mirrorId = 'm') => openTarget({ url, dataDir: 'none', mirrorId });
 
 const SCHEMAS = `SELECT nspname AS name FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1`;
 

@@ -13,7 +13,7 @@ import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { openTarget } from './target.ts';
 
-const openAt = (url: string) => openTarget({ url, folder: 'none', mirrorId: 'm' });
+const openAt = (url: string) => openTarget({ url, dataDir: 'none', mirrorId: 'm' });
 
 async function redis(t: TestContext, ...flags: string[]): Promise<Server> {
   const server = await startRedis({ flags });
@@ -70,7 +70,7 @@ describe('a Redis that does not fit', skipUnless('redis-server'), () => {
     admin.disconnect();
     const lines: string[] = [];
     const tenant = url.replace('redis://', 'redis://tenant:pass-word@');
-    const backend = await openTarget({ url: tenant, folder: 'none', mirrorId: 'm' }, lines);
+    const backend = await openTarget({ url: tenant, dataDir: 'none', mirrorId: 'm' }, lines);
     const done = Promise.withResolvers<void>();
     backend.worker('work', async () => done.resolve());
     await backend.queue('work').add('n', {});

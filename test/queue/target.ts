@@ -1,26 +1,24 @@
 import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
-import { takeLock } from '../../src/store/lock.ts';
 
 /** What a process needs to open the queues of a mirror: plain data, so that a child can be told. */
 export interface Target {
   url: string | null;
-  folder: string;
+  dataDir: string;
   mirrorId: string;
 }
 
 /** As the service opens it, with the log as lines. */
 export function openTarget(
-  { url, folder, mirrorId }: Target,
+  { url, dataDir, mirrorId }: Target,
   lines: { push(line: string): unknown } = [],
 ): Promise<QueueBackend> {
   const destination = { write: (line: string) => void lines.push(line) };
   return openQueueBackend({
     url: url === null ? null : new Secret(url),
-    folder,
+    dataDir,
     mirrorId,
     log: createLogger({ level: 'info', format: 'json', secrets: () => [], destination }),
-    takeLock: (path) => takeLock(path, `process ${process.pid} (a test)`),
   });
 }

@@ -18,14 +18,18 @@ describe('a service on one machine, its queue in the data folder', () => {
     assertExact(site.mirror, site.sandbox.world);
   });
 
-  it('has its data folder for itself: a second one is told who is there, and ends with 6', async (t) => {
+  it('shares its data folder with a second one, which sends as soon as the first is killed', async (t) => {
     const site = await openSite(t);
-    const service = await startService(site);
-    const second = await site.run(['start'], { HTTP_PORT: '0' });
-    assert.equal(second.code, 6, second.stderr);
-    assert.match(second.stderr, new RegExp(`process ${service.child.pid}\\b`));
-    assert.equal(await isAlive(service.url), true);
-    await service.stop();
+    const first = await startService(site);
+    await eventually('readiness', () => isReady(first));
+    const second = await startService(site);
+    await eventually('readiness of the second', () => isReady(second));
+    await site.run(['create', '--board', 'bugs', '--title', 'Sent by the first', '--wait']);
+    first.child.kill('SIGKILL');
+    const created = await site.run(['create', '--board', 'bugs', '--title', 'Sent by the second', '--wait']);
+    assert.equal(created.code, 0, created.stderr);
+    assert.deepEqual(posted(site), ['Sent by the first', 'Sent by the second']);
+    await second.stop();
   });
 
   it('lets every command work beside it', async (t) => {
@@ -55,7 +59,3 @@ describe('a service on one machine, its queue in the data folder', () => {
     for (const line of logOf(service)) assert.ok(line.msg, JSON.stringify(line));
   });
 });
-
-async function isAlive(url: string): Promise<boolean> {
-  return (await fetch(`${url}/healthz`)).ok;
-}

@@ -9,7 +9,7 @@ import type { Station } from './station.ts';
 export function onServer(start: () => Promise<Server>, flush: (url: string) => Promise<void>): Station {
   let server: Server;
   let shared: Promise<QueueBackend> | undefined;
-  const newTarget = (): Target => ({ url: server.url, folder: 'none', mirrorId: randomUUID() });
+  const newTarget = (): Target => ({ url: server.url, dataDir: 'none', mirrorId: randomUUID() });
   before(async () => {
     server = await start();
   });

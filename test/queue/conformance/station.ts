@@ -6,11 +6,11 @@ import { openTarget, type Target } from '../target.ts';
 
 /** One kind of backend, as the suite needs it. */
 export interface Station {
-  /** Of a mirror that nobody used before. For the embedded one, a folder in which a queue was once opened. */
+  /** Of a mirror that nobody used before. */
   newTarget(): Target;
   /** Kept open through the whole suite: most tests need only a queue of their own on it. */
   shared(): Promise<QueueBackend>;
-  /** The server as a program; null where it runs in the process of whoever opened it. */
+  /** The server as a program; null where there is only a file. */
   server: { kill(): Promise<void>; restart(): Promise<void> } | null;
   /** Everything any queue holds there is gone, as after FLUSHALL. */
   flush(target: Target): Promise<void>;
