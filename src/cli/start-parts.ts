@@ -60,7 +60,8 @@ function dashboardDeps(
   const reads = keep(readsForImport(settings));
   const desk = { view, outbox, reads, clock };
   const pulse = keep(watchPulse(settings));
-  const insight = { reads: keep(openReads(fileOf(settings))), clock };
+  const { timeZone, deliveredStatuses: usualDelivered } = settings;
+  const insight = { reads: keep(openReads(fileOf(settings))), clock, timeZone };
   return {
     hasLogin: settings.httpToken !== null,
     events: { pulse, progress: service.progress, log },
@@ -68,7 +69,7 @@ function dashboardDeps(
     outbox: desk,
     imports: { ...desk, folder: settings.dataDir },
     sync: { view: keep(viewSync(settings)), service },
-    overview: { ...insight, version: pulse.version, log },
+    overview: { ...insight, usualDelivered, version: pulse.version, log },
     posts: { ...insight, upstream: settings.baseUrl?.href ?? null },
   };
 }

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 6; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 9; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -323,10 +323,6 @@ CREATE TABLE suppressed_users (
 
 CREATE INDEX suppressed_users_by_hash ON suppressed_users (hash);
 
-CREATE INDEX post_versions_by_post ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted);
-
-CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at);
-
 CREATE TABLE saved_queries (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   name       TEXT NOT NULL,
@@ -342,3 +338,14 @@ CREATE INDEX outbox_by_content_hash ON outbox (content_hash);
 CREATE INDEX outbox_to_check ON outbox (id) WHERE checks_left > 0;
 
 CREATE INDEX outbox_to_resend ON outbox (id) WHERE state = 'ready' AND was_ambiguous = 1;
+
+CREATE VIEW team_replies AS
+SELECT c.id, c.post_id, c.creator_id, c.content, c.created
+  FROM comments c
+ WHERE c.kind = 'reply' AND c.internal = 0 AND c.deleted_at IS NULL
+   AND c.creator_id IN (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1);
+
+CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at, kind);
+
+CREATE INDEX post_versions_by_post
+  ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted, board_id);
