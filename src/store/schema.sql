@@ -107,7 +107,7 @@ CREATE TABLE post_versions (
   votes_count    INTEGER NOT NULL,
   comments_count INTEGER NOT NULL,
   deleted        INTEGER NOT NULL CHECK (deleted IN (0, 1))
-) STRICT;
+, erased_at TEXT) STRICT;
 
 CREATE TABLE comment_versions (
   n           INTEGER PRIMARY KEY,
@@ -119,7 +119,7 @@ CREATE TABLE comment_versions (
   internal    INTEGER NOT NULL CHECK (internal IN (0, 1)),
   status      TEXT,
   deleted     INTEGER NOT NULL CHECK (deleted IN (0, 1))
-) STRICT;
+, erased_at TEXT) STRICT;
 
 CREATE INDEX comment_versions_by_comment ON comment_versions (comment_id, n);
 
@@ -344,6 +344,10 @@ SELECT c.id, c.post_id, c.creator_id, c.content, c.created
   FROM comments c
  WHERE c.kind = 'reply' AND c.internal = 0 AND c.deleted_at IS NULL
    AND c.creator_id IN (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1);
+
+CREATE INDEX post_versions_erased ON post_versions (post_id, erased_at) WHERE erased_at IS NOT NULL;
+
+CREATE INDEX comment_versions_erased ON comment_versions (comment_id, erased_at) WHERE erased_at IS NOT NULL;
 
 CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at, kind);
 

@@ -5,6 +5,12 @@ SELECT c.id, c.post_id, c.creator_id, c.content, c.created
  WHERE c.kind = 'reply' AND c.internal = 0 AND c.deleted_at IS NULL
    AND c.creator_id IN (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1);
 
+-- When an erasure took words out of a version: that moves no other time, and whoever keeps a copy by increments must hear of it.
+ALTER TABLE post_versions ADD COLUMN erased_at TEXT;
+ALTER TABLE comment_versions ADD COLUMN erased_at TEXT;
+CREATE INDEX post_versions_erased ON post_versions (post_id, erased_at) WHERE erased_at IS NOT NULL;
+CREATE INDEX comment_versions_erased ON comment_versions (comment_id, erased_at) WHERE erased_at IS NOT NULL;
+
 -- The same two indexes as before, wide enough again to answer without a look at the table: a reply has a kind, and a vote counts
 -- for the board that its post was then on.
 DROP INDEX comments_by_post;
