@@ -40,7 +40,14 @@ export async function openParts(app: App, service: Service): Promise<Parts> {
     // Not the sender's own: what that one writes itself it does not notice as news.
     const outbox = keep(openOutbox(settings, 'start'));
     const upstream = settings.baseUrl?.href ?? null;
-    const api = replica({ reads: keep(openReplica(settings)), outbox, clock, upstream });
+    const api = replica({
+      reads: keep(openReplica(settings)),
+      outbox,
+      clock,
+      upstream,
+      tokenParameter: settings.authParameter,
+      readNewest: () => service.requestSync('posts', 'head'),
+    });
     return { parts: [api, dashboard(dashboardDeps(app, service, outbox, keep))], close };
   } catch (error) {
     await close();
