@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { createGate } from '../../src/api/gate.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
@@ -122,15 +123,8 @@ async function openScene(t: TestContext) {
   const create = async (email: string): Promise<void> => {
     const draft = { board: 'bugs', title: 'Sent', content: `By ${email}`, email, full_name: 'Someone' };
     await acceptPost({ store: outbox, clock, random: Math.random }, draft, null);
-    const sending = {
-      store: outbox,
-      client: bench.client,
-      clock,
-      signal,
-      createMs: 5000,
-      settleMs: 10,
-      random: Math.random,
-    };
+    const times = { createMs: 5000, settleMs: 10, random: Math.random };
+    const sending = { store: outbox, client: bench.client, gate: createGate(), clock, signal, ...times };
     await drive(sending, { batch: null, perMinute: 1e9 });
   };
   const read = async (what: ExportTable, since: string | null): Promise<Row[]> => {
