@@ -57,6 +57,14 @@ export const text: Parse<string> = (value) => {
   return value;
 };
 
+/** `Done, Live on the web`: names with commas between. */
+export const names: Parse<readonly string[]> = (value) => {
+  const list = value.split(',').map((name) => name.trim());
+  if (list.some((name) => name === ''))
+    throw new Error('must be names with commas between, none of them empty');
+  return list;
+};
+
 /** What fits in a header and in a query string: a space or a line break inside is a slip of the paste. */
 export const token: Parse<Secret> = (value) => {
   if (!/^[\x21-\x7e]+$/.test(value.trim()))

@@ -6,6 +6,7 @@ import {
   durationText,
   hostName,
   integer,
+  names,
   oneOf,
   type Parse,
   parameterName,
@@ -124,7 +125,7 @@ export const SETTINGS = {
     parse: timeZone,
     fallback: null,
     fallbackText: "the machine's",
-    meaning: 'time zone of the cron patterns, such as Europe/Berlin',
+    meaning: 'time zone of the cron patterns and of the days and weeks in reports, such as Europe/Berlin',
   }),
   pagesAhead: setting<number>({
     env: 'SYNC_PAGES_AHEAD',
@@ -197,6 +198,14 @@ export const SETTINGS = {
     print: (value) => (typeof value === 'string' ? value : durationText(value)),
     fallback: 30 * 86_400_000,
     meaning: 'how long the text and people of deleted rows are kept; 0 for not at all, or never to erase',
+  }),
+  deliveredStatuses: setting<readonly string[] | null>({
+    env: 'DELIVERED_STATUSES',
+    parse: names,
+    print: (value) => value?.join(',') ?? '',
+    fallback: null,
+    fallbackText: 'those with a name such as Done, Shipped or Released',
+    meaning: 'statuses that count as delivered in reports, with commas between',
   }),
   logLevel: setting<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'>({
     env: 'LOG_LEVEL',

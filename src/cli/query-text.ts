@@ -1,5 +1,5 @@
 import type { Value } from '../query/run.ts';
-import type { TableWords } from '../query/schema-words.ts';
+import type { ReadableTable } from '../query/schema.ts';
 import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
 import { cut, draw, oneLine } from './table.ts';
 
@@ -127,11 +127,15 @@ function distinct(names: string[]): string[] {
   });
 }
 
-export function schemaText(tables: readonly TableWords[]): string {
+export function schemaText(tables: readonly ReadableTable[]): string {
   return tables
-    .map(({ name, line, columns }) => {
-      const rows = Object.entries(columns).map(([column, words]) => [`  ${column}`, words]);
-      return `${name}: ${line}\n${draw(rows, ['left', 'left'])}`;
+    .map(({ name, line, columns, types }) => {
+      const rows = Object.entries(columns).map(([column, words]) => [
+        `  ${column}`,
+        types[column] ?? '',
+        words,
+      ]);
+      return `${name}: ${line}\n${draw(rows, ['left', 'left', 'left'])}`;
     })
     .join('\n\n');
 }

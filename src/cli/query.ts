@@ -27,7 +27,10 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--limit <rows>', 'rows to print at most; 1000 in a table, else 100000')
     .option('--timeout <duration>', 'how long the statement may work', '5s')
     .option('--raw', 'in csv, leave texts that a spreadsheet would take for formulas as they are')
-    .option('--schema [table]', 'list the tables, with one line on each column')
+    .option(
+      '--schema [table]',
+      'list the tables that can be read, with the type of each column and one line on it',
+    )
     .addHelpText('after', HELP)
     .action((sql: string | undefined, flags: Flags) => query(openContext(program, stop), sql, flags));
 }

@@ -1,5 +1,6 @@
 import { csvCell, inert } from '../base/csv.ts';
 import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
+import { type Calendar, calendarOf } from '../reports/moment.ts';
 import type { Column, ReportResult, Value } from '../reports/report.ts';
 import { bar, sparkline } from './chart.ts';
 import { cut, oneLine, table } from './table.ts';
@@ -26,26 +27,32 @@ export function listText(): string {
 }
 
 export function reportText(report: ReportResult, screen: Screen): string {
-  const scope = [report.board === null ? [] : [`board ${report.board}`], periodText(report)].flat();
-  const body = report.rows.length === 0 ? 'Nothing to show.' : rowsText(report, screen);
+  const calendar = calendarOf(report.timeZone);
+  const scope = [report.board === null ? [] : [`board ${report.board}`], periodText(report, calendar)].flat();
+  const body = report.rows.length === 0 ? 'Nothing to show.' : rowsText(report, screen, calendar);
   const head = [report.title, ...(scope.length > 0 ? [scope.join(', ')] : [])].map(oneLine);
   const notes = report.notes.length === 0 ? [] : ['', ...report.notes.map(oneLine)];
   return [...head, '', body, ...notes].join('\n');
 }
 
-function periodText({ since, until }: ReportResult): string[] {
-  return since === null ? [] : [`from ${minute(since)} to ${minute(until)} UTC`];
+function periodText({ since, until, timeZone }: ReportResult, calendar: Calendar): string[] {
+  return since === null ? [] : [`from ${minute(since, calendar)} to ${minute(until, calendar)} ${timeZone}`];
 }
 
-function minute(iso: string): string {
-  return iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
+function minute(iso: string, { clockAt }: Calendar): string {
+  return clockAt(iso).replace(/ 00:00$/, '');
 }
 
 /** Titles get what the other columns leave of the line. */
-function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen): string {
-  const drawn = columns.map((column) =>
-    drawColumn(column, rows, charts ? { barWidth: width < WIDE ? BAR_WIDTH / 2 : BAR_WIDTH } : null),
-  );
+function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, calendar: Calendar): string {
+  const style: Style = {
+    charts: charts ? { barWidth: width < WIDE ? BAR_WIDTH / 2 : BAR_WIDTH } : null,
+    calendar,
+  };
+  const drawn = columns
+    // A column of remarks that nobody made tells nothing.
+    .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
+    .map((column) => drawColumn(column, rows, style));
   const draw = (room: number): string => {
     const cells = (i: number): string[] =>
       drawn.flatMap(({ texts, bars, isTitle }) => [
@@ -76,13 +83,17 @@ interface Drawn {
   isTitle: boolean;
 }
 
-type Charts = { barWidth: number } | null;
+interface Style {
+  charts: { barWidth: number } | null;
+  calendar: Calendar;
+}
 
-function drawColumn(column: Column, rows: ReportResult['rows'], charts: Charts): Drawn {
+function drawColumn(column: Column, rows: ReportResult['rows'], style: Style): Drawn {
+  const { charts } = style;
   const values = rows.map((row) => row[column.name] ?? null);
   const isTitle = TITLES.includes(column.name);
-  const plain = values.map((value) => cellText(value, column, charts !== null));
-  const isText = column.kind === 'text' || column.kind === 'trend';
+  const plain = values.map((value) => cellText(value, column, style));
+  const isText = ['text', 'trend', 'remark'].includes(column.kind);
   const head = column.name.replaceAll('_', ' ');
   const width = Math.max(head.length, ...plain.map((text) => text.length));
   return {
@@ -101,11 +112,10 @@ function bars(values: readonly Value[], width: number): string[] {
   return numbers.map((value) => bar(value, largest, width));
 }
 
-function cellText(value: Value, { kind }: Column, charts: boolean): string {
-  if (value === null) return '–';
+function cellText(value: Value, { kind }: Column, { charts, calendar }: Style): string {
+  if (value === null) return kind === 'remark' ? '' : '–';
   if (Array.isArray(value)) return charts ? sparkline(value) : value.join(' ');
-  if (typeof value === 'string')
-    return kind === 'date' ? value.slice(0, 10) : kind === 'time' ? minute(value) : value;
+  if (typeof value === 'string') return wordsOf(value, kind, calendar);
   if (kind === 'percent') return `${(value * 100).toFixed(1)} %`;
   if (kind === 'duration') return durationText(value);
   if (kind === 'post') return `#${value}`;
@@ -113,6 +123,12 @@ function cellText(value: Value, { kind }: Column, charts: boolean): string {
   return kind === 'money'
     ? value.toLocaleString('en', { maximumFractionDigits: 2 })
     : value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** Moments by the reader's clock; the date of a week is one already. */
+function wordsOf(value: string, kind: Column['kind'], calendar: Calendar): string {
+  if (kind === 'time') return minute(value, calendar);
+  return kind === 'date' && value.length > 10 ? calendar.clockAt(value).slice(0, 10) : value;
 }
 
 /** `40 s`, `12 min`, `5.2 h`, `12.3 d`. */

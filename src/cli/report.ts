@@ -42,7 +42,7 @@ const EXAMPLES = `
 Examples:
   feedback-mirror report
   feedback-mirror report gaining-posts --since 30d --board mobile
-  feedback-mirror report first-reply --since 2026-01-01 --format csv
+  feedback-mirror report first-reply --since 2026-01-01 --tz Europe/Berlin --format csv
   feedback-mirror report demand --segments customers.csv --by plan --sum mrr`;
 
 async function report(context: Context, name: string | undefined, flags: Flags): Promise<void> {
@@ -77,7 +77,8 @@ async function answer({ settings }: Context, name: string, flags: Flags): Promis
     import('../reports/run.ts'),
   ]);
   const known = reportNamed(name);
-  const request = await requestOf(flags);
+  const { timeZone, deliveredStatuses: usualDelivered } = settings;
+  const request = { ...(await requestOf(flags)), timeZone, usualDelivered };
   const reader = readForReports(settings);
   try {
     return await runReport(reader, known, request);
@@ -86,7 +87,7 @@ async function answer({ settings }: Context, name: string, flags: Flags): Promis
   }
 }
 
-async function requestOf(flags: Flags): Promise<ReportRequest> {
+async function requestOf(flags: Flags): Promise<Omit<ReportRequest, 'timeZone'>> {
   const { board, since, until, segments, by, sum } = flags;
   if (segments === undefined && (by ?? sum) !== undefined)
     throw new AppError('usage', `--${by === undefined ? 'sum' : 'by'} names a column of a customers file`, {

@@ -40,7 +40,14 @@ export async function openParts(app: App, service: Service): Promise<Parts> {
     // Not the sender's own: what that one writes itself it does not notice as news.
     const outbox = keep(openOutbox(settings, 'start'));
     const upstream = settings.baseUrl?.href ?? null;
-    const api = replica({ reads: keep(openReplica(settings)), outbox, clock, upstream });
+    const api = replica({
+      reads: keep(openReplica(settings)),
+      outbox,
+      clock,
+      upstream,
+      tokenParameter: settings.authParameter,
+      readNewest: () => service.requestSync('posts', 'head'),
+    });
     return { parts: [api, dashboard(dashboardDeps(app, service, outbox, keep))], close };
   } catch (error) {
     await close();
@@ -60,7 +67,8 @@ function dashboardDeps(
   const reads = keep(readsForImport(settings));
   const desk = { view, outbox, reads, clock };
   const pulse = keep(watchPulse(settings));
-  const insight = { reads: keep(openReads(fileOf(settings))), clock };
+  const { timeZone, deliveredStatuses: usualDelivered } = settings;
+  const insight = { reads: keep(openReads(fileOf(settings))), clock, timeZone };
   return {
     hasLogin: settings.httpToken !== null,
     events: { pulse, progress: service.progress, log },
@@ -68,7 +76,7 @@ function dashboardDeps(
     outbox: desk,
     imports: { ...desk, folder: settings.dataDir },
     sync: { view: keep(viewSync(settings)), service },
-    overview: { ...insight, version: pulse.version, log },
+    overview: { ...insight, usualDelivered, version: pulse.version, log },
     posts: { ...insight, upstream: settings.baseUrl?.href ?? null },
   };
 }

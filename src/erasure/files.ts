@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import { emailKey, foldedText } from '../base/email.ts';
 
 /** Files that this program did not touch. */
 export interface UntouchedFiles {
@@ -53,10 +54,10 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function holds(path: string, email: string): Promise<boolean> {
-  const needle = Buffer.from(email.trim().toLowerCase()).toString('latin1');
+  const needle = emailKey(email);
   let rest = '';
-  for await (const chunk of createReadStream(path, { encoding: 'latin1' })) {
-    const text = rest + String(chunk).toLowerCase();
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
+    const text = foldedText(rest + String(chunk));
     if (text.includes(needle)) return true;
     rest = text.slice(-needle.length);
   }

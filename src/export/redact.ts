@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { emailKey } from '../base/email.ts';
 import type { Cell, ExportRow } from '../store/export.ts';
 import type { ExportColumn, Personal } from '../store/export-tables.ts';
 
@@ -30,7 +31,7 @@ export function createRedactor(key: Uint8Array): Redactor {
     known.set(text, made);
     return made;
   };
-  const person = (email: string): string => digest(`email:${email.trim().toLowerCase()}`);
+  const person = (email: string): string => digest(`email:${emailKey(email)}`);
   const redactor: Redactor = {
     email: (email) => `user-${person(email)}@redacted.invalid`,
     name: (name, email) => `Person ${email ? person(email) : digest(`name:${name.trim().toLowerCase()}`)}`,

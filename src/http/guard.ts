@@ -56,7 +56,7 @@ function givenToken(request: IncomingMessage): string | null {
 }
 
 const API_PATH = '/api/v1/';
-const API_TOKEN_PARAMETER = 'token';
+export const API_TOKEN_PARAMETER = 'token';
 
 const NO_TOKEN: Refusal = {
   status: 401,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { emailKey } from '../base/email.ts';
 import type { PostText } from '../store/outbox/seam.ts';
 
 /**
@@ -22,10 +23,7 @@ export function boardSlug(url: string): string {
 
 /** One mailbox however it is written: case, what follows a plus, and the dots and the second name of one large provider. */
 export function mailbox(address: string): string {
-  const [local = '', domain = ''] = address
-    .trim()
-    .toLowerCase()
-    .split(/@(?=[^@]*$)/);
+  const [local = '', domain = ''] = emailKey(address).split(/@(?=[^@]*$)/);
   const name = local.replace(/\+.*$/, '');
   const isGoogle = domain === 'gmail.com' || domain === 'googlemail.com';
   return isGoogle ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`;

@@ -77,6 +77,17 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     },
   },
   {
+    name: 'team_replies',
+    line: 'replies that count as an answer: of kind "reply", by the team or an admin, not internal, not deleted',
+    columns: {
+      id: 'comments.id',
+      post_id: 'posts.id',
+      creator_id: 'users.id',
+      content: COMMENT.content,
+      created: COMMENT.created,
+    },
+  },
+  {
     name: 'posts',
     line: 'every post ever seen, deleted ones included',
     columns: {

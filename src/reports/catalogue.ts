@@ -5,8 +5,8 @@ export interface Definition {
   answers: string;
   takes: readonly ReportFlag[];
   columns: readonly Column[];
-  /** The file in sql/ where it is not called like the report. */
-  sql?: string;
+  /** The file in sql/ where it is not called like the report; null for one that is put together in figures.ts. */
+  sql?: string | null;
   /** The beginning of its period unless told: so many days ago, or the Monday so many weeks ago; otherwise everything. */
   since?: { days: number } | { weeks: number };
   /** It tells about changes, which only a mirror that was watching can know. */
@@ -16,6 +16,8 @@ export interface Definition {
   /** Bound into its SQL besides what every report gets. */
   fixed?: Readonly<Record<string, string>>;
   notes?: readonly string[];
+  /** What else is to be known where only one board is asked for. */
+  boardNote?: string;
 }
 
 const column = (name: string, kind: ColumnKind, bar?: 'bar'): Column =>
@@ -26,11 +28,17 @@ const share = (name: string, bar?: 'bar'): Column => column(name, 'percent', bar
 const span = (name: string, bar?: 'bar'): Column => column(name, 'duration', bar);
 const post = (name = 'post'): Column => column(name, 'post');
 const POST_TEXTS = [text('status'), text('board'), column('created', 'date'), text('title')];
+/** Set where a week lies in the period only in part. */
+const PARTIAL = column('partial', 'remark');
 const GAINED = [post(), count('gained', 'bar'), count('votes')];
 
 const PERIOD = ['board', 'since', 'until'] as const;
 const LIST = [...PERIOD, 'limit'] as const;
-const CUSTOMERS_POSTS = 'Only posts of customers are counted; internal comments are no reply.';
+const CUSTOMERS_POSTS = 'Only posts of customers are counted.';
+/** In words what the view team_replies says in SQL. */
+const REPLY = 'A reply is a comment of kind "reply" by the team or an admin that is not internal.';
+const MOVED = 'A post that moved to another board counts, with its whole past, on the board it is on now.';
+const THEN = 'Votes count for the board that their post was on when the mirror saw them.';
 const NAMELESS =
   'Votes carry no names in this API: a customer is known by the posts and comments they wrote.';
 
@@ -40,8 +48,10 @@ export const REPORTS = {
     answers: 'How much is there, and is it becoming more or less?',
     takes: ['board', 'since'],
     columns: [text('what'), count('total'), count('recent'), count('prior'), share('change')],
+    sql: null,
     since: { days: 7 },
     history: true,
+    boardNote: THEN,
   },
   'top-posts': {
     answers: 'Which posts have the most votes?',
@@ -56,6 +66,7 @@ export const REPORTS = {
     since: { days: 30 },
     history: true,
     fixed: { rank: 'gained' },
+    boardNote: MOVED,
   },
   climbers: {
     answers: 'Which posts gather votes faster than before?',
@@ -68,14 +79,16 @@ export const REPORTS = {
     notes: [
       'In order of votes a day in the period, less votes a day in the life before it; a younger post is counted from its first day.',
     ],
+    boardNote: MOVED,
   },
   votes: {
     answers: 'How do the votes grow, week by week?',
     takes: PERIOD,
-    columns: [column('week', 'date'), count('votes'), count('gained', 'bar')],
+    columns: [column('week', 'date'), count('votes'), count('gained', 'bar'), PARTIAL],
     since: { weeks: 12 },
     history: true,
     notes: ['A vote counts when the mirror saw it.'],
+    boardNote: THEN,
   },
   'post-votes': {
     answers: 'How did the votes and the status of one post change? (--post)',
@@ -85,8 +98,17 @@ export const REPORTS = {
   'new-by-week': {
     answers: 'How many posts and comments are new each week, by board?',
     takes: PERIOD,
-    columns: [column('week', 'date'), text('board'), count('posts', 'bar'), count('comments', 'bar')],
+    columns: [
+      column('week', 'date'),
+      text('board'),
+      count('posts', 'bar'),
+      count('comments', 'bar'),
+      PARTIAL,
+    ],
     since: { weeks: 8 },
+    notes: [
+      'Comments are those that the mirror has; without a board, they are on posts that it does not have.',
+    ],
   },
   funnel: {
     answers: 'How many posts are in each status, and how many ever reached it?',
@@ -140,9 +162,14 @@ export const REPORTS = {
       share('share'),
       span('median', 'bar'),
       span('p90'),
+      PARTIAL,
     ],
     since: { weeks: 12 },
-    notes: [CUSTOMERS_POSTS, 'Median and 90th percentile (p90) are of the posts that have been answered.'],
+    notes: [
+      CUSTOMERS_POSTS,
+      REPLY,
+      'Median and 90th percentile (p90) are of the posts that have been answered.',
+    ],
   },
   unanswered: {
     answers: 'Which open posts of customers has the team not replied to?',
@@ -157,7 +184,7 @@ export const REPORTS = {
       text('title'),
     ],
     sets: 'finished',
-    notes: [CUSTOMERS_POSTS],
+    notes: [CUSTOMERS_POSTS, REPLY],
   },
   stale: {
     answers: 'On which open posts has nothing happened for long?',
@@ -250,7 +277,11 @@ export const REPORTS = {
     ],
     since: { weeks: 12 },
     sets: 'delivered',
-    notes: ['The period is that of new_posts, a number a week; the other columns count everything.'],
+    notes: [
+      'The period is that of new_posts, a number a week; the other columns count everything.',
+      `answered is the share of the posts of customers that have a reply. ${REPLY}`,
+      'comments is what the upstream counts on its posts.',
+    ],
   },
   duplicates: {
     answers: 'Which posts may ask for the same?',

@@ -1,5 +1,6 @@
 import type { Watched } from '../store/reports.ts';
-import { spoken } from './moment.ts';
+import type { Calendar } from './moment.ts';
+import type { Period } from './period.ts';
 
 export interface Coverage {
   /** From when on changes within the period are known; null where they are not known at all. */
@@ -15,7 +16,7 @@ const FRESH_MS = 86_400_000;
  * Which part of a period the mirror was watching. Its history begins with the end of the first complete sweep, when every post
  * had been seen, and tells nothing before the posts were looked at a second time.
  */
-export function coverage({ first, last }: Watched, since: string | null, until: string): Coverage {
+export function coverage({ first, last }: Watched, { since, until }: Period, { spoken }: Calendar): Coverage {
   if (first === null)
     return unknown(
       'No sweep of posts has been completed yet, so changes over time are not known: run "feedback-mirror sync".',

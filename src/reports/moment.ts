@@ -1,20 +1,76 @@
 import { AppError } from '../base/errors.ts';
 
-const AGO_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const AGO_MS = { h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS } as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?$/;
+const ZONED = /^(.*)(Z|[+-]\d\d:?\d\d)$/;
 
-/** A day (UTC), an ISO time (UTC unless it says otherwise), or how long ago, as the mirror spells time. */
-export function momentOf(flag: string, text: string, now: number): string {
+/** Days and clocks of a time zone. Moments are milliseconds since the epoch, dates are `2026-01-31`. */
+export interface Calendar {
+  readonly zone: string;
+  dateOf(moment: number): string;
+  /** When a date begins there; where a change of the clock skips midnight, at that change. */
+  startOf(date: string): number;
+  /** `2026-01-31 12:00`, as a clock on the wall shows it. */
+  clockAt(iso: string): string;
+  /** The same with the zone behind it, for sentences. */
+  spoken(iso: string): string;
+}
+
+export function calendarOf(zone: string): Calendar {
+  const offsets = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  const offsetAt = (moment: number): number => {
+    const name = offsets.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
+    const size = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * MINUTE_MS + Number(seconds ?? 0) * 1000;
+    return sign === '-' ? -size : size;
+  };
+  const wall = (moment: number): string => new Date(moment + offsetAt(moment)).toISOString();
+  const clockAt = (iso: string): string => wall(Date.parse(iso)).slice(0, 16).replace('T', ' ');
+  return {
+    zone,
+    dateOf: (moment) => wall(moment).slice(0, 10),
+    startOf(date) {
+      const midnight = Date.parse(date);
+      // By the offsets on either side of it: on the day of a change one of the two is wrong, and shows another date.
+      const [early, late] = [midnight - offsetAt(midnight - DAY_MS), midnight - offsetAt(midnight + DAY_MS)];
+      const [first, second] = early < late ? [early, late] : [late, early];
+      return wall(first).slice(0, 10) >= date ? first : second;
+    },
+    clockAt,
+    spoken: (iso) => `${clockAt(iso)} ${zone}`,
+  };
+}
+
+/** A day, an ISO time (both in the reader's zone unless they say otherwise), or how long ago, as the mirror spells time. */
+export function momentOf(flag: string, text: string, now: number, calendar: Calendar): string {
   const trimmed = text.trim();
   const ago = /^(\d{1,6})([hdw])$/.exec(trimmed);
   if (ago) return toIso(now - Number(ago[1]) * AGO_MS[ago[2] as keyof typeof AGO_MS]) ?? refuse(flag, text);
-  if (!DATE.test(trimmed) && !TIME.test(trimmed)) return refuse(flag, text);
-  const isZoned = DATE.test(trimmed) || /(Z|[+-]\d\d:?\d\d)$/.test(trimmed);
-  const iso = toIso(Date.parse(isZoned ? trimmed : `${trimmed}Z`));
+  const [, zoned] = ZONED.exec(trimmed) ?? [];
+  const plain = zoned !== undefined && TIME.test(zoned) ? zoned : trimmed;
+  const day = plain.slice(0, 10);
   // 2026-02-31 is read as 3 March by some; a person who types it means something else.
-  if (iso === null || (DATE.test(trimmed) && !iso.startsWith(trimmed))) return refuse(flag, text);
-  return iso;
+  if (!(DATE.test(plain) || TIME.test(plain)) || !isDay(day)) return refuse(flag, text);
+  if (plain !== trimmed) return toIso(Date.parse(trimmed)) ?? refuse(flag, text);
+  const intoTheDay = plain === day ? 0 : Date.parse(`${plain}Z`) - Date.parse(day);
+  return toIso(atClock(calendar, day, intoTheDay)) ?? refuse(flag, text);
+}
+
+function isDay(date: string): boolean {
+  const time = Date.parse(date);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
+}
+
+/** When the clock there shows this time of that day; on a day of 23 or 25 hours that is not so long after its beginning. */
+function atClock(calendar: Calendar, day: string, intoTheDay: number): number {
+  const guess = calendar.startOf(day) + intoTheDay;
+  if (intoTheDay === 0) return guess;
+  const shown = Date.parse(`${calendar.clockAt(new Date(guess).toISOString()).replace(' ', 'T')}Z`);
+  const wanted = Date.parse(day) + intoTheDay;
+  return guess + (Math.floor(wanted / MINUTE_MS) * MINUTE_MS - shown);
 }
 
 function toIso(time: number): string | null {
@@ -28,32 +84,74 @@ function refuse(flag: string, text: string): never {
   });
 }
 
-/** The Monday on which the week of this moment began, so many weeks before that. */
-export function mondayBefore(now: number, weeks: number): string {
-  const midnight = new Date(now).setUTCHours(0, 0, 0, 0);
-  const sinceMonday = (new Date(now).getUTCDay() + 6) % 7;
-  return new Date(midnight - sinceMonday * AGO_MS.d - weeks * AGO_MS.w).toISOString();
+/** When the week of a moment began in the reader's zone, so many weeks before that. */
+export function mondayBefore(moment: number, weeks: number, calendar: Calendar): string {
+  const monday = Date.parse(mondayOf(calendar.dateOf(moment)));
+  return new Date(calendar.startOf(dateText(monday - weeks * AGO_MS.w))).toISOString();
 }
 
-/** The days on which the weeks of a period begin, the first of them perhaps before it. */
-export function mondays(since: string, until: string): string[] {
-  const days: string[] = [];
-  const end = Date.parse(until);
-  for (let day = Date.parse(mondayBefore(Date.parse(since), 0)); day < end; day += AGO_MS.w)
-    days.push(new Date(day).toISOString().slice(0, 10));
-  return days;
+function mondayOf(date: string): string {
+  const sinceMonday = (new Date(date).getUTCDay() + 6) % 7;
+  return dateText(Date.parse(date) - sinceMonday * DAY_MS);
 }
 
-/** The days of a period, the first and the last of them perhaps in part. */
-export function daysOf(since: string, until: string): string[] {
-  const days: string[] = [];
-  const end = Date.parse(until);
-  for (let day = Date.parse(since.slice(0, 10)); day < end; day += AGO_MS.d)
-    days.push(new Date(day).toISOString().slice(0, 10));
-  return days;
+function dateText(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
 }
 
-/** `2026-01-31 12:00 UTC`, for sentences. */
-export function spoken(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+/** A day or week of the reader: the date it begins on, and its bounds as the mirror spells time. */
+export interface Bucket {
+  date: string;
+  begins: string;
+  ends: string;
+  /** Which part of it lies in the period, where that is not all: `from 2026-01-28 12:00`, `until …`. */
+  partial: string | null;
+}
+
+/** The days or weeks of a period. The first may begin before it or before anything was known, the last end after it: both are marked. */
+export function bucketsOf(
+  step: 'day' | 'week',
+  { since, until, watchedFrom = since }: { since: string; until: string; watchedFrom?: string | null },
+  calendar: Calendar,
+): Bucket[] {
+  const known = watchedFrom ?? since;
+  const days = step === 'day' ? 1 : 7;
+  const first = calendar.dateOf(Date.parse(since));
+  const buckets: Bucket[] = [];
+  let date = step === 'day' ? first : mondayOf(first);
+  for (let begins = isoStart(calendar, date); begins < until; ) {
+    const next = dateText(Date.parse(date) + days * DAY_MS);
+    const ends = isoStart(calendar, next);
+    const from = begins < known && known < ends ? `from ${calendar.clockAt(known)}` : '';
+    const to = ends > until ? `until ${calendar.clockAt(until)}` : '';
+    const partial = [from, to].filter((part) => part !== '').join(' ') || null;
+    buckets.push({ date, begins, ends, partial });
+    [date, begins] = [next, ends];
+  }
+  return buckets;
+}
+
+function isoStart(calendar: Calendar, date: string): string {
+  return new Date(calendar.startOf(date)).toISOString();
+}
+
+/**
+ * How much of a time's text tells which bucket it is in. Rows are counted by that piece first, so that a few thousand pieces are put
+ * into buckets instead of a million times. Nearly everywhere days begin on the hour of UTC; in Nepal they do not.
+ */
+export function slotOf(buckets: readonly Bucket[]): number {
+  const isWholeHour = ({ begins, ends }: Bucket): boolean =>
+    begins.slice(14, 16) === '00' && ends.slice(14, 16) === '00';
+  return buckets.every(isWholeHour) ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-ddThh:mm'.length;
+}
+
+/** The place of the bucket in which a time, or the beginning of its text, lies; -1 before the first. The last one is open. */
+export function bucketAt(buckets: readonly Bucket[], slot: string): number {
+  let [low, high] = [0, buckets.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((buckets[middle]?.begins.slice(0, slot.length) ?? '') <= slot) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

@@ -1,15 +1,17 @@
-import { readFileSync } from 'node:fs';
 import type { KnownBoard, ReportReader } from '../store/reports.ts';
-import { coverage } from './coverage.ts';
-import { daysOf, mondays } from './moment.ts';
-import { type Movement, type PostMovement, readMovement } from './movement.ts';
+import { type Amount, type Figure, pageSql, readFigures } from './figures.ts';
+import { type Bucket, bucketsOf, calendarOf } from './moment.ts';
+import type { Movement, PostMovement } from './movement.ts';
+import { periodOf, type Span } from './period.ts';
 import type { ReportRequest } from './report.ts';
-import { boardOf, type Period, periodOf, priorTo, runReport } from './run.ts';
+import { boardOf, runReport } from './run.ts';
 
 /** The state of feedback on one page: what there is, what moved, and what waits. */
 export interface Overview {
   since: string;
   until: string;
+  /** Whose days and weeks these are. */
+  timeZone: string;
   board: string | null;
   boards: KnownBoard[];
   figures: Record<'posts' | 'votes' | 'comments' | 'customers', Figure>;
@@ -26,20 +28,6 @@ export interface Overview {
   firstReply: FirstReply[];
   /** What a reader has to know to read the figures right. */
   notes: string[];
-}
-
-/** Null where it is not known. */
-export interface Figure {
-  total: number | null;
-  recent: number | null;
-  prior: number | null;
-}
-
-export interface Amount {
-  id: number;
-  name: string;
-  posts: number;
-  votes: number;
 }
 
 /** A post as a line of a list. */
@@ -68,7 +56,10 @@ export interface FirstReply {
   medianSeconds: number | null;
 }
 
-export type OverviewRequest = Pick<ReportRequest, 'now' | 'since' | 'until' | 'board'>;
+export type OverviewRequest = Pick<
+  ReportRequest,
+  'now' | 'since' | 'until' | 'board' | 'timeZone' | 'usualDelivered'
+>;
 
 const USUAL_DAYS = 30;
 /** A longer period is drawn by the week. */
@@ -78,122 +69,42 @@ const DAY_MS = 86_400_000;
 
 /** Everything the first page of the dashboard shows. Throws AppError('usage') for a board or date that makes no sense. */
 export async function readOverview(reader: ReportReader, request: OverviewRequest): Promise<Overview> {
-  const period = { ...periodOf({ since: { days: USUAL_DAYS } }, request) } as Span;
+  const calendar = calendarOf(request.timeZone);
+  const period = periodOf({ since: { days: USUAL_DAYS } }, request, calendar) as Span;
   const board = await boardOf(reader, request.board);
-  const boards = await reader.boards();
-  const prior = priorTo(period.since, period.until);
-  const watched = await reader.watched();
-  const { from, notes } = coverage(watched, period.since, period.until);
-  const before = from !== null && watched.first !== null && prior >= watched.first ? prior : null;
-  const asked = { from, before, until: period.until, board: board?.id ?? null };
-  const moved = from === null ? null : await readMovement(reader, { ...asked, from });
-  const parts = await amounts(reader, asked.board, boards);
-  const written = await activity(reader, { ...period, prior, board: asked.board });
-  const buckets = bucketsOf(period, from);
+  const step = Date.parse(period.until) - Date.parse(period.since) <= MOST_DAYS * DAY_MS ? 'day' : 'week';
+  const buckets = bucketsOf(step, period, calendar);
+  const asked = { now: request.now, period, board: board?.id ?? null, buckets, calendar };
+  const { figures, newPosts, byBoard, byStatus, moved, from, notes } = await readFigures(reader, asked);
   const waiting = await runReport(reader, 'unanswered', { ...request, since: period.since, limit: LISTED });
   const replies = await runReport(reader, 'first-reply', { ...request, since: period.since });
   return {
     ...period,
+    timeZone: calendar.zone,
     board: board?.slug ?? null,
-    boards,
-    figures: {
-      posts: { total: sum(parts.byBoard, 'posts'), ...written.posts },
-      votes: {
-        total: sum(parts.byBoard, 'votes'),
-        recent: moved?.recent ?? null,
-        prior: moved?.prior ?? null,
-      },
-      comments: { total: parts.comments, ...written.comments },
-      customers: { total: null, ...written.customers },
-    },
-    step: buckets.step,
-    times: buckets.times,
-    newPosts: buckets.fill(written.days).map((posts) => posts ?? 0),
-    newVotes: moved ? buckets.fill(moved.days, from) : buckets.times.map(() => null),
-    byBoard: parts.byBoard,
-    byStatus: parts.byStatus,
+    boards: await reader.boards(),
+    figures,
+    step,
+    times: buckets.map(({ date }) => date),
+    newPosts,
+    newVotes: buckets.map(({ ends }, i) =>
+      from !== null && ends > from ? (moved?.gained[i] ?? null) : null,
+    ),
+    byBoard,
+    byStatus,
     climbers: moved && from ? await climbers(reader, moved, { ...period, since: from }) : [],
     unanswered: await withColors(reader, waiting.rows),
     firstReply: replies.rows.map(toFirstReply),
-    notes: [...notes, ...waiting.notes.filter((note) => note.startsWith('Left out'))],
+    notes: [...notes, ...partialNotes(step, buckets), ...waiting.notes],
   };
 }
 
-type Span = Period & { since: string };
-
-/** Reports have their SQL in sql/, and this page its own beside it. */
-function sqlOf(name: 'standing' | 'activity' | 'titles'): string {
-  return readFileSync(new URL(`./page-sql/${name}.sql`, import.meta.url), 'utf8');
-}
-
-function sum(rows: readonly Amount[], what: 'posts' | 'votes'): number {
-  return rows.reduce((total, row) => total + row[what], 0);
-}
-
-async function amounts(reader: ReportReader, board: number | null, boards: readonly KnownBoard[]) {
-  const parts = (await reader.rows(sqlOf('standing'), { board })) as unknown as Part[];
-  const of = <T extends { id: number; name: string }>(known: readonly T[], key: 'board' | 'status') =>
-    known
-      .map((one) => ({ ...one, ...added(parts.filter((part) => part[key] === one.id)) }))
-      .filter(({ posts }) => posts > 0);
-  return {
-    byBoard: of(boards, 'board').sort((a, b) => b.posts - a.posts),
-    byStatus: of(await reader.statuses(), 'status'),
-    comments: parts.reduce((total, { comments }) => total + comments, 0),
-  };
-}
-
-interface Part {
-  board: number;
-  status: number;
-  posts: number;
-  votes: number;
-  comments: number;
-}
-
-function added(parts: readonly Part[]): { posts: number; votes: number } {
-  return {
-    posts: parts.reduce((total, { posts }) => total + posts, 0),
-    votes: parts.reduce((total, { votes }) => total + votes, 0),
-  };
-}
-
-async function activity(reader: ReportReader, bound: Span & { prior: string; board: number | null }) {
-  const rows = await reader.rows(sqlOf('activity'), { ...bound });
-  const total = (what: 'posts' | 'comments' | 'customers', isRecent: number): number =>
-    rows.reduce((n, row) => n + (row.isRecent === isRecent ? Number(row[what]) : 0), 0);
-  const both = (what: 'posts' | 'comments' | 'customers') => ({
-    recent: total(what, 1),
-    prior: total(what, 0),
-  });
-  const recent = rows.filter(({ day, isRecent }) => day !== null && isRecent === 1);
-  return {
-    posts: both('posts'),
-    comments: both('comments'),
-    customers: both('customers'),
-    days: new Map(recent.map(({ day, posts }) => [String(day), Number(posts)])),
-  };
-}
-
-function bucketsOf({ since, until }: Span, watchedFrom: string | null) {
-  const isByDay = Date.parse(until) - Date.parse(since) <= MOST_DAYS * DAY_MS;
-  const times = isByDay ? daysOf(since, until) : mondays(since, until);
-  const firstWatched = watchedFrom?.slice(0, 10) ?? '';
-  const isSeen = (start: string, next: string | undefined): boolean =>
-    next === undefined || next > firstWatched || start >= firstWatched;
-  return {
-    step: isByDay ? ('day' as const) : ('week' as const),
-    times,
-    fill(days: ReadonlyMap<string, number>, from: string | null = null): (number | null)[] {
-      return times.map((start, i) => {
-        const next = times[i + 1];
-        if (from !== null && !isSeen(start, next)) return null;
-        let total = 0;
-        for (const [day, n] of days) if (day >= start && (next === undefined || day < next)) total += n;
-        return total;
-      });
-    },
-  };
+/** Which days or weeks at the ends of a chart are shown in part. */
+function partialNotes(step: 'day' | 'week', buckets: readonly Bucket[]): string[] {
+  const parts = buckets.filter(({ partial }) => partial !== null);
+  if (parts.length === 0) return [];
+  const list = parts.map(({ date, partial }) => `${date} (${partial})`).join(', ');
+  return [`Shown in part: the ${step}${parts.length > 1 ? 's' : ''} of ${list}.`];
 }
 
 /** In order of votes a day in the period, less votes a day in the life before it: as the report climbers has it. */
@@ -221,7 +132,7 @@ function paceOf({ created, votes, gained }: PostMovement, since: string, until: 
 }
 
 async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Titled>> {
-  const rows = await reader.rows(sqlOf('titles'), { ids: JSON.stringify(ids) });
+  const rows = await reader.rows(pageSql('titles'), { ids: JSON.stringify(ids) });
   return new Map(rows.map((row) => [Number(row.id), row as unknown as Titled]));
 }
 

@@ -11,7 +11,9 @@ export type ColumnKind =
   | 'date'
   | 'money'
   | 'post'
-  | 'trend';
+  | 'trend'
+  /** A remark on some rows, such as that a week is shown in part; null on the others. */
+  | 'remark';
 
 export interface Column {
   name: string;
@@ -29,6 +31,8 @@ export interface ReportResult {
   /** What was looked at; `since` is null where it is everything there is. */
   since: string | null;
   until: string;
+  /** Whose days and weeks these are. Moments are UTC all the same. */
+  timeZone: string;
   board: string | null;
   columns: readonly Column[];
   rows: Record<string, Value>[];
@@ -40,6 +44,8 @@ export interface ReportResult {
 export interface ReportRequest {
   /** Milliseconds since the epoch. */
   now: number;
+  /** The reader's, such as `Europe/Berlin`: it says where days and weeks begin. */
+  timeZone: string;
   /** `2026-01-31`, an ISO time, or how long ago: `30d`. */
   since?: string | undefined;
   until?: string | undefined;
@@ -49,6 +55,8 @@ export interface ReportRequest {
   post?: number | undefined;
   /** Names of the statuses that count as delivered. */
   delivered?: readonly string[] | undefined;
+  /** The same as a setting has it, where the person says nothing; a name that no status has is noted. */
+  usualDelivered?: readonly string[] | null | undefined;
   segments?: Segments | undefined;
 }
 

@@ -5,10 +5,12 @@ import type { Bound, KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
 import { coverage } from './coverage.ts';
 import { findDuplicates, SCOPE } from './duplicates.ts';
-import { momentOf, mondayBefore, mondays } from './moment.ts';
+import { type Figure, readFigures } from './figures.ts';
+import { type Bucket, bucketsOf, type Calendar, calendarOf, slotOf } from './moment.ts';
+import { type Period, periodOf, type Span } from './period.ts';
 import { type Column, REPORT_FLAGS, type ReportRequest, type ReportResult, type Value } from './report.ts';
-import { segmentNotes } from './segments.ts';
-import { statusNote, statusSets } from './status-sets.ts';
+import { findCustomers } from './segments.ts';
+import { statusNotes, statusSets } from './status-sets.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -21,29 +23,49 @@ export async function runReport(
   const known = reportNamed(name);
   const definition: Definition = REPORTS[known];
   refuseIdleFlags(known, definition, request);
+  const calendar = calendarOf(request.timeZone);
   const board = await boardOf(reader, request.board);
-  const period = periodOf(definition, request);
-  const { bound, notes } = await bind(reader, definition, request, period, board);
-  const sql = sqlNamed(definition.sql ?? known);
-  const found = isUnknowable(definition, bound) ? [] : await reader.rows(sql, bound);
+  const period = periodOf(definition, request, calendar);
+  const asked: Asked = { request, definition, period, board, calendar };
   if (known === 'post-votes') await refuseUnknownPost(reader, request.post ?? 0);
-  const rows =
-    known === 'duplicates'
-      ? await findDuplicates(reader, found as { id: number; title: string }[], limitOf(request))
-      : found.map((row) => decodeTrends(row, definition.columns));
-  if (known === 'duplicates') notes.push(...duplicateNotes(found.length));
+  const { rows, notes } =
+    definition.sql === null ? await overviewRows(reader, asked) : await answerOf(reader, known, asked);
   const columns = definition.columns.filter((column) => isAnswered(column, request));
   return {
     name: known,
     title: definition.answers,
     ...period,
+    timeZone: calendar.zone,
     board: board?.name ?? null,
     columns,
     rows: rows.map((row) =>
       Object.fromEntries(columns.map((column) => [column.name, row[column.name] ?? null])),
     ),
-    notes: [...(definition.notes ?? []), ...notes],
+    notes: [...fixedNotes(asked), ...notes, ...(await futureNotes(reader, asked))],
   };
+}
+
+function fixedNotes({ definition: { notes = [], boardNote }, board }: Asked): readonly string[] {
+  return board === null || boardNote === undefined ? notes : [...notes, boardNote];
+}
+
+interface Answer {
+  rows: Record<string, Value>[];
+  notes: string[];
+}
+
+async function answerOf(reader: ReportReader, known: ReportName, asked: Asked): Promise<Answer> {
+  const { definition, request } = asked;
+  const { bound, notes } = await bind(reader, asked);
+  const found = isUnknowable(definition, bound)
+    ? []
+    : await reader.rows(sqlNamed(definition.sql ?? known), bound);
+  if (known === 'duplicates') {
+    const rows = await findDuplicates(reader, found as { id: number; title: string }[], limitOf(request));
+    return { rows, notes: [...notes, ...duplicateNotes(found.length)] };
+  }
+  const rows = found.map((row) => decodeTrends(row, definition.columns));
+  return { rows, notes: [...notes, ...trendNotes(definition, weeksOf(asked))] };
 }
 
 function sqlNamed(name: string): string {
@@ -109,35 +131,16 @@ async function refuseUnknownPost(reader: ReportReader, id: number): Promise<void
   });
 }
 
-export interface Period {
-  since: string | null;
-  until: string;
-}
-
-/** The period a person asks for, or the one that is usual for the question. */
-export function periodOf(
-  definition: Pick<Definition, 'since'>,
-  { now, since, until }: ReportRequest,
-): Period {
-  const end = until === undefined ? new Date(now).toISOString() : momentOf('until', until, now);
-  const begin =
-    since === undefined ? defaultSince(definition, Date.parse(end)) : momentOf('since', since, now);
-  if (begin !== null && begin >= end)
-    throw new AppError('usage', `the period ends (${end}) before it begins (${begin})`, {
-      hint: 'Give --since an earlier date, or --until a later one.',
-    });
-  return { since: begin, until: end };
-}
-
-function defaultSince({ since }: Pick<Definition, 'since'>, end: number): string | null {
-  if (since === undefined) return null;
-  return 'weeks' in since
-    ? mondayBefore(end, since.weeks - 1)
-    : new Date(end - since.days * 86_400_000).toISOString();
-}
-
 function limitOf({ limit }: ReportRequest): number {
   return limit ?? DEFAULT_LIMIT;
+}
+
+interface Asked {
+  request: ReportRequest;
+  definition: Definition;
+  period: Period;
+  board: KnownBoard | null;
+  calendar: Calendar;
 }
 
 interface Binding {
@@ -145,27 +148,19 @@ interface Binding {
   notes: string[];
 }
 
-async function bind(
-  reader: ReportReader,
-  definition: Definition,
-  request: ReportRequest,
-  period: Period,
-  board: KnownBoard | null,
-): Promise<Binding> {
+async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
+  const { request, definition, period, board, calendar } = asked;
   const watched = await reader.watched();
-  const covered = definition.history ? coverage(watched, period.since, period.until) : null;
-  const prior = period.since === null ? null : priorTo(period.since, period.until);
-  const sets = statusSets(await reader.statuses(), request.delivered);
-  const notes = [...(covered?.notes ?? []), ...(definition.sets ? [statusNote(sets, definition.sets)] : [])];
-  if (request.segments) notes.push(...(await segmentNotes(reader, request.segments)));
+  const covered = definition.history ? coverage(watched, period, calendar) : null;
+  const weeks = weeksOf(asked, covered?.from);
+  const sets = definition.sets ? statusSets(await reader.statuses(), request) : null;
+  const people = request.segments ? await findCustomers(reader, request.segments) : null;
   const bound: Record<string, Bound> = {
     now: new Date(request.now).toISOString(),
     since: period.since ?? '',
     until: period.until,
-    weeks: JSON.stringify(period.since === null ? [] : mondays(period.since, period.until)),
-    prior,
-    // The period before counts only where all of it was watched.
-    before: covered?.from && prior && watched.first && prior >= watched.first ? prior : null,
+    weeks: JSON.stringify(weeks),
+    slot: slotOf(weeks),
     from: covered?.from ?? null,
     observed: watched.first,
     last: watched.last,
@@ -173,17 +168,71 @@ async function bind(
     limit: limitOf(request),
     scope: SCOPE,
     post: request.post ?? null,
-    delivered: JSON.stringify(sets.delivered.map(({ id }) => id)),
-    finished: JSON.stringify(sets.finished.map(({ id }) => id)),
-    segments: JSON.stringify(request.segments?.customers ?? []),
+    delivered: JSON.stringify(sets?.delivered.map(({ id }) => id) ?? []),
+    finished: JSON.stringify(sets?.finished.map(({ id }) => id) ?? []),
+    segments: JSON.stringify(people?.customers ?? []),
     ...definition.fixed,
   };
-  return { bound, notes };
+  const ofStatuses = sets && definition.sets ? statusNotes(sets, definition.sets) : [];
+  return { bound, notes: [...(covered?.notes ?? []), ...ofStatuses, ...(people?.notes ?? [])] };
 }
 
-/** Where the period before it begins, which is just as long. */
-export function priorTo(since: string, until: string): string {
-  return new Date(2 * Date.parse(since) - Date.parse(until)).toISOString();
+/** The weeks of the period, their bounds cut to what rows are counted by: see slotOf. */
+function weeksOf({ period: { since, until }, calendar }: Asked, watchedFrom: string | null = null): Bucket[] {
+  if (since === null) return [];
+  const weeks = bucketsOf('week', { since, until, watchedFrom: watchedFrom ?? since }, calendar);
+  const slot = slotOf(weeks);
+  return weeks.map((week) => ({
+    ...week,
+    begins: week.begins.slice(0, slot),
+    ends: week.ends.slice(0, slot),
+  }));
+}
+
+/** A post can be dated after the moment of asking: by a clock that is ahead, or on purpose. */
+async function futureNotes(reader: ReportReader, { request, board }: Asked): Promise<string[]> {
+  const bound = { now: new Date(request.now).toISOString(), board: board?.id ?? null };
+  const [row] = await reader.rows(FUTURE, bound);
+  const posts = Number(row?.posts);
+  if (posts === 0) return [];
+  const those = posts === 1 ? '1 post is' : `${posts.toLocaleString('en')} posts are`;
+  return [`${those} dated after this moment, and not counted before then.`];
+}
+
+const FUTURE = `
+  SELECT count(*) AS posts FROM posts
+   WHERE created >= $now AND deleted_at IS NULL AND ($board IS NULL OR board_id = $board)`;
+
+/** The report overview: the figures of the dashboard's first page, as rows. */
+async function overviewRows(reader: ReportReader, asked: Asked): Promise<Answer> {
+  const { request, period, board, calendar } = asked;
+  const span = period as Span;
+  const { figures, notes } = await readFigures(reader, {
+    now: request.now,
+    period: span,
+    board: board?.id ?? null,
+    buckets: [],
+    calendar,
+  });
+  const row = (what: string, { total, recent, prior }: Figure): Record<string, Value> => {
+    const isKnown = recent !== null && prior !== null && prior > 0;
+    return { what, total, recent, prior, change: isKnown ? (recent - prior) / prior : null };
+  };
+  const rows = [
+    row('posts', figures.posts),
+    row('votes', figures.votes),
+    row('comments', figures.comments),
+    row('customers who wrote', figures.customers),
+  ];
+  return { rows, notes };
+}
+
+/** What a sparkline cannot mark. */
+function trendNotes({ columns }: Definition, weeks: readonly Bucket[]): string[] {
+  if (!columns.some(({ kind }) => kind === 'trend')) return [];
+  return weeks.flatMap(({ date, partial }) =>
+    partial === null ? [] : [`The number for the week of ${date} is of a part of it: ${partial}.`],
+  );
 }
 
 /** Lists of changes have nothing to say where no change is known; tables of the present have their empty columns. */

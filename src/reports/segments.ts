@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { emailKey } from '../base/email.ts';
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import type { ReportReader } from '../store/reports.ts';
@@ -96,12 +97,12 @@ interface Kept {
   notes: string[];
 }
 
-/** The first row of an e-mail counts, whatever its capitals. */
+/** The first row of an e-mail counts, however it is spelt. */
 function oncePerEmail(customers: Segments['customers']): Kept {
   const first = new Map<string, Segments['customers'][number]>();
   let nameless = 0;
   for (const customer of customers) {
-    const key = customer.email.toLowerCase();
+    const key = emailKey(customer.email);
     if (key === '') nameless++;
     else if (!first.has(key)) first.set(key, customer);
   }
@@ -119,12 +120,19 @@ function rows(n: number): string {
   return n === 1 ? '1 row' : `${n.toLocaleString('en')} rows`;
 }
 
+/** A customer of the file with the users of the mirror who have that e-mail; one person can stand there more than once. */
+export type FoundCustomer = Omit<Segments['customers'][number], 'email'> & { users: number[] };
+
 /** How well the file and the mirror know each other. */
-export async function segmentNotes(reader: ReportReader, segments: Segments): Promise<string[]> {
-  const found = await reader.knownEmails(segments.customers.map(({ email }) => email));
-  const all = segments.customers.length;
-  return [
-    `${found.toLocaleString('en')} of the ${all.toLocaleString('en')} customers of the file are in the mirror, found by e-mail.`,
-    ...segments.notes,
-  ];
+export async function findCustomers(
+  reader: Pick<ReportReader, 'usersWith'>,
+  segments: Segments,
+): Promise<{ customers: FoundCustomer[]; notes: string[] }> {
+  const customers: FoundCustomer[] = [];
+  for (const { email, group, amount } of segments.customers)
+    customers.push({ group, amount, users: await reader.usersWith(email) });
+  const found = customers.filter(({ users }) => users.length > 0).length;
+  const all = customers.length;
+  const matched = `${found.toLocaleString('en')} of the ${all.toLocaleString('en')} customers of the file are in the mirror, found by e-mail.`;
+  return { customers, notes: [matched, ...segments.notes] };
 }

@@ -33,12 +33,26 @@ export interface StatusSets {
   delivered: KnownStatus[];
   /** Delivered or closed: nothing more is expected to happen. */
   finished: KnownStatus[];
+  /** Names of the setting that no status has. */
+  unknown: string[];
 }
 
-/** By the names a person gave, or by those that usually mean it. */
-export function statusSets(known: readonly KnownStatus[], asked: readonly string[] | undefined): StatusSets {
-  const delivered = asked ? asked.flatMap((name) => named(known, name)) : withName(known, DELIVERED);
-  return { delivered, finished: [...new Set([...delivered, ...withName(known, CLOSED)])] };
+export interface DeliveredChoice {
+  /** What a person asks for now: a name that does not exist is refused. */
+  delivered?: readonly string[] | undefined;
+  /** What the setting says: a status may have been renamed since, and the other answers still hold. */
+  usualDelivered?: readonly string[] | null | undefined;
+}
+
+/** By the names a person gave, by those of the setting, or by those that usually mean it. */
+export function statusSets(
+  known: readonly KnownStatus[],
+  { delivered: asked, usualDelivered: usual }: DeliveredChoice,
+): StatusSets {
+  const names = (usual ?? DELIVERED).map(plain);
+  const delivered = asked ? asked.flatMap((name) => named(known, name)) : withName(known, names);
+  const unknown = asked || !usual ? [] : usual.filter((name) => withName(known, [plain(name)]).length === 0);
+  return { delivered, finished: [...new Set([...delivered, ...withName(known, CLOSED)])], unknown };
 }
 
 function withName(known: readonly KnownStatus[], names: readonly string[]): KnownStatus[] {
@@ -59,11 +73,20 @@ function plain(name: string): string {
 }
 
 /** Says which statuses were taken, because the figures hang on it. */
-export function statusNote(sets: StatusSets, which: keyof StatusSets): string {
+export function statusNotes(sets: StatusSets, which: 'delivered' | 'finished'): string[] {
+  const unknown = sets.unknown.map(
+    (name) => `DELIVERED_STATUSES names "${name.trim()}": there is no such status.`,
+  );
   const names = [...new Set(sets[which].map(({ name }) => name))].join(', ');
   if (which === 'finished')
-    return names ? `Left out as finished: ${names}.` : 'No status is known to end a post’s way.';
-  return names
-    ? `Delivered is: ${names} (--delivered "Name,Name" says otherwise).`
-    : 'No status has a name that means delivered; say which with --delivered "Name,Name".';
+    return [
+      names ? `Left out as finished: ${names}.` : 'No status is known to end a post’s way.',
+      ...unknown,
+    ];
+  return [
+    names
+      ? `Delivered is: ${names} (--delivered "Name,Name" says otherwise, DELIVERED_STATUSES for good).`
+      : 'No status has a name that means delivered; say which with --delivered "Name,Name" or DELIVERED_STATUSES.',
+    ...unknown,
+  ];
 }

@@ -136,7 +136,7 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
        WHERE c.id > $after AND c.id <= $upto AND ($live = 0 OR c.deleted_at IS NULL)
          AND ($since IS NULL OR c.changed_at >= $since OR c.first_seen_at >= $since
               OR c.deleted_at >= $since OR c.erased_at >= $since OR u.changed_at >= $since
-              OR p.version_at >= $since OR p.erased_at >= $since OR r.changed_at >= $since)
+              OR p.changed_at >= $since OR r.changed_at >= $since)
        ORDER BY c.id`,
   },
   users: {
@@ -195,9 +195,11 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
     }),
     sql: `
       SELECT post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted
-        FROM post_history
+        FROM post_history h
        WHERE post_id > $after AND post_id <= $upto
-         AND ($since IS NULL OR observed_at >= $since OR (SELECT erased_at >= $since FROM posts WHERE id = post_id))
+         AND ($since IS NULL OR observed_at >= $since
+              OR (SELECT p.changed_at >= $since AND p.version_at = h.observed_at FROM posts p WHERE p.id = h.post_id)
+              OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = h.post_id AND v.erased_at >= $since))
          AND ($live = 0 OR (SELECT deleted_at IS NULL FROM posts WHERE id = post_id))
        ORDER BY post_id, observed_at`,
   },
@@ -215,10 +217,11 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
     }),
     sql: `
       SELECT comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted
-        FROM comment_history
+        FROM comment_history h
        WHERE comment_id > $after AND comment_id <= $upto
          AND ($since IS NULL OR observed_at >= $since
-              OR (SELECT erased_at >= $since FROM comments WHERE id = comment_id))
+              OR (SELECT c.changed_at >= $since FROM comments c WHERE c.id = h.comment_id)
+              OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = h.comment_id AND v.erased_at >= $since))
          AND ($live = 0 OR (SELECT deleted_at IS NULL FROM comments WHERE id = comment_id))
        ORDER BY comment_id, observed_at`,
   },

@@ -7,7 +7,7 @@ export type Cell = string | number | null;
 export type ExportRow = Cell[];
 
 export interface RowFilter {
-  /** Only rows first seen, changed or deleted since then; null for all. */
+  /** Only rows of which anything exported may have changed since then, or in the minute before; null for all. */
   since: string | null;
   /** Without what was deleted upstream, and without its history. */
   live: boolean;
@@ -27,6 +27,11 @@ export interface ExportSource {
 const WINDOW = 1000;
 /** A batch ends when its texts are this long together: a million characters are 1 to 3 MB. */
 const BATCH_CHARACTERS = 1_000_000;
+/**
+ * An increment begins so much before the moment it is asked for: a row's time is when its page came, a little before it is written,
+ * and whoever exported in between did not see it. Rows that come twice replace themselves.
+ */
+const OVERLAP_MS = 60_000;
 /** No id of the mirror is larger. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
@@ -47,8 +52,9 @@ export function openExportSource(options: OpenOptions): ExportSource {
       )
       .pluck();
 
-  function* rows(table: ExportTable, { since, live }: RowFilter): Generator<ExportRow[]> {
+  function* rows(table: ExportTable, { since: asked, live }: RowFilter): Generator<ExportRow[]> {
     const { walk, sql } = TABLES[table];
+    const since = asked === null ? null : new Date(Date.parse(asked) - OVERLAP_MS).toISOString();
     const end = endOfWindow(walk);
     const read = db.prepare<Record<string, Cell>, ExportRow>(sql).raw();
     for (let after = -1; after < LAST; ) {

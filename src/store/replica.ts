@@ -11,6 +11,8 @@ export interface ReplicaReads {
   page(resource: Resource, place: Place, size: number): Promise<Slice>;
   /** The most relevant posts. */
   search(text: string): Promise<PostWire[]>;
+  /** Whether the mirror has this post. */
+  hasPost(id: number): Promise<boolean>;
   /** Whether a post of this board was ever seen; one without posts is not known. */
   knowsBoard(slug: string): Promise<boolean>;
   close(): Promise<void>;
@@ -39,10 +41,12 @@ export function openReplicaReads(options: OpenOptions): ReplicaReads {
     comments: lister<wire.CommentColumns>(db, COMMENTS),
   };
   const search = postSearch(db);
+  const post = db.prepare<[number], number>('SELECT 1 FROM posts WHERE id = ?').pluck();
   const board = db.prepare<[string], number>('SELECT 1 FROM boards WHERE slug = ?').pluck();
   return {
     page: async (resource, place, size) => lists[resource](place, size),
     search: async (text) => search(text),
+    hasPost: async (id) => post.get(id) === 1,
     knowsBoard: async (slug) => board.get(slug) === 1,
     async close() {
       db.close();

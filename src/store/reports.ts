@@ -1,5 +1,6 @@
 import type { Db, OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
+import { peopleByEmail } from './people.ts';
 
 /** What reports ask of the mirror, from a handle that cannot change it. */
 export interface ReportReader {
@@ -12,8 +13,8 @@ export interface ReportReader {
   /** Deleted or not. */
   hasPost(id: number): Promise<boolean>;
   watched(): Promise<Watched>;
-  /** How many of the e-mails belong to a user of the mirror. */
-  knownEmails(emails: readonly string[]): Promise<number>;
+  /** The users with this address, however it is spelt. */
+  usersWith(email: string): Promise<number[]>;
   /** Live posts whose title fulfils a query of the full-text index, in no order. */
   titlesMatching(query: string, limit: number): Promise<TitledPost[]>;
   close(): Promise<void>;
@@ -57,12 +58,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
   const boards = db.prepare<[], KnownBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');
   const statuses = db.prepare<[], KnownStatus>('SELECT id, name, color FROM statuses ORDER BY id');
   const post = db.prepare<[number]>('SELECT 1 FROM posts WHERE id = ?');
-  const emails = db
-    .prepare<[string], number>(
-      `SELECT count(*) FROM json_each(?) j
-        WHERE EXISTS (SELECT 1 FROM users u WHERE u.email = j.value COLLATE NOCASE)`,
-    )
-    .pluck();
+  const usersWith = peopleByEmail(db);
   return {
     rows: async (sql, parameters) => db.prepare<object, Record<string, Bound>>(sql).all(parameters),
     tuples: async (sql, parameters) => db.prepare<object, Bound[]>(sql).raw().all(parameters),
@@ -70,7 +66,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
     statuses: async () => statuses.all(),
     hasPost: async (id) => post.get(id) !== undefined,
     watched: async () => watched(db),
-    knownEmails: async (list) => emails.get(JSON.stringify(list)) ?? 0,
+    usersWith: async (email) => usersWith(email),
     titlesMatching: titleFinder(db),
     async close() {
       db.close();

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 8; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 9; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -107,7 +107,7 @@ CREATE TABLE post_versions (
   votes_count    INTEGER NOT NULL,
   comments_count INTEGER NOT NULL,
   deleted        INTEGER NOT NULL CHECK (deleted IN (0, 1))
-) STRICT;
+, erased_at TEXT) STRICT;
 
 CREATE TABLE comment_versions (
   n           INTEGER PRIMARY KEY,
@@ -119,7 +119,7 @@ CREATE TABLE comment_versions (
   internal    INTEGER NOT NULL CHECK (internal IN (0, 1)),
   status      TEXT,
   deleted     INTEGER NOT NULL CHECK (deleted IN (0, 1))
-) STRICT;
+, erased_at TEXT) STRICT;
 
 CREATE INDEX comment_versions_by_comment ON comment_versions (comment_id, n);
 
@@ -312,10 +312,6 @@ CREATE TABLE suppressed_users (
 
 CREATE INDEX suppressed_users_by_hash ON suppressed_users (hash);
 
-CREATE INDEX post_versions_by_post ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted);
-
-CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at);
-
 CREATE TABLE saved_queries (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   name       TEXT NOT NULL,
@@ -359,3 +355,18 @@ CREATE TABLE user_views (
   digest   TEXT NOT NULL,
   PRIMARY KEY (user_id, resource)
 ) STRICT, WITHOUT ROWID;
+
+CREATE VIEW team_replies AS
+SELECT c.id, c.post_id, c.creator_id, c.content, c.created
+  FROM comments c
+ WHERE c.kind = 'reply' AND c.internal = 0 AND c.deleted_at IS NULL
+   AND c.creator_id IN (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1);
+
+CREATE INDEX post_versions_erased ON post_versions (post_id, erased_at) WHERE erased_at IS NOT NULL;
+
+CREATE INDEX comment_versions_erased ON comment_versions (comment_id, erased_at) WHERE erased_at IS NOT NULL;
+
+CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, internal, deleted_at, kind);
+
+CREATE INDEX post_versions_by_post
+  ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted, board_id);

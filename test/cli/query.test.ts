@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { PUBLIC_TABLES } from '../../src/query/schema-words.ts';
+import { type ReadableTable, schemaOf } from '../../src/query/schema.ts';
+import { INSIDE_TABLES, PUBLIC_TABLES } from '../../src/query/schema-words.ts';
 import { makeMirror } from '../query/mirror.ts';
 import { type CliResult, runCli } from '../support/cli.ts';
 import { findProgram, skipUnless } from '../support/programs.ts';
@@ -139,9 +140,17 @@ describe('feedback-mirror query', () => {
       runCli(['query', '--schema', '--json']),
     ]);
     assert.equal(all.code, 0, all.stderr);
-    for (const { name, line } of PUBLIC_TABLES) assert.ok(all.stdout.includes(`${name}: ${line}\n`), name);
-    assert.match(one.stdout, /^boards: boards\n {2}id +the upstream's number of the board\n/);
-    assert.deepEqual(JSON.parse(json.stdout), PUBLIC_TABLES);
+    const inside = Object.entries(INSIDE_TABLES).map(([name, line]) => ({ name, line }));
+    for (const { name, line } of [...PUBLIC_TABLES, ...inside])
+      assert.ok(all.stdout.includes(`${name}: ${line}\n`), name);
+    assert.match(one.stdout, /^boards: boards\n {2}id +INTEGER +the upstream's number of the board\n/);
+    const tables = JSON.parse(json.stdout) as ReadableTable[];
+    assert.deepEqual(tables, schemaOf(null));
+    assert.deepEqual(tables.find(({ name }) => name === 'sweep_pages')?.types, {
+      run_id: 'INTEGER',
+      n: 'INTEGER',
+      ids: 'BLOB',
+    });
   });
 });
 

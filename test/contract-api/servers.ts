@@ -48,7 +48,9 @@ export interface Replica extends Api {
   close(): Promise<void>;
 }
 
-export interface ReplicaWishes extends Partial<Pick<ReplicaDeps, 'waitMs'>> {
+export interface ReplicaWishes extends Partial<Pick<ReplicaDeps, 'waitMs' | 'listedMs' | 'tokenParameter'>> {
+  /** Whether a confirmed create has the newest posts read; a failing queue otherwise. */
+  canReadNewest?: boolean;
   /** False: rows stay in the outbox. */
   isSending?: boolean;
   /** False: the mirror is only what `sync` was called for. */
@@ -60,8 +62,10 @@ export interface ReplicaWishes extends Partial<Pick<ReplicaDeps, 'waitMs'>> {
 export async function openReplica(
   t: TestContext,
   options: SandboxOptions = {},
-  { waitMs = 10_000, isSending = true, isFresh = true, token }: ReplicaWishes = {},
+  wishes: ReplicaWishes = {},
 ): Promise<Replica> {
+  const { waitMs = 10_000, listedMs = 10_000, isSending = true, isFresh = true, token } = wishes;
+  const { tokenParameter = null, canReadNewest = true } = wishes;
   const sandbox = await openSandbox(t, options);
   const folder = mkdtempSync(join(tmpdir(), 'fm-replica-'));
   const mirror = join(folder, 'mirror.db');
@@ -103,7 +107,15 @@ export async function openReplica(
   };
   await syncIfChanged();
   const reads = openReplicaReads(place);
-  const deps = { reads, outbox, clock, upstream: sandbox.url, waitMs, pageSize: options.pageSize ?? 100 };
+  const readNewest = async (): Promise<void> => {
+    if (!canReadNewest) throw new Error('the queue is away');
+    await syncOnce(
+      { client, store, clock, signal, ahead: 1, onPage: () => {} },
+      { resource: 'posts', mode: 'head', wait: true },
+    );
+  };
+  const timing = { waitMs, listedMs, pageSize: options.pageSize ?? 100 };
+  const deps = { reads, outbox, clock, upstream: sandbox.url, tokenParameter, readNewest, ...timing };
   const part: HttpPart = async (app) => {
     if (isFresh)
       app.addHook('onRequest', async ({ method }) => (method === 'GET' ? syncIfChanged() : undefined));

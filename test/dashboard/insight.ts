@@ -49,8 +49,9 @@ export async function openInsight(
   const http = await open(t, {
     parts: [
       (app) => {
-        addOverview(app, { reads, version: pulse.version, clock, log, warmEveryMs });
-        addPosts(app, { reads, upstream, clock });
+        const shared = { reads, clock, timeZone: 'UTC' };
+        addOverview(app, { ...shared, usualDelivered: null, version: pulse.version, log, warmEveryMs });
+        addPosts(app, { ...shared, upstream });
       },
     ],
   });

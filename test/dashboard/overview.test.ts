@@ -20,7 +20,7 @@ async function overviewOf(
   const story = await tell(t, sweeps === undefined ? {} : { sweeps });
   const reader = openReportReader({ path: story.path, upstream: UPSTREAM });
   t.after(() => reader.close());
-  return { story, overview: await readOverview(reader, { now: NOW, ...request }) };
+  return { story, overview: await readOverview(reader, { now: NOW, timeZone: 'UTC', ...request }) };
 }
 
 describe('the overview', () => {

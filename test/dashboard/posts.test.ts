@@ -233,7 +233,9 @@ describe('the threads that read', () => {
     await assert.rejects(dropped, /went elsewhere/);
     assert.equal((await first)?.post.id, 101);
     assert.equal((await last)?.post.id, 104, 'the answers are still those of their questions');
-    await assert.rejects(reads.ask('overview', { now: NOW, board: 'nowhere' }), { code: 'usage' });
+    await assert.rejects(reads.ask('overview', { now: NOW, timeZone: 'UTC', board: 'nowhere' }), {
+      code: 'usage',
+    });
   });
 
   it('answer nothing more once they are closed, and nobody waits in vain', async (t) => {

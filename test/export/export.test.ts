@@ -130,15 +130,16 @@ describe('an export', () => {
     );
   });
 
-  it('since a time has what was seen, changed, deleted or erased then or later', async (t) => {
+  it('since a time has what was seen, changed, deleted or erased then, later, or in the minute before', async (t) => {
     const mirror = await openMirror(t);
     mirror.addPosts(1, 6);
     mirror.run('UPDATE posts SET changed_at = ? WHERE id = 2', NEW);
     mirror.run('UPDATE posts SET deleted_at = ? WHERE id = 3', NEW);
     mirror.run('UPDATE posts SET erased_at = ? WHERE id = 4', NEW);
-    mirror.run("UPDATE posts SET changed_at = '2026-05-31T23:59:59.999Z' WHERE id = 5");
+    mirror.run("UPDATE posts SET changed_at = '2026-05-31T23:58:59.999Z' WHERE id = 5");
+    mirror.run("UPDATE posts SET changed_at = '2026-05-31T23:59:00.000Z' WHERE id = 6");
     mirror.addPosts(3000, 3000, { at: NEW });
-    assert.deepEqual(ids(await exported(mirror, { since: NEW })), [2, 3, 4, 3000]);
+    assert.deepEqual(ids(await exported(mirror, { since: NEW })), [2, 3, 4, 6, 3000]);
     mirror.run(PERSON, 8, null, null, null, null, null, NEW, NEW);
     assert.deepEqual(ids(await exported(mirror, { what: ['users'], since: NEW })), [8]);
     mirror.run(SENT, 'k1', OLD, OLD);
@@ -214,8 +215,8 @@ describe('an export', () => {
     );
     mirror.run('UPDATE posts SET changed_at = ?, version_at = ?', OLD, OLD);
     assert.deepEqual([await since('post_history'), await since('comment_history')], [[], []]);
-    mirror.run('UPDATE posts SET erased_at = ? WHERE id = 1', NEW);
-    mirror.run('UPDATE comments SET erased_at = ?', NEW);
+    mirror.run('UPDATE post_versions SET erased_at = ? WHERE post_id = 1', NEW);
+    mirror.run('UPDATE comments SET changed_at = ?', NEW);
     assert.equal((await since('post_history')).length, 2);
     assert.equal((await since('comment_history')).length, 1);
   });

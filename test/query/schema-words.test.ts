@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Database from 'better-sqlite3';
+import { schemaOf } from '../../src/query/schema.ts';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from '../../src/query/schema-words.ts';
 import { makeMirror } from './mirror.ts';
 
@@ -30,6 +31,15 @@ describe('the words about the schema', () => {
       ...Object.keys(HIDDEN_TABLES),
     ];
     assert.deepEqual(new Set(worded), new Set(actual));
+  });
+
+  it('name the type that the values of each readable table have', () => {
+    for (const { name, types } of schemaOf(null))
+      for (const [column, type] of Object.entries(types)) {
+        const sql = `SELECT DISTINCT upper(typeof("${column}")) FROM "${name}" WHERE "${column}" IS NOT NULL`;
+        for (const found of db.prepare<[], string>(sql).pluck().all())
+          assert.equal(type, found, `${name}.${column}`);
+      }
   });
 
   for (const { name, line, columns } of PUBLIC_TABLES)

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Definition, REPORT_NAMES, REPORTS } from '../../src/reports/catalogue.ts';
-import { momentOf } from '../../src/reports/moment.ts';
+import { calendarOf, momentOf } from '../../src/reports/moment.ts';
 import type { ReportRequest } from '../../src/reports/report.ts';
 import { NOW, pick, tell, write } from './story.ts';
+
+const UTC = calendarOf('UTC');
 
 /** What a report cannot do without. */
 function needs(name: keyof typeof REPORTS): Partial<ReportRequest> {
@@ -18,7 +20,10 @@ function needs(name: keyof typeof REPORTS): Partial<ReportRequest> {
 describe('every report', () => {
   it('has a file of SQL, and every file of SQL a report', () => {
     const files = globSync('*.sql', { cwd: new URL('../../src/reports/sql/', import.meta.url) });
-    const used = REPORT_NAMES.map((name) => `${(REPORTS[name] as Definition).sql ?? name}.sql`);
+    const used = REPORT_NAMES.flatMap((name) => {
+      const { sql = name } = REPORTS[name] as Definition;
+      return sql === null ? [] : [`${sql}.sql`];
+    });
     assert.deepEqual(files.sort(), [...new Set(used)].sort());
   });
 
@@ -63,7 +68,7 @@ describe('every report', () => {
         );
       for (const { name: column, kind } of columns) {
         const values = rows.map((row) => row[column]).filter((value) => value !== null);
-        const isText = ['text', 'time', 'date'].includes(kind);
+        const isText = ['text', 'time', 'date', 'remark'].includes(kind);
         const type = kind === 'trend' ? 'object' : isText ? 'string' : 'number';
         assert.ok(
           values.every((value) => typeof value === type),
@@ -104,12 +109,12 @@ describe('every report', () => {
 
 describe('a date', () => {
   it('is a day, a time or how long ago', () => {
-    assert.equal(momentOf('since', '2026-01-31', NOW), '2026-01-31T00:00:00.000Z');
-    assert.equal(momentOf('since', '2026-01-31T12:30', NOW), '2026-01-31T12:30:00.000Z');
-    assert.equal(momentOf('since', '2026-01-31T12:30:00+02:00', NOW), '2026-01-31T10:30:00.000Z');
-    assert.equal(momentOf('since', '30d', NOW), '2026-01-01T00:00:00.000Z');
-    assert.equal(momentOf('since', '2w', NOW), '2026-01-17T00:00:00.000Z');
-    assert.equal(momentOf('since', '36h', NOW), '2026-01-29T12:00:00.000Z');
+    assert.equal(momentOf('since', '2026-01-31', NOW, UTC), '2026-01-31T00:00:00.000Z');
+    assert.equal(momentOf('since', '2026-01-31T12:30', NOW, UTC), '2026-01-31T12:30:00.000Z');
+    assert.equal(momentOf('since', '2026-01-31T12:30:00+02:00', NOW, UTC), '2026-01-31T10:30:00.000Z');
+    assert.equal(momentOf('since', '30d', NOW, UTC), '2026-01-01T00:00:00.000Z');
+    assert.equal(momentOf('since', '2w', NOW, UTC), '2026-01-17T00:00:00.000Z');
+    assert.equal(momentOf('since', '36h', NOW, UTC), '2026-01-29T12:00:00.000Z');
   });
 
   it('that does not exist is refused', () => {
@@ -124,6 +129,6 @@ describe('a date', () => {
       '999999w',
       '2026',
     ])
-      assert.throws(() => momentOf('since', text, NOW), /--since ".*" is no date/, text);
+      assert.throws(() => momentOf('since', text, NOW, UTC), /--since ".*" is no date/, text);
   });
 });

@@ -166,7 +166,7 @@ export async function write(t: TestContext, fill: (store: MirrorStore) => Promis
     async ask(name, request = {}) {
       const reader = openReportReader(options);
       try {
-        return await runReport(reader, name, { now: NOW, ...request });
+        return await runReport(reader, name, { now: NOW, timeZone: 'UTC', ...request });
       } finally {
         await reader.close();
       }

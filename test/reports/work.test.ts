@@ -14,17 +14,17 @@ describe('reports about the work', () => {
     // Eight weeks of two boards, the first from Monday 8 December.
     assert.deepEqual(
       [rows.length, rows[0]],
-      [16, { week: '2025-12-08', board: 'Bugs', posts: 0, comments: 0 }],
+      [16, { week: '2025-12-08', board: 'Bugs', posts: 0, comments: 0, partial: null }],
     );
     assert.deepEqual(
       rows.filter(({ posts, comments }) => posts !== 0 || comments !== 0).map((row) => Object.values(row)),
       [
         // 102 and, on Sunday, 104; the internal comment 203. 103 is deleted.
-        ['2025-12-15', 'Features', 2, 1],
-        ['2025-12-22', 'Bugs', 1, 0],
-        ['2025-12-29', 'Features', 1, 2],
-        ['2026-01-05', 'Features', 0, 1],
-        ['2026-01-19', 'Features', 0, 1],
+        ['2025-12-15', 'Features', 2, 1, null],
+        ['2025-12-22', 'Bugs', 1, 0, null],
+        ['2025-12-29', 'Features', 1, 2, null],
+        ['2026-01-05', 'Features', 0, 1, null],
+        ['2026-01-19', 'Features', 0, 1, null],
       ],
     );
   });
@@ -68,17 +68,17 @@ describe('reports about the work', () => {
     });
   });
 
-  it('first-reply counts from the post to the first public comment of the team', async (t) => {
+  it('first-reply counts from the post to the first public reply of the team', async (t) => {
     const story = await tell(t);
     const { rows } = await story.ask('first-reply', { since: '2025-12-01' });
     assert.deepEqual(
       rows.filter(({ posts }) => posts !== 0).map((row) => Object.values(row)),
       [
-        ['2025-12-01', 1, 1, 1, 2 * DAY, 2 * DAY],
+        ['2025-12-01', 1, 1, 1, 2 * DAY, 2 * DAY, null],
         // 102 has an internal comment only; 104 is the team's own.
-        ['2025-12-15', 1, 0, 0, null, null],
-        ['2025-12-22', 1, 0, 0, null, null],
-        ['2025-12-29', 1, 1, 1, 12 * HOUR, 12 * HOUR],
+        ['2025-12-15', 1, 0, 0, null, null, null],
+        ['2025-12-22', 1, 0, 0, null, null, null],
+        ['2025-12-29', 1, 1, 1, 12 * HOUR, 12 * HOUR, null],
       ],
     );
   });
@@ -105,7 +105,15 @@ describe('reports about the work', () => {
     const { rows } = await story.ask('first-reply', { since: '2026-01-05', until: '2026-01-12' });
     // Of 1, 2 and 11 hours: 2; and eight tenths of the way from 2 to 11.
     assert.deepEqual(rows, [
-      { week: '2026-01-05', posts: 3, answered: 3, share: 1, median: 2 * HOUR, p90: 9.2 * HOUR },
+      {
+        week: '2026-01-05',
+        posts: 3,
+        answered: 3,
+        share: 1,
+        median: 2 * HOUR,
+        p90: 9.2 * HOUR,
+        partial: null,
+      },
     ]);
   });
 

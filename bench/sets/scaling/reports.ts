@@ -14,7 +14,7 @@ export async function reportSeconds({ path, upstream }: LargeMirror): Promise<nu
   const names = REPORT_NAMES.filter((name) => !asks(name, 'post') && !asks(name, 'segments'));
   try {
     const began = performance.now();
-    for (const name of names) await runReport(reader, name, { now: Date.now() });
+    for (const name of names) await runReport(reader, name, { now: Date.now(), timeZone: 'Europe/Berlin' });
     return (performance.now() - began) / 1000;
   } finally {
     await reader.close();

@@ -5,8 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { SCHEMA_HINT } from '../../query/explain.ts';
 import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
-import { schemaOf } from '../../query/schema.ts';
-import type { TableWords } from '../../query/schema-words.ts';
+import { type ReadableTable, schemaOf } from '../../query/schema.ts';
 import { bytesText, csvLine, numberText } from '../../query/text.ts';
 import type { SavedQueries, SavedQuery } from '../../store/saved-queries.ts';
 import { numberOf, required, textOf } from './asked.ts';
@@ -35,7 +34,7 @@ export interface Answer {
 export type Cell = string | number | null;
 
 export interface AskFacts {
-  tables: readonly TableWords[];
+  tables: readonly ReadableTable[];
   /** Rows a page shows and a file holds. */
   limits: { page: number; file: number };
 }
@@ -46,8 +45,10 @@ export interface Saved {
 
 /** `/data/query`: SQL from people, with the limits of the command; `/data/queries`: the statements they keep. */
 export function addAsk(app: FastifyInstance, { ask, saved, clock }: AskDeps): void {
-  const facts: AskFacts = { tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } };
-  app.get('/data/query', async () => facts);
+  app.get(
+    '/data/query',
+    async (): Promise<AskFacts> => ({ tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } }),
+  );
   app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
     const began = clock.now();
     const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };

@@ -12,6 +12,10 @@ export interface OverviewDeps {
   /** Changes whenever the mirror has. */
   version(): number;
   clock: Clock;
+  /** Whose days and weeks are shown. */
+  timeZone: string;
+  /** The statuses that count as delivered; null for those whose names say so. */
+  usualDelivered: readonly string[] | null;
   log: Logger;
   /** How often to see whether the first view is ready for whoever opens the page; 0 for never. */
   warmEveryMs?: number;
@@ -26,9 +30,10 @@ const WARM_EVERY_MS = 15_000;
 
 /** `/data/overview`: the state of feedback, for a period and a board. */
 export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
-  const { reads, version, clock, log, warmEveryMs = WARM_EVERY_MS } = deps;
+  const { reads, version, clock, timeZone, usualDelivered, log, warmEveryMs = WARM_EVERY_MS } = deps;
   const answers = keepAnswers<Overview>({
-    compute: (key) => reads.ask('overview', { now: clock.now(), ...(JSON.parse(key) as Choice) }),
+    compute: (key) =>
+      reads.ask('overview', { now: clock.now(), timeZone, usualDelivered, ...(JSON.parse(key) as Choice) }),
     version,
     clock,
   });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { momentOf } from '../../reports/moment.ts';
+import { type Calendar, calendarOf, momentOf } from '../../reports/moment.ts';
 import { type Place, SORTS } from '../../store/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
 import { numberOf, oneOf, required, textOf } from './asked.ts';
@@ -13,6 +13,8 @@ export interface PostsDeps {
   /** Where the upstream's own pages are; null where it has none. */
   upstream: string | null;
   clock: Clock;
+  /** Where the days of a filter begin. */
+  timeZone: string;
 }
 
 export interface PostsAnswer extends Omit<FilteredPage, 'after'> {
@@ -37,10 +39,11 @@ const MOST_ROWS = 200;
 const MOST_CHARACTERS = 1000;
 
 /** `/data/posts`: lists, search as one types, and one post with all that is known of it. */
-export function addPosts(app: FastifyInstance, { reads, upstream, clock }: PostsDeps): void {
+export function addPosts(app: FastifyInstance, { reads, upstream, clock, timeZone }: PostsDeps): void {
+  const calendar = calendarOf(timeZone);
   app.get('/data/posts', async ({ query }, reply): Promise<PostsAnswer> => {
     const signal = leaving(reply);
-    const filter = filterOf(query, clock.now());
+    const filter = filterOf(query, clock.now(), calendar);
     const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim();
     const found = text
       ? await reads.ask('search', { text, filter }, signal)
@@ -75,10 +78,10 @@ function leaving({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function filterOf(query: unknown, now: number): Wanted {
+function filterOf(query: unknown, now: number, calendar: Calendar): Wanted {
   const moment = (name: 'since' | 'until'): string | null => {
     const text = textOf(query, name);
-    return text === null ? null : momentOf(name, text, now);
+    return text === null ? null : momentOf(name, text, now, calendar);
   };
   return {
     board: textOf(query, 'board'),

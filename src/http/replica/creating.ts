@@ -10,6 +10,8 @@ export interface Creating extends Desk {
   upstream: string | null;
   /** How long a client is kept waiting for the upstream's word. */
   waitMs: number;
+  readNewest(): Promise<void>;
+  listedMs: number;
 }
 
 export const OUTBOX_PATH = '/api/v1/outbox/';
@@ -37,8 +39,33 @@ export async function create(
       422,
       'The header Idempotency-Key has the value of an earlier post with other content.',
     );
-  const latest = await waitForRow(desk, row, { waitMs: desk.waitMs, signal: untilGone(reply, signal) });
+  const gone = untilGone(reply, signal);
+  const latest = await waitForRow(desk, row, { waitMs: desk.waitMs, signal: gone });
+  if (latest.post_id !== null) await untilListed(desk, latest.post_id, gone);
   return answer(desk, reply, latest, known);
+}
+
+const LOOK_MS = 50;
+
+/**
+ * A client that is told of its post looks for it in the list next. An answer to a create tells neither the status nor the author of
+ * the post, so nothing is put into the list from it: the upstream's own row is read. Where that takes too long, because a sweep is
+ * under way or the list does not begin with its newest posts, the client is answered all the same.
+ */
+async function untilListed(
+  { reads, clock, readNewest, listedMs }: Creating,
+  post: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await reads.hasPost(post)) return;
+  const deadline = clock.now() + listedMs;
+  // The queue may be away; the next pass shows the post then.
+  const isAsked = await readNewest().then(
+    () => true,
+    () => false,
+  );
+  while (isAsked && clock.now() < deadline && !signal.aborted && !(await reads.hasPost(post)))
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
 }
 
 const NOT_CREATED = 'The post was not created.';

@@ -4,6 +4,7 @@ import { parseBody } from '../../contract/body.ts';
 import { ENDPOINTS } from '../../contract/endpoints.ts';
 import type { OutboxStore } from '../../store/outbox/seam.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
+import { API_TOKEN_PARAMETER } from '../guard.ts';
 import type { HttpPart } from '../server.ts';
 import { create, OUTBOX_PATH, problem, shown } from './creating.ts';
 import { openApiDocument } from './openapi.ts';
@@ -15,6 +16,12 @@ export interface ReplicaDeps {
   clock: Clock;
   /** The base URL of the upstream, for addresses it gave relative to itself; null where it has none that others could use. */
   upstream: string | null;
+  /** The query parameter that carries the token where the upstream takes it there: its clients send it here too. */
+  tokenParameter?: string | null;
+  /** Asks for a read of the upstream's newest posts, for one that was just confirmed; none is asked for unless given. */
+  readNewest?: () => Promise<void>;
+  /** How long a create whose post is confirmed waits until the lists show it; 3 s. */
+  listedMs?: number;
   /** How long a create waits for the upstream's word; 25 s, less than most clients wait. */
   waitMs?: number;
   /** Rows a page; 100. */
@@ -27,13 +34,17 @@ export function replica({
   outbox,
   clock,
   upstream,
+  tokenParameter = null,
+  readNewest = async () => undefined,
+  listedMs = 3000,
   waitMs = 25_000,
   pageSize = 100,
 }: ReplicaDeps): HttpPart {
   return async (app) => {
     takeJsonOnly(app);
-    const reading = { reads, pageSize };
-    const desk = { reads, store: outbox, clock, random: Math.random, upstream, waitMs };
+    const tokenParameters = [API_TOKEN_PARAMETER, ...(tokenParameter === null ? [] : [tokenParameter])];
+    const reading = { reads, pageSize, tokenParameters };
+    const desk = { reads, store: outbox, clock, random: Math.random, upstream, waitMs, readNewest, listedMs };
     const waiting = waitingRoom(app);
     const creating = (asUser: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
       waiting.hold(reply, (signal) => create(desk, request, reply, { asUser, signal }));

@@ -7,25 +7,47 @@ import { CURSOR, readCursor, writeCursor } from './cursor.ts';
 export interface Reading {
   reads: ReplicaReads;
   pageSize: number;
+  /** Names under which a client may send a token in the query. */
+  tokenParameters: readonly string[];
 }
+
+const PAGE = 'page';
 
 /** One page of a list, or for a search the most relevant posts as one flat list. A blank search is none. */
 export async function list(
-  { reads, pageSize }: Reading,
+  { reads, pageSize, tokenParameters }: Reading,
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
 ): Promise<unknown> {
   const query = queryOf(request);
+  const taken = [...(resource === 'posts' ? [SEARCH_PARAMETER] : []), CURSOR];
+  const unknown = [...query.keys()].find((name) => ![...taken, PAGE, ...tokenParameters].includes(name));
+  if (unknown !== undefined) return refuseParameter(reply, unknown, taken);
   const text = resource === 'posts' ? (query.get(SEARCH_PARAMETER) ?? '') : '';
   if (text.trim() !== '') return { next: null, previous: null, results: await reads.search(text) };
+  if ((query.get(PAGE) ?? '1') !== '1')
+    return refuse(
+      reply,
+      PAGE,
+      'This list has no numbered pages: begin without one, and follow the address in next.',
+    );
   const place = readCursor(query.get(CURSOR));
-  if (place === null)
-    return reply.code(400).send({
-      detail: 'There is no such page.',
-      errors: { [CURSOR]: ['Not a valid position in the list.'] },
-    });
+  if (place === null) return refuse(reply, CURSOR, 'Not a valid position in the list.');
   return envelope(await reads.page(resource, place, pageSize), (cursor) => link(request, resource, cursor));
+}
+
+function refuse(reply: FastifyReply, parameter: string, why: string): FastifyReply {
+  return reply.code(400).send({ detail: 'There is no such page.', errors: { [parameter]: [why] } });
+}
+
+/** A filter that is not applied would look as if it had been. */
+function refuseParameter(reply: FastifyReply, name: string, taken: readonly string[]): FastifyReply {
+  const shown = name.slice(0, 64);
+  return reply.code(400).send({
+    detail: `This list takes ${taken.join(' and ')}: "${shown}" would change nothing.`,
+    errors: { [shown]: ['Not a parameter of this list.'] },
+  });
 }
 
 /** Read leniently, as the API's other servers do: a stray percent sign is part of a search, not an error. */

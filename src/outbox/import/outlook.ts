@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { emailKey } from '../../base/email.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
@@ -73,7 +74,7 @@ async function addPeople(
   reads: ImportReads | null,
   scratch: Scratch,
 ): Promise<void> {
-  const emails = rows.flatMap(({ email }) => (email === null ? [] : [email.toLowerCase()]));
+  const emails = rows.flatMap(({ email }) => (email === null ? [] : [emailKey(email)]));
   outlook.asOwner += rows.length - emails.length;
   const known = (await reads?.customers([...new Set(emails)])) ?? new Set<string>();
   const met = await scratch.remember(

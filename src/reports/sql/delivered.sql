@@ -12,8 +12,11 @@ part AS MATERIALIZED (
          sum(iif(status_id IN (SELECT value FROM json_each($delivered)), posts, 0)) AS delivered_posts
     FROM piece GROUP BY board_id
 ),
+board AS (
+  SELECT id, name || iif(count(*) OVER (PARTITION BY name) > 1, ' (' || slug || ')', '') AS name FROM boards
+),
 line AS (
-  SELECT 0 AS place, b.name AS board, part.* FROM part JOIN boards b ON b.id = part.board_id
+  SELECT 0 AS place, b.name AS board, part.* FROM part JOIN board b ON b.id = part.board_id
   UNION ALL
   SELECT 1, 'all boards', NULL, sum(votes), sum(posts), sum(delivered_votes), sum(delivered_posts) FROM part
   HAVING count(*) > 1

@@ -1,8 +1,8 @@
 -- Posts by the customers of the file who made them or commented on them, each customer once a post.
 WITH
 person AS MATERIALIZED (
-  SELECT j.key AS line, json_extract(j.value, '$.group') AS part, json_extract(j.value, '$.amount') AS amount, u.id AS user_id
-    FROM json_each($segments) j JOIN users u ON u.email = json_extract(j.value, '$.email') COLLATE NOCASE
+  SELECT j.key AS line, json_extract(j.value, '$.group') AS part, json_extract(j.value, '$.amount') AS amount, u.value AS user_id
+    FROM json_each($segments) j JOIN json_each(j.value, '$.users') u
 ),
 wrote (post_id, user_id) AS MATERIALIZED (
   SELECT p.id, p.creator_id FROM posts p

@@ -1,23 +1,23 @@
--- Posts of customers, by the week they arrived in; a reply is a comment of the team that the customer can see.
+-- Posts of customers, by the week they arrived in, and the first reply to each: team_replies says what a reply is.
 WITH
 team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
-week (monday) AS (SELECT value FROM json_each($weeks)),
+week AS MATERIALIZED (
+  SELECT value ->> 'date' AS date, value ->> 'begins' AS begins, value ->> 'ends' AS ends, value ->> 'partial' AS partial
+    FROM json_each($weeks)
+),
 arrival AS (
-  SELECT p.created,
-         (SELECT min(c.created) FROM comments c
-           WHERE c.post_id = p.id AND c.created >= p.created AND c.deleted_at IS NULL AND c.internal = 0
-             AND c.creator_id IN team AND c.creator_id <> p.creator_id) AS answered
+  SELECT p.created, (SELECT min(r.created) FROM team_replies r WHERE r.post_id = p.id) AS replied
     FROM posts p
    WHERE p.deleted_at IS NULL AND p.created >= $since AND p.created < $until AND p.creator_id NOT IN team
      AND ($board IS NULL OR p.board_id = $board)
 ),
+-- A reply can be older than its post where two posts were made one.
+waited AS (SELECT created, max(0, unixepoch(replied) - unixepoch(created)) AS seconds FROM arrival),
 counted AS (
-  SELECT date(substr(created, 1, 10), 'weekday 0', '-6 days') AS monday, count(*) AS posts, count(answered) AS answered,
-         median(unixepoch(answered) - unixepoch(created)) AS middle,
-         percentile(unixepoch(answered) - unixepoch(created), 90) AS slow
-    FROM arrival GROUP BY 1
+  SELECT week.date, count(*) AS posts, count(seconds) AS answered, median(seconds) AS middle, percentile(seconds, 90) AS slow
+    FROM waited JOIN week ON waited.created >= week.begins AND waited.created < week.ends GROUP BY 1
 )
-SELECT week.monday AS week, coalesce(counted.posts, 0) AS posts, coalesce(counted.answered, 0) AS answered,
-       1.0 * counted.answered / counted.posts AS share, counted.middle AS median, counted.slow AS p90
-  FROM week LEFT JOIN counted ON counted.monday = week.monday
+SELECT week.date AS week, coalesce(counted.posts, 0) AS posts, coalesce(counted.answered, 0) AS answered,
+       1.0 * counted.answered / counted.posts AS share, counted.middle AS median, counted.slow AS p90, week.partial
+  FROM week LEFT JOIN counted ON counted.date = week.date
  ORDER BY 1

@@ -11,7 +11,7 @@ moved AS (
                   iif(p.created >= $from, 0,
                       (SELECT v.votes_count FROM post_versions v WHERE v.post_id = p.id ORDER BY v.n LIMIT 1))) AS before
     FROM posts p
-   WHERE p.deleted_at IS NULL AND p.version_at > $from AND ($board IS NULL OR p.board_id = $board)
+   WHERE p.deleted_at IS NULL AND p.version_at > $from AND p.created < $until AND ($board IS NULL OR p.board_id = $board)
 ),
 paced AS (
   SELECT id, votes, votes - before AS gained,

@@ -2,13 +2,13 @@
 -- mirror more than once under the same e-mail; each row of the file still counts once.
 WITH
 listed AS MATERIALIZED (
-  SELECT key AS line, json_extract(value, '$.email') AS email, json_extract(value, '$.group') AS part,
-         json_extract(value, '$.amount') AS amount
+  SELECT key AS line, json_extract(value, '$.group') AS part, json_extract(value, '$.amount') AS amount,
+         json_extract(value, '$.users') AS users
     FROM json_each($segments)
 ),
 person AS MATERIALIZED (
-  SELECT listed.line, listed.part, listed.amount, u.id AS user_id
-    FROM listed JOIN users u ON u.email = listed.email COLLATE NOCASE
+  SELECT listed.line, listed.part, listed.amount, u.value AS user_id
+    FROM listed JOIN json_each(listed.users) u
 ),
 asked AS MATERIALIZED (
   SELECT creator_id, count(*) AS posts, sum(votes_count) AS votes FROM posts

@@ -6,7 +6,7 @@ change AS (
          coalesce(lead(v.status_id) OVER post_order, p.status_id) AS next_status,
          coalesce(lead(v.observed_at) OVER post_order, p.version_at) AS left_at
     FROM post_versions v JOIN posts p ON p.id = v.post_id
-   WHERE p.deleted_at IS NULL AND ($board IS NULL OR p.board_id = $board)
+   WHERE p.deleted_at IS NULL AND p.created < $now AND ($board IS NULL OR p.board_id = $board)
   WINDOW post_order AS (PARTITION BY v.post_id ORDER BY v.n)
 ),
 finished AS MATERIALIZED (
@@ -26,11 +26,14 @@ waiting AS (
   SELECT p.status_id, count(*) AS posts,
          median(unixepoch($now) - unixepoch(coalesce(latest.entered_at, iif(p.created >= $observed, p.created, NULL)))) AS middle
     FROM posts p LEFT JOIN latest ON latest.id = p.id
-   WHERE p.deleted_at IS NULL AND ($board IS NULL OR p.board_id = $board)
+   WHERE p.deleted_at IS NULL AND p.created < $now AND ($board IS NULL OR p.board_id = $board)
    GROUP BY p.status_id
+),
+status AS (
+  SELECT id, name || iif(count(*) OVER (PARTITION BY name) > 1, ' (#' || id || ')', '') AS name FROM statuses
 )
 SELECT s.name AS status, coalesce(past.stays, 0) AS stays, past.middle AS median, past.slow AS p90,
        coalesce(waiting.posts, 0) AS now_in_it, waiting.middle AS median_so_far
-  FROM statuses s LEFT JOIN past ON past.status_id = s.id LEFT JOIN waiting ON waiting.status_id = s.id
+  FROM status s LEFT JOIN past ON past.status_id = s.id LEFT JOIN waiting ON waiting.status_id = s.id
  WHERE past.stays > 0 OR waiting.posts > 0
  ORDER BY past.middle DESC NULLS LAST, s.id

@@ -1,12 +1,11 @@
--- Posts of customers in a status that is not an end, without a comment of the team that the customer can see.
+-- Posts of customers in a status that is not an end, without a reply: team_replies says what one is.
 WITH
 team AS MATERIALIZED (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1),
 best AS (
   SELECT id, votes_count FROM posts p
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
      AND status_id NOT IN (SELECT value FROM json_each($finished)) AND creator_id NOT IN team
-     AND NOT EXISTS (SELECT 1 FROM comments c
-                      WHERE c.post_id = p.id AND c.deleted_at IS NULL AND c.internal = 0 AND c.creator_id IN team)
+     AND NOT EXISTS (SELECT 1 FROM team_replies r WHERE r.post_id = p.id)
    ORDER BY votes_count DESC, id LIMIT $limit
 )
 SELECT p.id AS post, p.votes_count AS votes, unixepoch($now) - unixepoch(p.created) AS waiting,

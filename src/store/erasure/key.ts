@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { emailKey } from '../../base/email.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { dataFolderOf } from '../recovery-log.ts';
-import { normalised } from './words.ts';
 
 export type Hash = (email: string) => string;
 
@@ -61,7 +61,7 @@ function storedCheck(db: Db): string | undefined {
 }
 
 function hasher(key: string): Hash {
-  return (email) => createHmac('sha256', key).update(normalised(email)).digest('base64url');
+  return (email) => createHmac('sha256', key).update(emailKey(email)).digest('base64url');
 }
 
 function lost(file: string, how: string): AppError {

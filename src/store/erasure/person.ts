@@ -214,7 +214,9 @@ function placeWork(db: Db, { table, key, words, json, dated }: Place, scrub: Scr
   const found = db.prepare<{ after: number; end: number }, Record<string, string | number | null>>(
     `SELECT ${key} AS place_key, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`,
   );
-  const set = columns.map((column) => `${column} = $${column}`).concat(dated ? ['changed_at = $at'] : []);
+  const set = columns
+    .map((column) => `${column} = $${column}`)
+    .concat(dated === null ? [] : [`${dated} = $at`]);
   const rewrite = db.prepare(`UPDATE ${table} SET ${set.join(', ')} WHERE ${key} = $place_key`);
   return {
     end: ender(db, table, key),
@@ -225,7 +227,7 @@ function placeWork(db: Db, { table, key, words, json, dated }: Place, scrub: Scr
           row[column] = typeof row[column] === 'string' ? scrub.text(row[column]) : null;
         for (const column of json)
           row[column] = typeof row[column] === 'string' ? scrub.json(row[column]) : null;
-        rewrite.run(dated ? { ...row, at } : row);
+        rewrite.run(dated === null ? row : { ...row, at });
       }
       return { counts: { mentions: hits.length } };
     },

@@ -4,16 +4,17 @@ export interface Place {
   key: string;
   words: readonly string[];
   json: readonly string[];
-  dated: boolean;
+  /** The column that says when the row was last changed; null where none does. */
+  dated: 'changed_at' | 'erased_at' | null;
 }
 
 /** Besides posts, the outbox and the quarantine, which have rules of their own. */
 export const PLACES: readonly Place[] = [
-  { table: 'comments', key: 'id', words: ['content'], json: ['extra', 'status'], dated: true },
-  { table: 'comment_versions', key: 'n', words: ['content'], json: ['status'], dated: false },
-  { table: 'post_versions', key: 'n', words: ['title', 'content'], json: [], dated: false },
-  { table: 'commented_posts', key: 'id', words: ['title', 'url'], json: ['extra'], dated: true },
-  { table: 'users', key: 'id', words: ['name', 'alias'], json: ['extra'], dated: true },
-  { table: 'saved_queries', key: 'id', words: ['name', 'sql'], json: [], dated: true },
-  { table: 'sync_runs', key: 'id', words: ['error'], json: [], dated: false },
+  { table: 'comments', key: 'id', words: ['content'], json: ['extra', 'status'], dated: 'changed_at' },
+  { table: 'comment_versions', key: 'n', words: ['content'], json: ['status'], dated: 'erased_at' },
+  { table: 'post_versions', key: 'n', words: ['title', 'content'], json: [], dated: 'erased_at' },
+  { table: 'commented_posts', key: 'id', words: ['title', 'url'], json: ['extra'], dated: 'changed_at' },
+  { table: 'users', key: 'id', words: ['name', 'alias'], json: ['extra'], dated: 'changed_at' },
+  { table: 'saved_queries', key: 'id', words: ['name', 'sql'], json: [], dated: 'changed_at' },
+  { table: 'sync_runs', key: 'id', words: ['error'], json: [], dated: null },
 ];

@@ -32,6 +32,8 @@ export function rowErasers(db: Db): RowErasers {
   const postHistory = db.prepare(
     'UPDATE post_versions SET title = NULL, content = NULL WHERE post_id = ? AND (title IS NOT NULL OR content IS NOT NULL)',
   );
+  // A version without a text of its own shows that of the post.
+  const markHistory = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
   const reference = db.prepare(
     "UPDATE commented_posts SET title = iif(title = '', '', ?), url = '', extra = NULL, changed_at = ? WHERE id = ?",
   );
@@ -50,6 +52,7 @@ export function rowErasers(db: Db): RowErasers {
     const old = find.get(id);
     if (!old) return;
     write.run({ id, ...next, at });
+    markHistory.run(at, id);
     if (old.title !== next.title || old.content !== next.content) text.changed(id, old, next);
   };
 

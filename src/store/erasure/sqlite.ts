@@ -1,3 +1,4 @@
+import { emailKey } from '../../base/email.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { takeLock } from '../lock.ts';
 import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
@@ -10,7 +11,6 @@ import { keyCheckOf, keyFileOf, readKey, readOrMakeKey } from './key.ts';
 import { personEraser } from './person.ts';
 import { rowErasers } from './rows.ts';
 import type { ErasureStore, Suppressed } from './seam.ts';
-import { normalised } from './words.ts';
 
 /** Erasing in the mirror's file, over a connection of its own: every other one notices that something was written behind its back. */
 export function openSqliteErasure(options: SqliteStoreOptions): ErasureStore {
@@ -22,8 +22,8 @@ export function openSqliteErasure(options: SqliteStoreOptions): ErasureStore {
   const { expire, retire } = expiry(db);
   const list = suppressing(db, options);
   return {
-    suppress: async (email, now) => await wholly(() => list.suppress(normalised(email), iso(now))),
-    lift: async (email) => await wholly(() => list.lift(normalised(email))),
+    suppress: async (email, now) => await wholly(() => list.suppress(emailKey(email), iso(now))),
+    lift: async (email) => await wholly(() => list.lift(emailKey(email))),
     newKey: async () => await wholly(list.newKey),
     erase: async (person, walk, now) =>
       await wholly(() => noting(db, eraseStep(person, walk ?? { place: 0, after: -1 }, iso(now)))),
@@ -69,7 +69,7 @@ function suppressing(db: Db, options: OpenOptions) {
       const hash = readOrMakeKey(db, keyFile)(email);
       const isNew = add.run(hash, at).changes === 1;
       // By our own comparison of addresses, which an index does not know.
-      const found = people.all().filter((user) => normalised(user.email) === email);
+      const found = people.all().filter((user) => emailKey(user.email) === email);
       const users = [...new Set([...known.all(hash), ...found.map((user) => user.id)])];
       for (const id of users) addUser.run(id, hash);
       logged((log) =>
@@ -81,7 +81,7 @@ function suppressing(db: Db, options: OpenOptions) {
       );
       const erasedUsers = users.filter((id) => rows.user(id, at)).length;
       noteUnclean(db);
-      const isMeant = (other: string): boolean => normalised(other) === email;
+      const isMeant = (other: string): boolean => emailKey(other) === email;
       return { isMeant, users, hash, isNew, erasedUsers };
     },
     lift(email: string): boolean {

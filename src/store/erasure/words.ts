@@ -6,11 +6,6 @@ export function erased(text: string): string {
   return text === '' ? '' : ERASED;
 }
 
-/** Equal for all spellings of one address. */
-export function normalised(email: string): string {
-  return email.trim().normalize('NFC').toLowerCase();
-}
-
 /**
  * The sign inside anything that can be an address, also as it stands in a link, with what stands before and after it. The first part
  * is taken widely, and both no longer than an address can be: a hostile text is a long word, and read from each of its letters.

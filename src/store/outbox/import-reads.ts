@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { emailKey } from '../../base/email.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppressionList } from '../erasure/list.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { peopleByEmail } from '../people.ts';
 import type { OutboxState, PostText } from './seam.ts';
 
 /** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows. */
@@ -11,7 +13,7 @@ export interface ImportReads {
   /** The batches of these rows. */
   batchesOf(ids: readonly number[]): Promise<string[]>;
   boards(): Promise<KnownBoard[]>;
-  /** Those of the e-mails that belong to a user of the mirror, in lower case. */
+  /** Those of the e-mails that belong to a user of the mirror, as their keys (base/email.ts). */
   customers(emails: readonly string[]): Promise<Set<string>>;
   /** Those of the e-mails that belong to a person who was erased, as given. */
   suppressed(emails: readonly string[]): Promise<Set<string>>;
@@ -57,7 +59,7 @@ export function openImportReads(options: OpenOptions): ImportReads | null {
       'SELECT DISTINCT batch FROM outbox WHERE id IN (SELECT value FROM json_each(?)) ORDER BY batch',
     )
     .pluck();
-  const customer = db.prepare<[string], number>('SELECT 1 FROM users WHERE email = ? COLLATE NOCASE').pluck();
+  const usersWith = peopleByEmail(db);
   // The board of a deleted post may be gone too, but a board is never shown on its own: better one too many.
   const boards = db.prepare<[], KnownBoard>('SELECT slug, name FROM boards ORDER BY slug');
   const titles = db.prepare<[string, number], KnownTitle>(`
@@ -67,8 +69,7 @@ export function openImportReads(options: OpenOptions): ImportReads | null {
     known: async (rows) => rows.map(known),
     batchesOf: async (ids) => batches.all(JSON.stringify(ids)),
     boards: async () => boards.all(),
-    customers: async (emails) =>
-      new Set(emails.filter((email) => customer.get(email) === 1).map((email) => email.toLowerCase())),
+    customers: async (emails) => new Set(emails.filter((email) => usersWith(email).length > 0).map(emailKey)),
     async suppressed(emails) {
       const current = list();
       return new Set(current ? emails.filter((email) => current.hashOf(email) !== undefined) : []);

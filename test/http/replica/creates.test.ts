@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import { openReplica } from '../../contract-api/servers.ts';
 import { until } from '../../outbox/sender.ts';
-import { AS_USER, CREATE, call, create, json, type Problem } from '../../sandbox/client.ts';
+import { AS_USER, CREATE, call, create, json, POSTS, type Problem, posts } from '../../sandbox/client.ts';
 import { eventually } from '../../support/mirror-site.ts';
 
 /** Longer than any test: what waits so long is never seen to end by itself. */
@@ -24,6 +24,26 @@ describe('a create through the mirror', () => {
     assert.deepEqual([entry?.title, entry?.content, others], [' Spaces stay ', content, []]);
     const url = `${api.upstream}/b/bugs/p/${entry?.post_id}/`;
     assert.deepEqual(json(reply), { status: 'Success', post_id: entry?.post_id, url });
+  });
+
+  it('is in the lists as soon as it is answered, exactly as the upstream shows it', async (t) => {
+    const api = await openReplica(t, {}, { isFresh: false });
+    const { post_id } = json<{ post_id: number }>(await create(api, { title: 'At once' }));
+    const { results } = await posts(api, POSTS);
+    assert.deepEqual(results[0], api.world.post(post_id));
+    const found = await posts(api, `${POSTS}?search=once`);
+    assert.deepEqual(
+      found.results.map(({ id }) => id),
+      [post_id],
+    );
+  });
+
+  it('is answered where the newest posts cannot be read, and where they do not show it in time', async (t) => {
+    const away = await openReplica(t, {}, { isFresh: false, canReadNewest: false });
+    assert.equal((await create(away)).status, 201);
+    // An upstream that lists its oldest posts first: no head pass is made.
+    const oldest = await openReplica(t, { order: 'oldest' }, { isFresh: false, listedMs: 60 });
+    assert.equal((await create(oldest)).status, 201);
   });
 
   it('answers 202 with the row when the upstream takes longer, and the row tells the rest', async (t) => {

@@ -13,7 +13,7 @@ import { openReplicaReads, type Place } from '../../../src/store/replica.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
 import * as wire from '../../contract/wire.ts';
 import { openReplica } from '../../contract-api/servers.ts';
-import { COMMENTS, call, POSTS, posts, walk } from '../../sandbox/client.ts';
+import { COMMENTS, call, json, POSTS, type Problem, posts, walk } from '../../sandbox/client.ts';
 import { aComment, aPost } from '../../store/rows.ts';
 import { sweep } from '../../store/steps.ts';
 
@@ -172,6 +172,23 @@ describe('the lists from the mirror', () => {
     assert.deepEqual((await reads.page('comments', START, 1000)).rows.toReversed(), api.world.comments());
     const found = await client.search('report');
     assert.ok(found.rows.length > 0 && found.rejects.length === 0);
+  });
+
+  it('refuse a page by its number and what they would ignore, in a sentence', async (t) => {
+    const api = await openReplica(t, { posts: 9, pageSize: 4 }, { tokenParameter: 'api_key' });
+    const refused = async (path: string) => {
+      const reply = await call(api, path);
+      assert.equal(reply.status, 400, path);
+      return json<Problem>(reply);
+    };
+    const { errors } = await refused(`${POSTS}?page=2`);
+    assert.match(errors?.page?.[0] ?? '', /no numbered pages: .* follow the address in next/);
+    for (const page of ['0', '', '01', 'x']) await refused(`${COMMENTS}?page=${page}`);
+    const { detail } = await refused(`${POSTS}?board=bugs`);
+    assert.equal(detail, 'This list takes search and cursor: "board" would change nothing.');
+    assert.match((await refused(`${COMMENTS}?search=x`)).detail, /^This list takes cursor: "search"/);
+    for (const query of ['page=1', 'token=x', 'api_key=x', 'search=the&page=2'])
+      assert.equal((await call(api, `${POSTS}?${query}`)).status, 200, query);
   });
 
   it('ask for the HTTP_TOKEN where there is one', async (t) => {

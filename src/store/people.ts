@@ -1,0 +1,30 @@
+import { emailKey } from '../base/email.ts';
+import type { Db } from './db.ts';
+
+/**
+ * Users of the mirror by their addresses, whatever the spelling. The index folds ASCII only; the few addresses that hold anything
+ * else, or a space, are read when another connection has written, and compared by their keys.
+ */
+export function peopleByEmail(db: Db): (email: string) => number[] {
+  const plain = db.prepare<[string], number>('SELECT id FROM users WHERE email = ? COLLATE NOCASE').pluck();
+  const others = db.prepare<[], { id: number; email: string }>(
+    "SELECT id, email FROM users WHERE email GLOB '*[^!-~]*'",
+  );
+  const version = db.prepare<[], number>('PRAGMA data_version').pluck();
+  let read: { version: number | undefined; unusual: Map<string, number[]> } | undefined;
+  return (email) => {
+    const current = version.get();
+    if (read?.version !== current) read = { version: current, unusual: byKey(others.all()) };
+    const key = emailKey(email);
+    return [...new Set([...plain.all(key), ...(read?.unusual.get(key) ?? [])])];
+  };
+}
+
+function byKey(users: readonly { id: number; email: string }[]): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (const { id, email } of users) {
+    const key = emailKey(email);
+    found.set(key, [...(found.get(key) ?? []), id]);
+  }
+  return found;
+}
