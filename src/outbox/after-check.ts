@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
 import { CLEARLY_SIMILAR } from './similarity.ts';
-import { isTimely, type ScoredPost, type Verdict } from './unaccounted.ts';
+import { isTimely, type ScoredPost } from './unaccounted.ts';
 import { askAboutSettled } from './window.ts';
 
 /** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
@@ -23,10 +23,10 @@ export async function checkAfterSweep(
     changed_at < sweepStartedAt || changed_at > new Date(now).toISOString();
   const rows = (await store.toCheck()).filter(isNew);
   if (rows.length === 0) return [];
-  const { verdicts } = await askAboutSettled(store, now, rows);
+  const left = await askAboutSettled(store, now, rows);
   const told: OutboxRow[] = [];
   for (const row of rows) {
-    const found = await foundOn(store, row, verdicts.get(row.id));
+    const found = await foundOn(store, row, left.get(row.id) ?? []);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
     const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
     if (!counts && !found) continue;
@@ -45,11 +45,11 @@ interface Found {
 async function foundOn(
   store: OutboxStore,
   row: OutboxRow,
-  verdict: Verdict | undefined,
+  left: readonly ScoredPost[],
 ): Promise<Found | null> {
   const known = row.candidates.filter((id) => id !== row.post_id);
   const fresh: ScoredPost[] = [];
-  for (const post of postsOf(verdict)) {
+  for (const post of left) {
     const isKnown = known.includes(post.id) || post.id === row.duplicate_of || post.id === row.post_id;
     if (!isKnown && isWorthShowing(row, post) && !(await store.isShownElsewhere(post.id, row)))
       fresh.push(post);
@@ -61,11 +61,6 @@ async function foundOn(
   );
   const second = row.state === 'confirmed' ? clear : candidates[1];
   return { duplicate: clear === undefined ? null : (second ?? null), candidates };
-}
-
-function postsOf(verdict: Verdict | undefined): ScoredPost[] {
-  if (verdict?.kind === 'match') return [{ ...verdict.post, score: 1 }];
-  return verdict?.kind === 'candidates' ? verdict.posts : [];
 }
 
 /** A confirmed row that went out once made one post: another one is its own only if it is like it and as young. */

@@ -33,7 +33,7 @@ async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock
   try {
     await recoverOrphans(context);
     await endPause(context);
-    await highestListed(context);
+    if (!(await context.store.isOver(options.batch))) await highestListed(context);
     await sendAll(context, options);
   } finally {
     lock.release();

@@ -47,6 +47,9 @@ const ONE_FIELD = 0.9;
 const CUT = 0.95;
 /** A shorter beginning may be chance. */
 const SHORTEST_CUT = 12;
+/** A text of this length nearly all of whose words were sent is a part of what was sent. */
+const SHORTEST_PART = 40;
+const PART = 0.9;
 /** Pairs of letters are alike in all long texts of a language; in a short one they see through joined and broken words. */
 const LONGEST_BY_PAIRS = 200;
 
@@ -74,6 +77,8 @@ function byCommonWords(sent: Words, shown: Words): number {
     for (let n = both; n < times; n++) missing.push(word.length);
   }
   const masked = missing.slice(0, shown.masks).reduce((sum, length) => sum + length, 0);
+  const part = common / shown.letters.length;
+  if (shown.letters.length >= SHORTEST_PART && part >= PART) return CUT * part;
   return (2 * (common + masked)) / (sent.letters.length + shown.letters.length + masked);
 }
 

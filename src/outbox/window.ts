@@ -5,8 +5,16 @@ import type { Post } from '../contract/decode.ts';
 import type { KnownPost, MirroredPost, OutboxRow, OutboxStore, SentAuthor } from '../store/outbox/seam.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
-import { comparable } from './similarity.ts';
-import { type Answer, learnAuthors, type Question, type SeenPost, whoseAre } from './unaccounted.ts';
+import { CLEARLY_SIMILAR, comparable } from './similarity.ts';
+import {
+  type Answer,
+  learnAuthors,
+  type Question,
+  type ScoredPost,
+  type SeenPost,
+  type Verdict,
+  whoseAre,
+} from './unaccounted.ts';
 
 /** What reads of the upstream's list brought that the mirror did not know before. */
 export interface Listed {
@@ -35,21 +43,35 @@ export async function ask(
   return whoseAre(await questionOf(store, now, rows, listed));
 }
 
-/** The same about rows that are settled. What rows that are not could own is theirs first, and left to a later check. */
+/**
+ * The same about rows that are settled. A post that is clearly that of a row whose outcome is still to come is left to that row, and
+ * so is one that could be its own and is not clearly anybody's.
+ */
 export async function askAboutSettled(
   store: OutboxStore,
   now: number,
   rows: readonly OutboxRow[],
-): Promise<Answer> {
+): Promise<Map<number, ScoredPost[]>> {
   const settled = new Set(rows.map(({ id }) => id));
   const open = (await store.claimants()).filter(({ id }) => !settled.has(id));
   const question = await questionOf(store, now, [...open, ...rows]);
-  const { left, verdicts } = whoseAre({ ...question, rows: open });
-  const wanted = [...verdicts.values()].flatMap((verdict) =>
-    verdict.kind === 'candidates' ? verdict.posts : [],
-  );
-  const ids = new Set(wanted.map(({ id }) => id));
-  return whoseAre({ ...question, rows, posts: left.filter(({ id }) => !ids.has(id)) });
+  const first = whoseAre({ ...question, rows: open });
+  const wanted = [...first.verdicts.values()].flatMap(postsOf);
+  const isWanted = new Set(wanted.map(({ id }) => id));
+  const isClear = new Set(wanted.filter(({ score }) => score >= CLEARLY_SIMILAR).map(({ id }) => id));
+  const { verdicts } = whoseAre({
+    ...question,
+    rows,
+    posts: first.left.filter(({ id }) => !isClear.has(id)),
+  });
+  const own = (verdict: Verdict): ScoredPost[] =>
+    postsOf(verdict).filter(({ id, score }) => score >= CLEARLY_SIMILAR || !isWanted.has(id));
+  return new Map([...verdicts].map(([id, verdict]) => [id, own(verdict)]));
+}
+
+function postsOf(verdict: Verdict): ScoredPost[] {
+  if (verdict.kind === 'match') return [{ ...verdict.post, score: 1 }];
+  return verdict.kind === 'candidates' ? verdict.posts : [];
 }
 
 async function questionOf(

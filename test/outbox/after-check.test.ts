@@ -74,6 +74,22 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual(await bench.sweep(), [id]);
   });
 
+  it('is written on its row although a row on its way could own any post of the same author', async (t) => {
+    const bench = benchFor(t);
+    const open = await bench.add({ title: 'Something else', content: '' });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, open);
+    await bench.store.move(
+      open,
+      { from: ['ambiguous'], to: 'ambiguous' },
+      { now: bench.clock.now(), notBefore: bench.clock.now() + 9 * HOUR },
+    );
+    const id = await secondAttempt(bench, {});
+    const late = bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
   it('and a third: both are shown', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const late = [bench.upstream.publish().id];
