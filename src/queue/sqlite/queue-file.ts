@@ -9,7 +9,7 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 const { setImmediate, setInterval, setTimeout, clearInterval } = globalThis;
 
 /** How soon a job that another process added is seen, and how soon a file that was deleted is missed. */
-const POLL_MS = 50;
+const POLL_MS = 75;
 const MISSED_MS = 1000;
 
 /** SQLite's own wait for a lock stops the event loop, so it is short, and the longer wait is ours. */
