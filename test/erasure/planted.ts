@@ -92,14 +92,15 @@ export async function sweepUpstream({ store }: ErasureBench, version: number, at
   for (const resource of ['posts', 'comments'] as const) {
     const rows = resource === 'posts' ? upstreamPosts(version) : upstreamComments(version);
     const pass = await begin(store, resource, at, { resume: false });
-    const rejects = resource === 'posts' ? REJECTS : [];
     // In an order that makes pages split in the middle.
     const shuffled = rows.toSorted((a, b) => ((a.id * 137) % 601) - ((b.id * 137) % 601));
-    for (let i = 0; i < shuffled.length; i += 50)
-      await apply(store, pass, shuffled.slice(i, i + 50), at, { rejects: i === 0 ? rejects : [] });
+    for (let i = 0; i < shuffled.length; i += 50) await apply(store, pass, shuffled.slice(i, i + 50), at);
     await finish(store, pass, at);
     // Rows that this version no longer has are missing from two whole sweeps.
     await sweep(store, resource, rows, at);
+    const broken = await begin(store, resource, at, { resume: false });
+    await apply(store, broken, rows, at, { rejects: resource === 'posts' ? REJECTS : [] });
+    await finish(store, broken, at);
   }
   while (await store.index());
 }

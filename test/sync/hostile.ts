@@ -66,6 +66,11 @@ export const HOSTILE: Partial<Record<FaultKind, Trouble>> = {
     once: { done: { pages: 2, rows: 5, deleted: 0 } },
     always: { done: { pages: 2, rows: 5, deleted: 0 } },
   },
+  truncated: {
+    once: { done: { pages: 2, rows: 10, deleted: 0 } },
+    always: { done: { pages: 2, rows: 10, deleted: 0 } },
+  },
+  stale: { settings: { ms: 1 }, once: WHOLE, always: WHOLE },
   'no-next': refused(/no list envelope: next is missing/),
   'next-loop': refused(circles),
   'next-away': refused(/`next` leads away from 127\.0\.0\.1/),
