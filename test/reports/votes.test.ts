@@ -97,6 +97,15 @@ describe('reports about votes', () => {
     ]);
   });
 
+  it('votes knows the total at the end of a period that is over, and no vote after it', async (t) => {
+    const story = await tell(t);
+    const until = async (text: string) =>
+      table(await story.ask('votes', { since: '2026-01-05', until: text }));
+    assert.deepEqual(await until('2026-01-10'), [['2026-01-05', 27, 0, 'until 2026-01-10 00:00']]);
+    // What was seen at the very end is part of it.
+    assert.deepEqual(await until('2026-01-11'), [['2026-01-05', 33, 6, 'until 2026-01-11 00:00']]);
+  });
+
   it('votes leaves the weeks empty in which the mirror did not look any more', async (t) => {
     const story = await tell(t, { sweeps: 3 });
     const report = await story.ask('votes', { since: '2026-01-05' });

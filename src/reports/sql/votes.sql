@@ -28,20 +28,21 @@ step (at, gained, delta) AS (
    WHERE at > $from
 ),
 slot AS MATERIALIZED (
-  SELECT substr(at, 1, $slot) AS slot, sum(gained) AS gained, sum(delta) AS delta FROM step WHERE at <= $until GROUP BY 1
+  SELECT substr(at, 1, $slot) AS slot, at <= $until AS is_in, sum(gained) AS gained, sum(delta) AS delta
+    FROM step GROUP BY 1, 2
 ),
 -- The total at the end of the period.
 final AS MATERIALIZED (
   SELECT (SELECT total(votes_count) FROM posts
            WHERE deleted_at IS NULL AND created < $now AND ($board IS NULL OR board_id = $board))
-         - (SELECT total(delta) FROM step WHERE at > $until) AS votes
+         - (SELECT total(delta) FROM slot WHERE NOT is_in) AS votes
 )
 SELECT week.date AS week,
        iif(week.ends > $from AND week.begins <= $last,
            CAST((SELECT votes FROM final)
-                - (SELECT total(delta) FROM slot WHERE slot.slot >= week.ends) AS INTEGER), NULL) AS votes,
+                - (SELECT total(delta) FROM slot WHERE is_in AND slot.slot >= week.ends) AS INTEGER), NULL) AS votes,
        iif(week.ends > $from AND week.begins <= $last,
-           CAST((SELECT total(gained) FROM slot WHERE slot.slot >= week.begins AND slot.slot < week.ends) AS INTEGER), NULL)
+           CAST((SELECT total(gained) FROM slot WHERE is_in AND slot.slot >= week.begins AND slot.slot < week.ends) AS INTEGER), NULL)
          AS gained,
        week.partial
   FROM week
