@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 9; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 8; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,

@@ -11,7 +11,8 @@ const MODES: Auth[] = [{ kind: 'header' }, { kind: 'query', parameter: 'key' }];
 const ids = (rows: { id: number }[]): number[] => rows.map(({ id }) => id).sort((a, b) => a - b);
 
 for (const paging of PAGING_STYLES) {
-  for (const order of ORDERS) {
+  // A list in another order for each request shows some rows twice and others not at all, whoever walks it.
+  for (const order of ORDERS.filter((each) => each !== 'random')) {
     describe(`a list paged by ${paging}, ${order} first`, () => {
       for (const ahead of [1, 4]) {
         it(`is walked to its end, every row once, with ${ahead} ahead`, async (t) => {
