@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -32,7 +34,12 @@ describe('the service on its own', () => {
 
   it('told to stop while its queue is still opening, does not wait for it', async (t) => {
     const site = await openSite(t);
-    const service = site.start(['start', '--http-port', '0']);
+    // A queue server that takes connections and never says a word.
+    const silent = createServer().listen(0, '127.0.0.1');
+    t.after(() => silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const service = site.start(['start', '--http-port', '0'], { QUEUE_URL: `redis://127.0.0.1:${port}` });
     await eventually('two sweeps', () => hasSwept(service));
     assert.doesNotMatch(service.said(), /this process sends/);
     await stop(service);
