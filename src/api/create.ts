@@ -118,7 +118,7 @@ function throttle(context: Context, answer: Answer, reason: string): CreateOutco
 function confirm({ status: httpStatus, serverTime }: Answer, text: string, secret: Secret): CreateOutcome {
   const json = parse(text);
   const postId: unknown = Reflect.get(Object(json), 'post_id');
-  if (!isId(postId)) {
+  if (!isId(postId) || postId < 1) {
     const reason = `the upstream answered ${httpStatus} without an integer post_id: ${quote(text, secret, 200)}`;
     return { outcome: 'unknown', reason, httpStatus, serverTime };
   }

@@ -1,4 +1,4 @@
-/** Whether the text is an ISO 8601 date and time that exists, with or without seconds, fraction and zone. */
+/** Whether the text is an ISO 8601 date that exists, with or without a time, seconds, fraction and zone. */
 export function isDateTime(text: string): boolean {
   return scan(text) !== null;
 }
@@ -11,6 +11,7 @@ export function toInstant(text: string): string | null {
   const found = scan(text);
   if (!found) return null;
   const { hasSeconds, fractionEnd, offset } = found;
+  if (text.length === DATE_LENGTH) return `${text}T00:00:00.000Z`;
   if (offset === 0 && fractionEnd === 23 && text.length === 24 && text[10] === 'T' && text.endsWith('Z'))
     return text;
   const minutes = `${text.slice(0, 10)}T${text.slice(11, 16)}`;
@@ -31,6 +32,9 @@ function beyondMillis(text: string): string {
   return text.slice(23, Math.max(fractionEnd, 23)).replace(/0+$/, '');
 }
 
+/** A service that shows only the day shows all it knows. */
+const DATE_LENGTH = 'YYYY-MM-DD'.length;
+
 interface Scan {
   hasSeconds: boolean;
   /** Where the digits of the fraction end; 20 where there are none. */
@@ -47,9 +51,9 @@ function scan(text: string): Scan | null {
   const year = digits(text, 0, 4);
   const month = digits(text, 5, 2);
   const day = digits(text, 8, 2);
-  if (text[4] !== '-' || text[7] !== '-' || (text[10] !== 'T' && text[10] !== ' ') || text[13] !== ':')
-    return null;
-  if (year < 0 || !isDay(year, month, day)) return null;
+  if (text[4] !== '-' || text[7] !== '-' || year < 0 || !isDay(year, month, day)) return null;
+  if (text.length === DATE_LENGTH) return { hasSeconds: false, fractionEnd: 20, offset: 0 };
+  if ((text[10] !== 'T' && text[10] !== ' ') || text[13] !== ':') return null;
   if (!isWithin(digits(text, 11, 2), 23) || !isWithin(digits(text, 14, 2), 59)) return null;
   const hasSeconds = text[16] === ':';
   if (hasSeconds && !isWithin(digits(text, 17, 2), 59)) return null;

@@ -136,19 +136,24 @@ async function record(
   outcome: CreateOutcome,
   deadline: number,
 ): Promise<OutboxRow | null> {
-  const ended = await context.store.endAttempt(await endOf(context, row, outcome, deadline));
-  if (ended || outcome.outcome !== 'confirmed') return ended;
-  return await context.store.endAttempt(await endOf(context, row, unclear(outcome), deadline));
+  const { store } = context;
+  if (outcome.outcome !== 'confirmed')
+    return await store.endAttempt(await endOf(context, row, outcome, deadline));
+  const known = (await store.knownPosts([outcome.postId])).get(outcome.postId);
+  const isOlder = known?.first_seen_at != null && known.first_seen_at < (row.first_sent_at ?? '');
+  const believed = isOlder ? unclear(outcome, 'which stood there before this row was sent') : outcome;
+  const ended = await store.endAttempt(await endOf(context, row, believed, deadline));
+  if (ended || isOlder) return ended;
+  const doubtful = unclear(outcome, 'which confirms another row');
+  return await store.endAttempt(await endOf(context, row, doubtful, deadline));
 }
 
-/** An id that already confirms another row cannot be this one's: then the answer says nothing. */
-function unclear({
-  postId,
-  httpStatus,
-  serverTime,
-}: CreateOutcome & { outcome: 'confirmed' }): CreateOutcome {
-  const reason = `the answer names post ${postId}, which confirms another row`;
-  return { outcome: 'unknown', reason, httpStatus, serverTime };
+/** An id that cannot be this row's: then the answer says nothing about what became of it. */
+function unclear(
+  { postId, httpStatus, serverTime }: CreateOutcome & { outcome: 'confirmed' },
+  why: string,
+): CreateOutcome {
+  return { outcome: 'unknown', reason: `the answer names post ${postId}, ${why}`, httpStatus, serverTime };
 }
 
 /** The one table from what the client learned to where the row goes. */

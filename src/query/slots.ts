@@ -10,7 +10,7 @@ export type RunQuery = (
 const MOST_WAITING = 20;
 
 /** Runs at most `atOnce` statements at the same time; the others wait in order, and those beyond a limit are refused. */
-export function limitQueries(atOnce: number): RunQuery {
+export function limitQueries(atOnce: number, mostWaiting = MOST_WAITING): RunQuery {
   let free = atOnce;
   const waiting = new Set<() => void>();
   const leave = (): void => {
@@ -20,7 +20,7 @@ export function limitQueries(atOnce: number): RunQuery {
   };
   return async function* (request, signal) {
     if (free > 0) free -= 1;
-    else if (waiting.size >= MOST_WAITING) throw tooManyWaiting();
+    else if (waiting.size >= mostWaiting) throw tooManyWaiting(mostWaiting);
     else await turn(waiting, signal);
     try {
       yield* runQuery(request, signal);
@@ -30,8 +30,8 @@ export function limitQueries(atOnce: number): RunQuery {
   };
 }
 
-function tooManyWaiting(): AppError {
-  return new AppError('busy', `${MOST_WAITING} statements are waiting already`, {
+function tooManyWaiting(most: number): AppError {
+  return new AppError('busy', `${most} statements are waiting already`, {
     hint: 'Try again in a few seconds.',
   });
 }

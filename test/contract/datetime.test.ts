@@ -75,7 +75,8 @@ describe('a date that does not exist', () => {
     '2024-01-01T00:00:00+0599',
     '0000-01-01T00:00:00+00:01',
     '9999-12-31T23:59:59-00:01',
-    '2024-01-01',
+    '2024-02-30',
+    '2024-01-1',
     '20240101T000000Z',
     '2024-1-1T00:00:00Z',
     '2024-01-01T00:00:00 Z',
@@ -85,6 +86,10 @@ describe('a date that does not exist', () => {
     'yesterday',
     '',
   ];
+
+  it('is the beginning of a day where the service shows no more', () => {
+    assert.equal(toInstant('2024-02-29'), '2024-02-29T00:00:00.000Z');
+  });
 
   it('is refused, also where V8 would roll it over', () => {
     for (const text of wrong) {

@@ -170,6 +170,18 @@ describe('a post that already confirms a row', () => {
     assert.equal((await bench.store.attempts(other)).at(-1)?.outcome, 'unknown');
   });
 
+  it('cannot be one that the mirror knew before the row was sent', async (t) => {
+    const bench = benchFor(t);
+    const older = bench.upstream.publish({ title: 'Of somebody else' });
+    await bench.sweep();
+    const id = await bench.add();
+    bench.upstream.outcomes = [confirmed(older.id)];
+    await push(bench.context, id);
+    const row = await bench.row(id);
+    assert.deepEqual([row.state, row.post_id], ['ambiguous', null]);
+    assert.match(row.last_error ?? '', /names post \d+, which stood there before this row was sent/);
+  });
+
   it('is refused by the store as well, whichever transition leads there', async (t) => {
     const bench = benchFor(t);
     const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
