@@ -23,5 +23,8 @@ describe('compose.yaml', () => {
   it('publishes its port on loopback and asks for a token', () => {
     assert.match(compose, /"127\.0\.0\.1:8080:8080"/);
     assert.match(compose, /\$\{HTTP_TOKEN:\?/);
+    assert.match(compose, /redis:\/\/:\$\{REDIS_PASSWORD:\?[^}]*\}@redis:6379/);
+    assert.match(compose, /"--requirepass", "\$\{REDIS_PASSWORD\}"/);
+    assert.equal(compose.match(/cap_drop: \[ALL\]/g)?.length, 2);
   });
 });
