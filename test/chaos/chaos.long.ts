@@ -4,8 +4,8 @@ import { runChaos } from './chaos.ts';
 import type { ChaosOptions } from './fixture.ts';
 import { QUEUE_KINDS } from './queue.ts';
 
-/** `npm run chaos -- --minutes N --seed S --queue embedded|redis|postgres` */
-const USAGE = `npm run chaos -- [--minutes N] [--seed S] [--queue ${QUEUE_KINDS.join('|')}]`;
+/** `npm run chaos -- --minutes N --seed S --queue embedded|redis|postgres --ready-within MS` */
+const USAGE = `npm run chaos -- [--minutes N] [--seed S] [--queue ${QUEUE_KINDS.join('|')}] [--ready-within MS]`;
 
 function wanted(): ChaosOptions {
   const { values } = parseArgs({
@@ -13,6 +13,7 @@ function wanted(): ChaosOptions {
       minutes: { type: 'string', default: '3' },
       seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
       queue: { type: 'string', default: 'embedded' },
+      'ready-within': { type: 'string' },
     },
   });
   const queue = QUEUE_KINDS.find((kind) => kind === values.queue);
@@ -20,7 +21,11 @@ function wanted(): ChaosOptions {
   if (!queue) throw new Error(`--queue ${values.queue} is none of ${QUEUE_KINDS.join(', ')}`);
   if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes} is not a number above 0`);
   if (!Number.isInteger(seed)) throw new Error(`--seed ${values.seed} is not a whole number`);
-  return { minutes, seed, queue };
+  const within = values['ready-within'];
+  const readyWithinMs = within === undefined ? null : Number(within);
+  if (readyWithinMs !== null && !(readyWithinMs > 0))
+    throw new Error(`--ready-within ${within} is not a number above 0`);
+  return { minutes, seed, queue, readyWithinMs };
 }
 
 function wantedOrExit(): ChaosOptions {
@@ -32,9 +37,10 @@ function wantedOrExit(): ChaosOptions {
   }
 }
 
-const { minutes, seed, queue } = wantedOrExit();
+const options = wantedOrExit();
+const { minutes, seed, queue } = options;
 process.stdout.write(`${minutes} minutes, seed ${seed}, queue ${queue}\n`);
-const { passed, text, folder } = await runChaos({ minutes, seed, queue });
+const { passed, text, folder } = await runChaos(options);
 process.stdout.write(`${text}\n`);
 if (passed) process.stdout.write('Everything held.\n');
 else process.stdout.write(`FAILED with seed ${seed}. Events: ${folder}/events.log; data, logs: ${folder}\n`);

@@ -33,7 +33,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
     await mustRecover(fixture, 'the first start');
     await storm(fixture);
     await quiet(fixture);
-    const result = resultOf(fixture.tally, upstreamCounts(fixture));
+    const result = resultOf(fixture.tally, upstreamCounts(fixture), options.readyWithinMs);
     ({ passed } = result);
     return { ...result, folder: fixture.folder };
   } finally {

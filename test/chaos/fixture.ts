@@ -15,6 +15,8 @@ export interface ChaosOptions {
   minutes: number;
   seed: number;
   queue: QueueKind;
+  /** What 99 of 100 starts after a kill may take; null where that is only told. */
+  readyWithinMs: number | null;
 }
 
 /** Everything of one run: the hostile upstream, the program's folder, and what was seen of both. */

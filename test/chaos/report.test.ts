@@ -9,7 +9,7 @@ const FIRED = new Map([['upstream: reset', 1]]);
 function tallied(work: (tally: Tally) => void): { passed: boolean; text: string } {
   const tally = createTally({ path: '', note: () => undefined });
   work(tally);
-  return resultOf(tally, FIRED);
+  return resultOf(tally, FIRED, 1500);
 }
 
 test('a run passes when every fault fired and everything held', () => {

@@ -7,13 +7,15 @@ export interface Result {
   text: string;
 }
 
-const READY_WITHIN_MS = 1500;
-
 /** Faults fired and invariants checked. A fault that never fired proves nothing, and fails the run. */
-export function resultOf(tally: Tally, upstream: ReadonlyMap<string, number>): Result {
+export function resultOf(
+  tally: Tally,
+  upstream: ReadonlyMap<string, number>,
+  readyWithinMs: number | null,
+): Result {
   const faults = [...tally.faults, ...upstream];
   const silent = faults.filter(([, fired]) => fired === 0).map(([name]) => name);
-  checkTimes(tally);
+  if (readyWithinMs !== null) checkTimes(tally, readyWithinMs);
   const broken = [...tally.invariants.values()].filter(({ breaks }) => breaks > 0);
   const reasons = [
     ...silent.map((name) => `never fired: ${name}`),
@@ -24,9 +26,10 @@ export function resultOf(tally: Tally, upstream: ReadonlyMap<string, number>): R
   return { passed: reasons.length === 0, text };
 }
 
-function checkTimes(tally: Tally): void {
+/** Only where asked for: how long a start takes is the machine's doing as well, and a busy one must not fail the run. */
+function checkTimes(tally: Tally, most: number): void {
   const p99 = quantile(tally.times.get(READY_AGAIN) ?? [], 0.99);
-  tally.check(`${READY_AGAIN} within 1.5 s (p99)`, p99 <= READY_WITHIN_MS, () => `p99 ${p99} ms`);
+  tally.check(`${READY_AGAIN} within ${most} ms (p99)`, p99 <= most, () => `p99 ${p99} ms`);
 }
 
 function faultTable(faults: readonly [string, number][]): string {
