@@ -61,7 +61,7 @@ test('the upstream is as it was once its ways are over', async (t) => {
   const tally = createTally({ path: '', note: () => undefined });
   const over = new AbortController();
   const journal = { path: '', note: () => over.abort() };
-  const options = { minutes: 1, seed: 1, queue: 'embedded' } as const;
+  const options = { minutes: 1, seed: 1, queue: 'embedded', readyWithinMs: null } as const;
   const changing = changeBehaviour({ sandbox, tally, journal, options }, over.signal);
   const changed = { ...sandbox.world.behaviour };
   await changing;
