@@ -39,6 +39,8 @@ export interface ScoredPost extends SeenPost {
 
 export interface Question {
   rows: readonly OutboxRow[];
+  /** Rows that are settled, but not by a post: what is clearly theirs, and not as clearly another's, is accounted for. */
+  resting?: readonly OutboxRow[];
   /** Posts that confirm no row. */
   posts: readonly SeenPost[];
   authors: Authors;
@@ -71,22 +73,26 @@ interface Claim {
 interface Candidate {
   post: SeenPost;
   text: ComparableText | null;
-  isTaken: boolean;
+  takenBy: Claim | null;
 }
 
 export function whoseAre(question: Question): Answer {
-  const claims: Claim[] = question.rows.map((row) => ({
-    row,
-    hash: contentHash(row),
-    text: null,
-    match: null,
-  }));
-  const candidates: Candidate[] = question.posts.map((post) => ({ post, text: null, isTaken: false }));
-  matchExact(question, claims, candidates);
-  matchSimilar(question, claims, candidates);
-  const left = candidates.filter(({ isTaken }) => !isTaken);
-  const verdicts = claims.map((claim) => [claim.row.id, verdictOn(question, claim, claims, left)] as const);
-  return { verdicts: new Map(verdicts), left: left.map(({ post }) => post) };
+  const claims = question.rows.map(claimOf);
+  const resting = (question.resting ?? []).map(claimOf);
+  const candidates: Candidate[] = question.posts.map((post) => ({ post, text: null, takenBy: null }));
+  // Of rows with the same words, those that ask come first.
+  matchExact(question, [...claims, ...resting], candidates);
+  matchSimilar(question, [...claims, ...resting], candidates);
+  // A match that binds nothing yet may prove wrong: to a row that is as clearly like the post, it is no answer.
+  const isFirm = ({ row, match }: Claim): boolean => match?.matched === 'exact' || !question.isUnsettled(row);
+  const loose = candidates.filter(({ takenBy }) => !takenBy || resting.includes(takenBy) || !isFirm(takenBy));
+  const verdicts = claims.map((claim) => [claim.row.id, verdictOn(question, claim, claims, loose)] as const);
+  const left = candidates.filter(({ takenBy }) => takenBy === null).map(({ post }) => post);
+  return { verdicts: new Map(verdicts), left };
+}
+
+function claimOf(row: OutboxRow): Claim {
+  return { row, hash: contentHash(row), text: null, match: null };
 }
 
 /** Word for word, on the board that was asked for, by somebody who can be us. */
@@ -132,7 +138,7 @@ function isOurs({ authors, now }: Question, row: OutboxRow, post: SeenPost): boo
 function take(claim: Claim | undefined, candidate: Candidate, matched: string): void {
   if (!claim) return;
   claim.match = { post: candidate.post, matched };
-  candidate.isTaken = true;
+  candidate.takenBy = claim;
 }
 
 interface Pair {
@@ -143,7 +149,7 @@ interface Pair {
 
 /** Rewritten: the best pair first, and only where neither side has another partner that is nearly as good. */
 function matchSimilar(question: Question, claims: Claim[], candidates: Candidate[]): void {
-  const open = candidates.filter(({ isTaken }) => !isTaken);
+  const open = candidates.filter(({ takenBy }) => takenBy === null);
   if (open.length === 0) return;
   const pairs = claims
     .filter(({ match }) => match === null)
@@ -154,9 +160,9 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
     Map.groupBy(pairs, (pair) => pair.candidate),
   ];
   for (const pair of pairs) {
-    if (pair.claim.match || pair.candidate.isTaken) continue;
+    if (pair.claim.match || pair.candidate.takenBy) continue;
     const rivals = [...(ofClaim.get(pair.claim) ?? []), ...(ofCandidate.get(pair.candidate) ?? [])].filter(
-      (other) => other !== pair && !other.claim.match && !other.candidate.isTaken,
+      (other) => other !== pair && !other.claim.match && !other.candidate.takenBy,
     );
     if (rivals.every(({ score }) => pair.score - score >= MARGIN))
       take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);
@@ -190,11 +196,11 @@ function verdictOn(question: Question, claim: Claim, claims: Claim[], left: Cand
     })
     .sort((a, b) => b.score - a.score);
   if (own.length === 0) return { kind: 'none' };
-  const unsettled = claims.filter(
-    (other) => other !== claim && !other.match && question.isUnsettled(other.row),
-  );
+  const unsettled = claims.filter((other) => other !== claim && question.isUnsettled(other.row));
   const isOpen = own.some(({ candidate }) =>
-    unsettled.some((other) => couldOwn(question, other, candidate) !== null),
+    unsettled.some((other) =>
+      other.match ? candidate.takenBy === other : couldOwn(question, other, candidate) !== null,
+    ),
   );
   const posts = own.slice(0, MOST_CANDIDATES).map(({ candidate, score }) => ({ ...candidate.post, score }));
   return { kind: 'candidates', posts, isOpen };
@@ -208,6 +214,7 @@ function couldOwn({ authors, now }: Question, claim: Claim, candidate: Candidate
   const score = scoreOf(claim, candidate);
   // The same words by somebody else: people are merged and tokens change hands, so only a person can tell.
   if (score >= CLEARLY_SIMILAR) return score;
+  if (candidate.takenBy !== null) return null;
   // A listed row that cannot be read, with no word to tell it by.
   if (post.creator === null && score >= INCOMPARABLE && !isOldById(row, post)) return score;
   return isPlausible(row, post, authors) && (isNewById(row, post) || isTimely(row, post)) ? score : null;

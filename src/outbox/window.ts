@@ -40,7 +40,13 @@ export async function ask(
   rows: readonly OutboxRow[],
   listed?: Listed,
 ): Promise<Answer> {
-  return whoseAre(await questionOf(store, now, rows, listed));
+  const question = await questionOf(store, now, rows, listed);
+  const isResting = ({ state }: OutboxRow): boolean => state === 'uncertain';
+  return whoseAre({
+    ...question,
+    rows: rows.filter((row) => !isResting(row)),
+    resting: rows.filter(isResting),
+  });
 }
 
 /**

@@ -146,6 +146,40 @@ describe('rows and posts are matched as sets', () => {
     );
   });
 
+  it('a post that is clearly that of an uncertain row is accounted for, except to a row that it is as clearly like', () => {
+    const resting = [
+      aRow({ state: 'uncertain' }),
+      aRow({ state: 'uncertain', title: 'Wish', content: 'A long wish for more.' }),
+    ];
+    const given = [
+      aRow(),
+      aRow({ title: 'Wish', content: 'A long wish for all.' }),
+      aRow({ title: 'Invoices' }),
+    ];
+    const posts = [aPost(101), aPost(102, { title: 'WISH', content: 'A LONG WISH FOR MORE.' })];
+    const question = {
+      posts,
+      authors: learnAuthors([OF_OWNER]),
+      now: Date.parse(SENT_AT),
+      isUnsettled: () => false,
+    };
+    const { verdicts } = whoseAre({ ...question, rows: given, resting });
+    assert.deepEqual(
+      given.map(({ id }) => told(verdicts.get(id))),
+      ['exact 101', 'one of 102', 'none'],
+    );
+  });
+
+  it('a post that is taken for that of a row on its way keeps a row back that it is as clearly like', () => {
+    const [row, sending] = [
+      aRow({ content: 'Please now.' }),
+      aRow({ content: 'Please now!', state: 'sending' }),
+    ];
+    const posts = [aPost(101, { title: 'DARK MODE', content: 'Please now!' })];
+    const verdict = ask([row, sending], posts, undefined, [sending]).get(row.id);
+    assert.ok(verdict?.kind === 'candidates' && verdict.isOpen);
+  });
+
   it('a post that a row on its way could own is left open', () => {
     const [row, sending] = [aRow(), aRow({ title: 'Something else', state: 'sending' })];
     const verdict = ask([row, sending], [aPost(101, REMOVED)], undefined, [sending]).get(row.id);
