@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
 import { CLEARLY_SIMILAR } from './similarity.ts';
-import { isTimely, type ScoredPost } from './unaccounted.ts';
+import { isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled } from './window.ts';
 
 /** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
@@ -66,6 +66,8 @@ async function foundOn(
 /** A confirmed row that went out once made one post: another one is its own only if it is like it and as young. */
 function isWorthShowing(row: OutboxRow, post: ScoredPost): boolean {
   return (
-    row.state !== 'confirmed' || row.attempts > 1 || (post.score >= CLEARLY_SIMILAR && isTimely(row, post))
+    row.state !== 'confirmed' ||
+    row.attempts > 1 ||
+    (post.score >= CLEARLY_SIMILAR && isTimely({ sentAt: sentAt(row) }, post))
   );
 }

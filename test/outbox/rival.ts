@@ -19,6 +19,12 @@ export function rivalTo(store: OutboxStore, clock: Clock): Rival {
   });
   return {
     async findsItTaken() {
+      // Frozen before it had the lock, or after, the first one is no sender, and there is nothing to find.
+      const lock = await store.lockSender();
+      if (lock.ok) {
+        lock.release();
+        return;
+      }
       let looks = 0;
       const watching: Clock = {
         ...clock,
