@@ -23,6 +23,6 @@ export const PERIODS: Periods = {
   lock: 1000,
   probe: 30_000,
   firstPassRetry: 30_000,
-  lastPassRetry: 300_000,
+  lastPassRetry: 60_000,
   busy: 2000,
 };

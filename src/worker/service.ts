@@ -18,7 +18,7 @@ import type { Progress } from './health.ts';
 import { loop } from './loop.ts';
 import { PERIODS, type Periods } from './periods.ts';
 import { progressReader } from './progress.ts';
-import { ring, tickNow } from './schedules.ts';
+import { retryNow, ring, tickNow } from './schedules.ts';
 import { keepSending, type Sender } from './sender.ts';
 import { closeWorkers } from './workers.ts';
 
@@ -130,6 +130,7 @@ function run(context: JobContext, periods: Periods): Machinery {
   const ticks = startTicks(context, schedules);
   // Left out where the queue is away: the schedules tick as soon as it is back.
   unlessStopped(signal, tickNow(backend)).catch(() => undefined);
+  unlessStopped(signal, retryNow(backend)).catch(() => undefined);
   const workers = startWorkers(context);
   const sender = startSender(context, periods);
   const healing = keepHealing(context, schedules, periods);

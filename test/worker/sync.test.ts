@@ -13,7 +13,7 @@ describe('keeping the mirror fresh through the queue', skipUnless('redis-server'
   after(() => redis.stop());
   const open = (t: Parameters<typeof openStation>[0], options = {}) =>
     openStation(t, { queueUrl: redis.url, ...options });
-  const sweepsOf = async ({ app }: RunningService) =>
+  const sweepsOf = async ({ app }: Pick<RunningService, 'app'>) =>
     (await app.store.status()).runs.filter(({ mode, outcome }) => mode === 'sweep' && outcome === 'complete');
 
   it('reads everything at the start where that is due, and not where it is not', async (t) => {
@@ -77,6 +77,21 @@ describe('keeping the mirror fresh through the queue', skipUnless('redis-server'
     await until('the first sweeps', () => hasSwept(service));
     const runs = (await service.app.store.status()).runs;
     assert.ok(runs.some(({ outcome }) => outcome === 'failed'));
+  });
+
+  it('tries a pass that failed before a restart at once, however long it was to wait', async (t) => {
+    const station = await open(t);
+    const patient = { firstPassRetry: 3_600_000, lastPassRetry: 3_600_000 };
+    const env = { SYNC_SWEEP_EVERY: '1s', SYNC_HEAD_EVERY: 'off' };
+    const first = await station.start(env, patient);
+    await until('the first sweeps', () => hasSwept(first));
+    station.sandbox.faults.set('status code=404 on=lists');
+    await until('passes that wait', async () => (await first.backend.queue('sync').getDelayedCount()) === 2);
+    await first.close();
+    station.sandbox.faults.set('');
+    const before = (await sweepsOf(station)).length;
+    await station.start(env, patient);
+    await until('sweeps', async () => (await sweepsOf(station)).length >= before + 2);
   });
 
   it('waits for a list that another process reads', async (t) => {
