@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { createRandom, type Random } from '../src/sandbox/random.ts';
 import { BOARDS, STATUSES } from '../src/sandbox/vocabulary.ts';
 import { type Db, openForWriting } from '../src/store/db.ts';
-import { openSqliteStore } from '../src/store/mirror/sqlite.ts';
+import { openMirrorStore } from '../src/store/mirror/store.ts';
 import { zipfLanguage } from './words.ts';
 
 const DAY = 86_400_000;
@@ -46,7 +46,7 @@ export async function makeMirror({ path, upstream, ...request }: MirrorRequest):
   for (const write of [writePeople, writePosts, writeComments, writeRuns])
     db.transaction(() => write(db, made))();
   db.close();
-  const store = openSqliteStore({ path, upstream, holder: 'bench' });
+  const store = openMirrorStore({ path, upstream, holder: 'bench' });
   while (await store.index());
   await store.close();
 }

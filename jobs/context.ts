@@ -4,7 +4,7 @@ import type { Metrics } from '../src/base/metrics.ts';
 import type { Resource } from '../src/contract/resources.ts';
 import type { OutboxContext } from '../src/outbox/push.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
-import type { PassMode } from '../src/store/mirror/seam.ts';
+import type { PassMode } from '../src/store/mirror/types.ts';
 import type { Dispatcher } from './dispatch.ts';
 
 /** `ticks` is quick and never waits for the upstream: what a schedule starts runs on one of the others. */

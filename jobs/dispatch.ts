@@ -2,7 +2,7 @@ import type { Gate } from '../src/api/gate.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { reconcileAt } from '../src/outbox/reconcile.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
-import type { OutboxStore } from '../src/store/outbox/seam.ts';
+import type { OutboxStore } from '../src/store/outbox/store.ts';
 
 /** Enqueues a job for each row that can be sent, and one for all rows that can be reconciled. The outbox knows which; the queue only runs. */
 export interface Dispatcher {

@@ -3,7 +3,7 @@ import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { RESOURCES, type Resource } from '../src/contract/resources.ts';
 import { checkAfterSweep } from '../src/outbox/after-check.ts';
-import type { Pass, PassMode, PassSummary } from '../src/store/mirror/seam.ts';
+import type { Pass, PassMode, PassSummary } from '../src/store/mirror/types.ts';
 import { lastSweep } from '../src/store/service-state.ts';
 import { syncOnce } from '../src/sync/engine.ts';
 import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from './context.ts';

@@ -15,10 +15,11 @@ import type { Secret } from './base/secret.ts';
 import type { Post } from './contract/decode.ts';
 import type { OutboxContext } from './outbox/push.ts';
 import type { QueueBackend } from './queue/backend.ts';
-import type { MirrorStore, Pass } from './store/mirror/seam.ts';
-import { openSqliteStore } from './store/mirror/sqlite.ts';
-import type { OutboxStore } from './store/outbox/seam.ts';
-import { openSqliteOutbox } from './store/outbox/sqlite.ts';
+import type { MirrorStore } from './store/mirror/store.ts';
+import { openMirrorStore } from './store/mirror/store.ts';
+import type { Pass } from './store/mirror/types.ts';
+import type { OutboxStore } from './store/outbox/store.ts';
+import { openOutboxStore } from './store/outbox/store.ts';
 import { openServiceState, type ServiceState } from './store/service-state.ts';
 
 /** Everything that is open while a command or the service works. */
@@ -64,10 +65,10 @@ export async function openApp(
       secrets: () => [...seen],
     });
     const mirror = { ...mirrorOf(settings), holder: holder(purpose) };
-    const store = openSqliteStore(mirror);
-    opened.push(() => store.close());
-    const outbox = openSqliteOutbox(mirror);
-    opened.push(() => outbox.close());
+    const store = openMirrorStore(mirror);
+    opened.push(async () => store.close());
+    const outbox = openOutboxStore(mirror);
+    opened.push(async () => outbox.close());
     const state = openServiceState(mirror);
     opened.push(async () => state.close());
     const gate = sharedGate(state, log);
@@ -112,7 +113,7 @@ export async function openQueue({ settings, state, log }: App): Promise<QueueBac
 /** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */
 export function openOutbox(settings: Settings, purpose: string): OutboxStore {
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-  return openSqliteOutbox({ ...mirrorOf(settings), holder: holder(purpose) });
+  return openOutboxStore({ ...mirrorOf(settings), holder: holder(purpose) });
 }
 
 /** What sending needs, from an open app. */
@@ -120,13 +121,13 @@ export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
   const { settings, outbox, client, gate, clock, store } = app;
   const { createMs } = LIMIT_DEFAULTS;
   const times = { createMs, settleMs: settings.pushSettle };
-  const observe = (posts: Post[]): Promise<void> => writeListed(store, posts, clock.now());
+  const observe = (posts: Post[]): void => writeListed(store, posts, clock.now());
   return { store: outbox, client, gate, clock, signal, ...times, random: Math.random, observe };
 }
 
 /** A few posts that were met outside a pass. While a pass is under way it brings them itself. */
-async function writeListed(store: MirrorStore, rows: Post[], observedAt: number): Promise<void> {
-  const lock = rows.length === 0 ? null : await store.lock('posts');
+function writeListed(store: MirrorStore, rows: Post[], observedAt: number): void {
+  const lock = rows.length === 0 ? null : store.lock('posts');
   if (!lock?.ok) return;
   const counts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
   const pass: Pass = {
@@ -140,7 +141,7 @@ async function writeListed(store: MirrorStore, rows: Post[], observedAt: number)
   };
   const page = { resource: 'posts', rows } as const;
   try {
-    await store.applyPage({
+    store.applyPage({
       pass,
       page,
       rejects: [],

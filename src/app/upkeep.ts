@@ -6,8 +6,8 @@ import { codeOf } from '../base/errors.ts';
 import { eraseExpired, type Retained } from '../erasure/retention.ts';
 import { type Backup, backUp, keepBackup, keptBackup } from '../store/backup.ts';
 import { doChore } from '../store/chores.ts';
-import type { ErasureStore } from '../store/erasure/seam.ts';
-import { openSqliteErasure } from '../store/erasure/sqlite.ts';
+import type { ErasureStore } from '../store/erasure/store.ts';
+import { openErasureStore } from '../store/erasure/store.ts';
 import { type Tidying, tidy } from '../store/housekeeping.ts';
 import { holder, mirrorOf } from './place.ts';
 
@@ -33,7 +33,7 @@ export function openErasure(settings: Settings, purpose: string): Erasure {
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
   const mirror = mirrorOf(settings);
   return {
-    store: openSqliteErasure({ ...mirror, holder: holder(purpose) }),
+    store: openErasureStore({ ...mirror, holder: holder(purpose) }),
     async compact(signal) {
       try {
         return (await doChore({ chore: 'compact', ...mirror }, signal)).isClean;

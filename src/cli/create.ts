@@ -2,7 +2,7 @@ import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import type { OutboxRow } from '../store/outbox/seam.ts';
+import type { OutboxRow } from '../store/outbox/types.ts';
 import { type Context, openContext } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
 import { openSending, PATIENCE, patienceOf } from './sending.ts';

@@ -2,7 +2,7 @@ import type { MappedColumn } from '../outbox/csv/csv-file.ts';
 import type { FileFacts } from '../outbox/import/import.ts';
 import type { Outlook, UnknownBoard } from '../outbox/import/outlook.ts';
 import type { Tally } from '../outbox/import/tally.ts';
-import type { StateCounts } from '../store/outbox/seam.ts';
+import type { StateCounts } from '../store/outbox/types.ts';
 import type { Context } from './context.ts';
 import { rowsText, stateText } from './outbox-text.ts';
 import { cut, table } from './table.ts';

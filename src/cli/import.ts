@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
 import type { Imported } from '../outbox/import/import.ts';
-import type { StateCounts } from '../store/outbox/seam.ts';
+import type { StateCounts } from '../store/outbox/types.ts';
 import { type Context, openContext } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
 import { type Request, readMap, requestOf } from './import-request.ts';

@@ -1,4 +1,4 @@
-import { OUTBOX_STATES, type StateCounts } from '../store/outbox/seam.ts';
+import { OUTBOX_STATES, type StateCounts } from '../store/outbox/types.ts';
 
 /** `12 confirmed, 1 rejected`, or `empty`. */
 export function stateText(counts: Partial<StateCounts>): string {

@@ -4,7 +4,7 @@ import {
   type OutboxRow,
   type OutboxState,
   type StateCounts,
-} from '../store/outbox/seam.ts';
+} from '../store/outbox/types.ts';
 import type { ViewedPost } from '../store/outbox/view.ts';
 import { pausedText, stateText } from './outbox-text.ts';
 import { cut, oneLine, table } from './table.ts';

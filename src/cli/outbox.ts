@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { OUTBOX_STATES, type OutboxRow, type OutboxState, type OutboxStore } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
 import type { OutboxView } from '../store/outbox/view.ts';
 import { type Context, openContext } from './context.ts';
 
@@ -123,7 +124,7 @@ type Desk = { store: OutboxStore; clock: typeof systemClock };
 async function decide(
   context: Context,
   text: string,
-  act: (flow: Flow, desk: Desk, id: number) => Promise<OutboxRow>,
+  act: (flow: Flow, desk: Desk, id: number) => OutboxRow,
 ): Promise<void> {
   const id = whole('the id of a row', text);
   const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);

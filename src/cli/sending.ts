@@ -2,7 +2,8 @@ import { durationText, duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { WaitOptions } from '../outbox/import/wait.ts';
-import type { OutboxStore, StateCounts } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { StateCounts } from '../store/outbox/types.ts';
 import type { Context } from './context.ts';
 import { rowsText } from './outbox-text.ts';
 import { openProgress } from './progress.ts';
@@ -39,7 +40,7 @@ export async function openSending(context: Context, purpose: string, wait: boole
     const refuse = (): never => {
       throw new Error('this was not opened for sending');
     };
-    return { store, clock: systemClock, wait: refuse, close: () => store.close() };
+    return { store, clock: systemClock, wait: refuse, close: async () => store.close() };
   }
   const { waitFor } = await import('../outbox/import/wait.ts');
   const app = await openApp(context.settings, context.input, purpose);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
-import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/seam.ts';
-import type { StateCounts } from '../store/outbox/seam.ts';
+import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
+import type { StateCounts } from '../store/outbox/types.ts';
 import { type Context, openContext } from './context.ts';
 import { counted } from './counted.ts';
 import { pausedText, stateText } from './outbox-text.ts';

@@ -1,4 +1,4 @@
-import type { PassSummary } from '../store/mirror/seam.ts';
+import type { PassSummary } from '../store/mirror/types.ts';
 import { counted } from './counted.ts';
 import { table } from './table.ts';
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { RESOURCES, type Resource } from '../contract/resources.ts';
-import type { Pass } from '../store/mirror/seam.ts';
+import type { Pass } from '../store/mirror/types.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
 import { type Context, openContext } from './context.ts';
 import { EXIT_CODES } from './exit.ts';

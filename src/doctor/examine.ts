@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { type Checkup, checkUp } from '../store/checkup.ts';
 import type { OpenOptions } from '../store/db.ts';
-import type { OlderCopy } from '../store/mirror/seam.ts';
+import type { OlderCopy } from '../store/mirror/types.ts';
 import { type Check, check, doubt, type Finding, fault, fine, sizeText } from './check.ts';
 import { examineFile, examineFolder } from './folder.ts';
 import { examineAccess, examineService } from './service.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { ErasedCounts, ErasureStore, Person, Walk } from '../store/erasure/seam.ts';
+import type { ErasureStore } from '../store/erasure/store.ts';
+import type { ErasedCounts, Person, Walk } from '../store/erasure/types.ts';
 
 export interface ErasureContext {
   store: ErasureStore;
@@ -32,11 +33,11 @@ export async function erasePerson(context: ErasureContext, email: string): Promi
   const { store, clock, signal } = context;
   checkAddress(email);
   const began = clock.now();
-  const person = await store.suppress(email, began);
+  const person = store.suppress(email, began);
   const counts: ErasedCounts = { ...NOTHING, users: person.erasedUsers };
   let left = await walkAll(context, person, counts);
   while (left.underWay.length > 0 && clock.now() - began < SENDING_MS) {
-    const orphans = await store.eraseOrphans(left.underWay, clock.now());
+    const orphans = store.eraseOrphans(left.underWay, clock.now());
     add(counts, { outbox: orphans, unclear: orphans });
     if (orphans === 0) await clock.sleep(LOOK_MS, signal);
     left = await walkAll(context, person, counts);
@@ -55,9 +56,9 @@ export async function erasePerson(context: ErasureContext, email: string): Promi
 }
 
 /** Ends the suppression: the next sweep brings back what the upstream shows. */
-export async function liftSuppression(store: ErasureStore, email: string): Promise<boolean> {
+export function liftSuppression(store: ErasureStore, email: string): boolean {
   checkAddress(email);
-  return await store.lift(email);
+  return store.lift(email);
 }
 
 const NOTHING: ErasedCounts = {
@@ -80,7 +81,7 @@ async function walkAll(
   let walk: Walk | null = null;
   do {
     signal.throwIfAborted();
-    const step = await store.erase(person, walk, clock.now());
+    const step = store.erase(person, walk, clock.now());
     add(counts, step.counts);
     left.underWay.push(...step.underWay);
     left.unsettled.push(...step.unsettled);

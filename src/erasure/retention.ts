@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { ErasureStore, Expired, RetireWalk } from '../store/erasure/seam.ts';
+import type { ErasureStore } from '../store/erasure/store.ts';
+import type { Expired, RetireWalk } from '../store/erasure/types.ts';
 
 export interface RetentionOptions {
   /** How long the words of a deleted row are kept; never to keep them all. */
@@ -22,19 +23,19 @@ export async function eraseExpired(store: ErasureStore, options: RetentionOption
   const done: Retained = { posts: 0, comments: 0, outbox: 0, users: 0, compacted: false };
   for (let more = keepMs !== 'never'; more; await aTurnForOthers()) {
     signal.throwIfAborted();
-    const step = await store.expire(clock.now() - Number(keepMs), clock.now());
+    const step = store.expire(clock.now() - Number(keepMs), clock.now());
     for (const key of ['posts', 'comments', 'outbox'] as const) done[key] += step.counts[key];
     more = step.more;
   }
   let walk: RetireWalk | null = null;
   do {
     signal.throwIfAborted();
-    const step = await store.retire(walk, clock.now());
+    const step = store.retire(walk, clock.now());
     done.users += step.users;
     walk = step.next;
     await aTurnForOthers();
   } while (walk !== null);
-  if (await store.isUnclean()) done.compacted = await compact(signal);
+  if (store.isUnclean()) done.compacted = await compact(signal);
   return done;
 }
 

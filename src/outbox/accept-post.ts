@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import type { OutboxRow, OutboxState, OutboxStore, PostText } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { OutboxRow, OutboxState, PostText } from '../store/outbox/types.ts';
 import { batchId } from './import/batch-id.ts';
 import { contentHash } from './match.ts';
 
@@ -14,11 +15,11 @@ export interface Desk {
  * One post of a program into the outbox, word for word. Under a key of the program's own the same post is taken once, however often
  * it is handed over; null where the key already belongs to another post.
  */
-export async function acceptPost(
+export function acceptPost(
   { store, clock, random }: Desk,
   post: PostText,
   key: string | null,
-): Promise<OutboxRow | null> {
+): OutboxRow | null {
   const now = clock.now();
   const source_key = `api:${key ?? randomUUID()}`;
   const row = {
@@ -28,9 +29,9 @@ export async function acceptPost(
     line: null,
     content_hash: contentHash(post),
   };
-  const [taken] = await store.accept([row], now);
+  const [taken] = store.accept([row], now);
   if (!taken || taken.outcome === 'conflict') return null;
-  const found = await store.find(taken.id);
+  const found = store.find(taken.id);
   if (!found) throw new Error('a row that was just accepted is gone');
   return found;
 }
@@ -48,7 +49,7 @@ export async function waitForRow(
   let latest = row;
   while (UNDER_WAY.includes(latest.state) && clock.monotonic() < deadline && !signal.aborted) {
     await clock.sleep(Math.min(LOOK_MS, deadline - clock.monotonic()), signal).catch(() => undefined);
-    latest = (await store.find(row.id)) ?? latest;
+    latest = store.find(row.id) ?? latest;
   }
   return latest;
 }

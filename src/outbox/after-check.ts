@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { OutboxRow } from '../store/outbox/types.ts';
 import { CLEARLY_SIMILAR } from './similarity.ts';
 import { isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled } from './window.ts';
@@ -12,25 +13,21 @@ const BETWEEN_CHECKS_MS = 1_800_000;
  * protocol can rule out without a key on the server's side is at least found and written on the row. Returns the rows where
  * something new turned up.
  */
-export async function checkAfterSweep(
-  store: OutboxStore,
-  clock: Clock,
-  sweepStartedAt: string,
-): Promise<OutboxRow[]> {
+export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt: string): OutboxRow[] {
   const now = clock.now();
   // Only a sweep that began after the row was settled, or last checked, can show something new about it.
   const isNew = ({ changed_at }: OutboxRow): boolean =>
     changed_at < sweepStartedAt || changed_at > new Date(now).toISOString();
-  const rows = (await store.toCheck()).filter(isNew);
+  const rows = store.toCheck().filter(isNew);
   if (rows.length === 0) return [];
-  const left = await askAboutSettled(store, now, rows);
+  const left = askAboutSettled(store, now, rows);
   const told: OutboxRow[] = [];
   for (const row of rows) {
-    const found = await foundOn(store, row, left.get(row.id) ?? []);
+    const found = foundOn(store, row, left.get(row.id) ?? []);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
     const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
     if (!counts && !found) continue;
-    await store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, ...found });
+    store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, ...found });
     if (found) told.push({ ...row, ...found, duplicate_of: row.duplicate_of ?? found.duplicate });
   }
   return told;
@@ -42,17 +39,12 @@ interface Found {
 }
 
 /** What this check adds to the row; null when it is nothing. A confirmed row has its post: any other is one too many. */
-async function foundOn(
-  store: OutboxStore,
-  row: OutboxRow,
-  left: readonly ScoredPost[],
-): Promise<Found | null> {
+function foundOn(store: OutboxStore, row: OutboxRow, left: readonly ScoredPost[]): Found | null {
   const known = row.candidates.filter((id) => id !== row.post_id);
   const fresh: ScoredPost[] = [];
   for (const post of left) {
     const isKnown = known.includes(post.id) || post.id === row.duplicate_of || post.id === row.post_id;
-    if (!isKnown && isWorthShowing(row, post) && !(await store.isShownElsewhere(post.id, row)))
-      fresh.push(post);
+    if (!isKnown && isWorthShowing(row, post) && !store.isShownElsewhere(post.id, row)) fresh.push(post);
   }
   if (fresh.length === 0) return null;
   const candidates = [...known, ...fresh.map(({ id }) => id).sort((a, b) => a - b)];

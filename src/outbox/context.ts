@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Gate } from '../api/gate.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Post } from '../contract/decode.ts';
-import type { OutboxStore } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
 
 /** What sending and reconciling work with. */
 export interface OutboxContext {
@@ -18,7 +18,7 @@ export interface OutboxContext {
   settleMs: number;
   random: () => number;
   /** Writes listed posts into the mirror, so that a person who has to choose between them can see them at once. */
-  observe?: (posts: Post[]) => Promise<void>;
+  observe?: (posts: Post[]) => void;
   /** Called for every page that reconcile has read: a long list is no standstill. */
   onPage?: () => void;
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { OutboxRow, OutboxStore } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { OutboxRow } from '../store/outbox/types.ts';
 import { rowChecker } from './csv/check.ts';
 import { type AcceptedRow, FIELDS, type Field } from './csv/csv-file.ts';
 import { batchId } from './import/batch-id.ts';
@@ -24,14 +25,14 @@ export function checkDraft(draft: Draft): AcceptedRow {
 }
 
 /** One post into the outbox. Each call is a post of its own, also with the same words. */
-export async function createRow(
+export function createRow(
   { store, clock, random }: { store: OutboxStore; clock: Clock; random: () => number },
   row: AcceptedRow,
-): Promise<OutboxRow> {
+): OutboxRow {
   const now = clock.now();
   const batch = batchId('create', now, random);
-  const [taken] = await store.accept([{ ...newRow(row, `create:${randomUUID()}`, batch), line: null }], now);
-  const found = taken && (await store.find(taken.id));
+  const [taken] = store.accept([{ ...newRow(row, `create:${randomUUID()}`, batch), line: null }], now);
+  const found = taken && store.find(taken.id);
   if (!found) throw new Error('a row that was just accepted is gone');
   return found;
 }

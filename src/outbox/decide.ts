@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { OutboxRow, OutboxStore, RowChange, Transition } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { OutboxRow, RowChange, Transition } from '../store/outbox/types.ts';
 import { SWEEP_CHECKS } from './push.ts';
 import { TRANSITIONS } from './states.ts';
 
@@ -10,43 +11,43 @@ interface Desk {
 }
 
 /** A person: send it again. */
-export async function retry({ store, clock }: Desk, id: number): Promise<OutboxRow> {
+export function retry({ store, clock }: Desk, id: number): OutboxRow {
   const change = { now: clock.now(), notBefore: null, notFound: 0, candidates: [], error: null };
-  return await decide(store, id, 'sent again', TRANSITIONS.retry, change);
+  return decide(store, id, 'sent again', TRANSITIONS.retry, change);
 }
 
 /** A person: drop it. */
-export async function cancel({ store, clock }: Desk, id: number): Promise<OutboxRow> {
-  return await decide(store, id, 'cancelled', TRANSITIONS.cancel, { now: clock.now() });
+export function cancel({ store, clock }: Desk, id: number): OutboxRow {
+  return decide(store, id, 'cancelled', TRANSITIONS.cancel, { now: clock.now() });
 }
 
 /** A person: it is this post. */
-export async function resolve(
+export function resolve(
   { store, clock }: Desk,
   id: number,
   post: { id: number; url: string | null },
-): Promise<OutboxRow> {
-  if ((await store.boundPosts([post.id])).has(post.id))
+): OutboxRow {
+  if (store.boundPosts([post.id]).has(post.id))
     throw new AppError('usage', `post ${post.id} already confirms another row of the outbox`, {
       hint: 'One post can be the outcome of one row only.',
     });
   const { id: postId, url } = post;
   const change = { now: clock.now(), postId, url, error: null, checksLeft: SWEEP_CHECKS };
-  return await decide(store, id, 'resolved', TRANSITIONS.resolve, change);
+  return decide(store, id, 'resolved', TRANSITIONS.resolve, change);
 }
 
-async function decide(
+function decide(
   store: OutboxStore,
   id: number,
   wish: string,
   transition: Transition,
   change: RowChange,
-): Promise<OutboxRow> {
-  const row = await store.find(id);
+): OutboxRow {
+  const row = store.find(id);
   if (!row) throw noRow(id);
-  const moved = await store.move(id, transition, change);
+  const moved = store.move(id, transition, change);
   if (moved) return moved;
-  const now = (await store.find(id)) ?? row;
+  const now = store.find(id) ?? row;
   if (now.erased_at !== null && transition.to === 'ready')
     throw new AppError('usage', `row ${id} cannot be ${wish}: its text was erased`, {
       hint: 'Create the post anew, if the person agrees.',

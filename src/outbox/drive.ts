@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import type { Lock } from '../store/mirror/seam.ts';
-import type { StateCounts } from '../store/outbox/seam.ts';
+import type { Lock } from '../store/mirror/types.ts';
+import type { StateCounts } from '../store/outbox/types.ts';
 import { highestListed, type OutboxContext, push, settleFrom } from './push.ts';
 import { reconcile, reconcileAt } from './reconcile.ts';
 import { TRANSITIONS } from './states.ts';
@@ -22,18 +22,18 @@ const LOOK_MS = 500;
 export async function drive(context: OutboxContext, options: DriveOptions): Promise<StateCounts> {
   const { store, clock, signal } = context;
   for (;;) {
-    const lock = (await store.isSenderWanted()) ? null : await store.lockSender();
+    const lock = store.isSenderWanted() ? null : store.lockSender();
     if (lock?.ok) await sendUnderLock(context, options, lock);
-    if (await store.isOver(options.batch)) return await store.counts(options.batch);
+    if (store.isOver(options.batch)) return store.counts(options.batch);
     await clock.sleep(LOOK_MS, signal);
   }
 }
 
 async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock: Lock): Promise<void> {
   try {
-    await recoverOrphans(context);
+    recoverOrphans(context);
     await endPause(context);
-    if (!(await context.store.isOver(options.batch))) await highestListed(context);
+    if (!context.store.isOver(options.batch)) await highestListed(context);
     await sendAll(context, options);
   } finally {
     lock.release();
@@ -41,17 +41,17 @@ async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock
 }
 
 /** Rows that a dead sender left behind: their attempt may have reached the upstream. */
-export async function recoverOrphans(context: OutboxContext): Promise<number> {
-  const rows = await context.store.orphans();
+export function recoverOrphans(context: OutboxContext): number {
+  const rows = context.store.orphans();
   for (const row of rows) {
-    const attempts = await context.store.attempts(row.id);
+    const attempts = context.store.attempts(row.id);
     const now = context.clock.now();
     // Frozen between its claim and its request, the dead sender may have sent it long after the deadline, but not after now.
     const latest = Math.max(now, Date.parse(attempts.at(-1)?.deadline_at ?? row.changed_at));
     const change = {
       now,
       error: 'the sender died while this was on its way',
-      ...(await settleFrom(context, latest)),
+      ...settleFrom(context, latest),
     };
     const attempt = {
       id: row.id,
@@ -60,27 +60,27 @@ export async function recoverOrphans(context: OutboxContext): Promise<number> {
       httpStatus: null,
       error: change.error,
     };
-    await context.store.endAttempt({ ...attempt, transition: TRANSITIONS.markAmbiguous, change });
+    context.store.endAttempt({ ...attempt, transition: TRANSITIONS.markAmbiguous, change });
   }
   return rows.length;
 }
 
 /** Sending was paused because of the token: a read shows whether that is over. */
 export async function endPause({ store, client, signal }: OutboxContext): Promise<void> {
-  if ((await store.paused()) === null) return;
+  if (store.paused() === null) return;
   await client.page('posts', '', signal);
-  await store.setPaused(null);
+  store.setPaused(null);
 }
 
 async function sendAll(context: OutboxContext, options: DriveOptions): Promise<void> {
   const { store, clock, signal } = context;
   const pace = pacer(60_000 / options.perMinute);
   const tell = teller(context, options);
-  while (!(await store.isOver(options.batch))) {
+  while (!store.isOver(options.batch)) {
     signal.throwIfAborted();
-    if (await store.isSenderWanted()) return;
+    if (store.isSenderWanted()) return;
     const now = clock.now();
-    const { ready, unclear, at } = await store.next(now, options.batch);
+    const { ready, unclear, at } = store.next(now, options.batch);
     const settledAt = unclear && reconcileAt(unclear, context.settleMs);
     const closedUntil = context.gate.closedUntil(now);
     if (closedUntil !== null) await clock.sleep(waitFor(now, closedUntil), signal);
@@ -91,7 +91,7 @@ async function sendAll(context: OutboxContext, options: DriveOptions): Promise<v
     } else await clock.sleep(waitFor(now, at, settledAt), signal);
     await tell();
   }
-  options.onProgress?.(await store.counts(options.batch));
+  options.onProgress?.(store.counts(options.batch));
 }
 
 /** Until the first of these moments, and never for long. */
@@ -106,7 +106,7 @@ function teller({ store, clock }: OutboxContext, { batch, onProgress }: DriveOpt
   return async () => {
     if (!onProgress || clock.monotonic() < next) return;
     next = clock.monotonic() + LOOK_MS / 2;
-    onProgress(await store.counts(batch));
+    onProgress(store.counts(batch));
   };
 }
 
@@ -118,7 +118,7 @@ async function pushOne(context: OutboxContext, id: number): Promise<void> {
 async function reconcileAll(context: OutboxContext): Promise<void> {
   const results = await reconcile(context);
   const isPostponed = [...results.values()].includes('later');
-  if (isPostponed && (await context.store.paused()) !== null) throw refusedToken();
+  if (isPostponed && context.store.paused() !== null) throw refusedToken();
 }
 
 function refusedToken(): AppError {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { emailKey } from '../base/email.ts';
-import type { PostText } from '../store/outbox/seam.ts';
+import type { PostText } from '../store/outbox/types.ts';
 
 /**
  * Equal for any two rows that one and the same post could be taken for, word for word. The person is left out of it: a service may

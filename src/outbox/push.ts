@@ -1,6 +1,6 @@
 import type { Client, CreateOutcome } from '../api/client.ts';
 import { crashPoint } from '../base/crash.ts';
-import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/seam.ts';
+import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { bind, park } from './reconcile.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
@@ -29,14 +29,14 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   signal.throwIfAborted();
   const now = clock.now();
   const deadline = now + createMs;
-  const claimed = await store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId });
+  const claimed = store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
   if (outcome.outcome === 'unauthorised')
-    await store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);
-  const row = await record(context, claimed, outcome, deadline);
+    store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);
+  const row = record(context, claimed, outcome, deadline);
   crashPoint('push:recorded');
   return { sent: true, row: row ?? claimed, outcome: outcome.outcome };
 }
@@ -44,10 +44,10 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
 /** An attempt is claimed only when a request can leave, and a row that was once unclear only when no post could be its own. */
 async function hindranceTo(context: OutboxContext, id: number): Promise<Hindrance | null> {
   const { store, clock, gate } = context;
-  const refusal = await store.refusal(id, clock.now());
+  const refusal = store.refusal(id, clock.now());
   if (refusal) return refusal.refused;
   if (gate.closedUntil(clock.now()) !== null) return 'rate limit';
-  const row = await store.find(id);
+  const row = store.find(id);
   if (!row) return 'gone';
   return row.was_ambiguous ? await checkBeforeResend(context, row) : null;
 }
@@ -57,19 +57,18 @@ async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promis
   const { store, clock, settleMs } = context;
   const now = clock.now();
   // Alone it has the fewest posts to be compared with, and most rows need no more.
-  const alone = (await ask(store, now, [row])).verdicts.get(row.id);
+  const alone = ask(store, now, [row]).verdicts.get(row.id);
   if (alone?.kind === 'none') return null;
-  const { verdicts } = await ask(store, now, await store.claimants());
+  const { verdicts } = ask(store, now, store.claimants());
   const verdict = verdicts.get(row.id);
   if (!verdict || verdict.kind === 'none') return null;
-  if (verdict.kind === 'match')
-    return (await bind(context, row, verdict)) === 'found' ? 'adopted' : 'not due';
+  if (verdict.kind === 'match') return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
   if (!verdict.isOpen) {
     await park(context, row, verdict.posts);
     return 'uncertain';
   }
   const error = 'a post that could be this one may still prove to be another row’s';
-  await store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
+  store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
   return 'not due';
 }
 
@@ -86,7 +85,7 @@ const baselines = new WeakMap<object, { at: number; maxId: number | null }>();
 export async function highestListed({ store, client, clock, signal }: OutboxContext): Promise<number | null> {
   const now = clock.now();
   const isRecent = (at: number): boolean => now >= at && now - at < BASELINE_MS;
-  const { readAt } = await store.knowledge();
+  const { readAt } = store.knowledge();
   if (readAt !== null && isRecent(readAt)) return null;
   const last = baselines.get(store);
   if (last && isRecent(last.at)) return last.maxId;
@@ -130,22 +129,21 @@ async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promis
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }
 
-async function record(
+function record(
   context: OutboxContext,
   row: OutboxRow,
   outcome: CreateOutcome,
   deadline: number,
-): Promise<OutboxRow | null> {
+): OutboxRow | null {
   const { store } = context;
-  if (outcome.outcome !== 'confirmed')
-    return await store.endAttempt(await endOf(context, row, outcome, deadline));
-  const known = (await store.knownPosts([outcome.postId])).get(outcome.postId);
+  if (outcome.outcome !== 'confirmed') return store.endAttempt(endOf(context, row, outcome, deadline));
+  const known = store.knownPosts([outcome.postId]).get(outcome.postId);
   const isOlder = known?.first_seen_at != null && known.first_seen_at < (row.first_sent_at ?? '');
   const believed = isOlder ? unclear(outcome, 'which stood there before this row was sent') : outcome;
-  const ended = await store.endAttempt(await endOf(context, row, believed, deadline));
+  const ended = store.endAttempt(endOf(context, row, believed, deadline));
   if (ended || isOlder) return ended;
   const doubtful = unclear(outcome, 'which confirms another row');
-  return await store.endAttempt(await endOf(context, row, doubtful, deadline));
+  return store.endAttempt(endOf(context, row, doubtful, deadline));
 }
 
 /** An id that cannot be this row's: then the answer says nothing about what became of it. */
@@ -157,12 +155,7 @@ function unclear(
 }
 
 /** The one table from what the client learned to where the row goes. */
-async function endOf(
-  context: OutboxContext,
-  row: OutboxRow,
-  outcome: CreateOutcome,
-  deadline: number,
-): Promise<AttemptEnd> {
+function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, deadline: number): AttemptEnd {
   const now = context.clock.now();
   const attempt = {
     id: row.id,
@@ -202,7 +195,7 @@ async function endOf(
       return {
         ...attempt,
         transition: TRANSITIONS.markAmbiguous,
-        change: { ...change, ...(await settleFrom(context, Math.max(now, deadline))) },
+        change: { ...change, ...settleFrom(context, Math.max(now, deadline)) },
       };
   }
 }
@@ -211,11 +204,11 @@ async function endOf(
  * An unclear attempt is left to settle from the last moment at which it can have left this machine: its deadline, or later, where
  * the process was frozen or died without having said a word.
  */
-export async function settleFrom(
+export function settleFrom(
   { store, settleMs }: OutboxContext,
   from: number,
-): Promise<{ notBefore: number; wasAmbiguous: true }> {
-  const settle = Math.max(settleMs, 3 * (await store.worstListDelay()));
+): { notBefore: number; wasAmbiguous: true } {
+  const settle = Math.max(settleMs, 3 * store.worstListDelay());
   return { notBefore: from + settle, wasAmbiguous: true };
 }
 

@@ -1,6 +1,6 @@
 import { crashPoint } from '../base/crash.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
-import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/seam.ts';
+import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import type { SeenPost, Verdict } from './unaccounted.ts';
@@ -23,13 +23,13 @@ export function reconcileAt({ first, last }: Unclear, settleMs: number): number 
 export async function reconcile(context: OutboxContext): Promise<Map<number, ReconcileResult>> {
   const { store, clock } = context;
   const isDue = (row: OutboxRow): boolean => row.state === 'ambiguous' && !isUnsettled(row, clock.now());
-  const due = (await store.claimants()).filter(isDue);
+  const due = store.claimants().filter(isDue);
   if (due.length === 0) return new Map();
   let seen: Seen;
   try {
     seen = await readFor(context, due);
   } catch (error) {
-    for (const row of due) await postpone(context, row, TRANSITIONS.wait, error);
+    for (const row of due) postpone(context, row, TRANSITIONS.wait, error);
     return new Map(due.map(({ id }) => [id, 'later']));
   }
   crashPoint('reconcile:read');
@@ -47,19 +47,19 @@ interface Seen {
 /** Only two reads without it count as none: a post that slips from one page to the next during a read is missed by one of them. */
 async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promise<Seen> {
   const first = await readWindow(context, due);
-  const seen = await judged(context, first);
+  const seen = judged(context, first);
   if (due.every(({ id }) => seen.verdicts.get(id)?.kind === 'match')) return seen;
   const second = await readWindow(context, due);
   for (const [id, post] of first.posts) if (!second.posts.has(id)) second.posts.set(id, post);
   for (const [lane, sent] of second.latest)
     second.latest.set(lane, [sent, first.latest.get(lane) ?? ''].sort()[0] ?? '');
-  return await judged(context, second);
+  return judged(context, second);
 }
 
 /** The rows as they stand after the read: meanwhile others were sent, and a listed post may be theirs. */
-async function judged({ store, clock }: OutboxContext, listed: Listed): Promise<Seen> {
-  const rows = await store.claimants();
-  const { verdicts } = await ask(store, clock.now(), rows, listed);
+function judged({ store, clock }: OutboxContext, listed: Listed): Seen {
+  const rows = store.claimants();
+  const { verdicts } = ask(store, clock.now(), rows, listed);
   return { verdicts, rows, latest: listed.latest };
 }
 
@@ -86,10 +86,10 @@ async function conclude(
   verdict: Verdict,
   latest: Listed['latest'],
 ): Promise<ReconcileResult> {
-  if (verdict.kind === 'match') return await bind(context, row, verdict);
+  if (verdict.kind === 'match') return bind(context, row, verdict);
   if (verdict.kind === 'none') return await concludeNone(context, row, latest);
   if (verdict.isOpen && isWithinPatience(row.first_sent_at, context.clock.now()))
-    return await waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
+    return waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
   return await park(context, row, verdict.posts);
 }
 
@@ -101,7 +101,7 @@ async function early(
 ): Promise<ReconcileResult | null> {
   if (row.state !== 'ready' && row.state !== 'ambiguous') return null;
   if (verdict.kind === 'match' && (row.state === 'ready' || verdict.matched === 'exact'))
-    return await bind(context, row, verdict);
+    return bind(context, row, verdict);
   if (row.state === 'ready' && verdict.kind === 'candidates' && !verdict.isOpen)
     return await park(context, row, verdict.posts);
   return null;
@@ -122,13 +122,13 @@ async function concludeNone(
   const { store, clock } = context;
   const now = clock.now();
   if (Date.parse(row.changed_at) > now)
-    return await waitFor(context, row, 'the clock was set back: it settles anew');
+    return waitFor(context, row, 'the clock was set back: it settles anew');
   if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
-  const last = (await store.attempts(row.id)).at(-1);
+  const last = store.attempts(row.id).at(-1);
   const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
   if (row.not_found === 0 || isCurrent) {
     const error = 'no post in the list is unaccounted for after an unclear attempt; sent again';
-    await store.move(row.id, TRANSITIONS.sendAgain, {
+    store.move(row.id, TRANSITIONS.sendAgain, {
       now,
       notBefore: null,
       notFound: row.not_found + 1,
@@ -136,10 +136,9 @@ async function concludeNone(
     });
     return 'send again';
   }
-  const isWorthWaiting =
-    isWithinPatience(last?.ended_at ?? row.changed_at, now) && (await store.hasSuccessor(row));
+  const isWorthWaiting = isWithinPatience(last?.ended_at ?? row.changed_at, now) && store.hasSuccessor(row);
   if (!isWorthWaiting) return await park(context, row, []);
-  return await waitFor(
+  return waitFor(
     context,
     row,
     'not in the list again; waiting for another post to show that the list is up to date',
@@ -153,25 +152,21 @@ function isWithinPatience(since: string | null, now: number): boolean {
   return waited >= 0 && waited < PATIENCE_MS;
 }
 
-async function waitFor(
-  { store, clock, settleMs }: OutboxContext,
-  row: OutboxRow,
-  error: string,
-): Promise<'later'> {
+function waitFor({ store, clock, settleMs }: OutboxContext, row: OutboxRow, error: string): 'later' {
   const now = clock.now();
-  await store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + settleMs, error });
+  store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + settleMs, error });
   return 'later';
 }
 
 /** The post is this row's. Null of the store: a person has meanwhile said that it is another row's; the next pass leaves it out. */
-export async function bind(
+export function bind(
   { store, clock }: OutboxContext,
   row: OutboxRow,
   { post, matched }: Verdict & { kind: 'match' },
-): Promise<ReconcileResult> {
+): ReconcileResult {
   const transition = row.state === 'ready' ? TRANSITIONS.adopt : TRANSITIONS.found;
   const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
-  return (await store.move(row.id, transition, { now: clock.now(), ...outcome })) ? 'found' : 'later';
+  return store.move(row.id, transition, { now: clock.now(), ...outcome }) ? 'found' : 'later';
 }
 
 /** Only a person can judge. */
@@ -180,7 +175,7 @@ export async function park(
   row: OutboxRow,
   posts: readonly SeenPost[],
 ): Promise<ReconcileResult> {
-  await observe?.(posts.flatMap(({ listed }) => listed ?? []));
+  observe?.(posts.flatMap(({ listed }) => listed ?? []));
   const change: RowChange = {
     now: clock.now(),
     notBefore: null,
@@ -188,7 +183,7 @@ export async function park(
     error: whyParked(row, posts),
     checksLeft: SWEEP_CHECKS,
   };
-  await store.move(row.id, TRANSITIONS.park, change);
+  store.move(row.id, TRANSITIONS.park, change);
   return 'uncertain';
 }
 
@@ -205,21 +200,21 @@ const FIRST_WAIT_MS = 2000;
 const LAST_WAIT_MS = 300_000;
 
 /** The list could not be read: the row is left where it is until later. A refused token also pauses sending. */
-export async function postpone(
+export function postpone(
   { store, clock, gate, random }: OutboxContext,
   row: OutboxRow,
   transition: Transition,
   error: unknown,
-): Promise<void> {
+): void {
   const code = codeOf(error);
   if (code === 'interrupted' || code === 'internal') throw error;
-  if (code === 'unauthorised') await store.setPaused('the upstream refused the token for reading');
+  if (code === 'unauthorised') store.setPaused('the upstream refused the token for reading');
   const now = clock.now();
   // The longer it has been waiting, the less another minute matters.
   const waited = Math.max(0, now - Date.parse(row.first_sent_at ?? row.created_at));
   const most = Math.min(LAST_WAIT_MS, Math.max(FIRST_WAIT_MS, waited / 10));
   const notBefore = Math.max(now + most / 2 + (random() * most) / 2, gate.closedUntil(now) ?? 0);
-  await store.move(row.id, transition, {
+  store.move(row.id, transition, {
     now,
     notBefore,
     error: `could not look for it: ${messageOf(error)}`,

@@ -1,4 +1,4 @@
-import type { Transition } from '../store/outbox/seam.ts';
+import type { Transition } from '../store/outbox/types.ts';
 
 /**
  * The life of an outbox row, whole. Nothing changes a state except along one of these transitions, each a transaction that

@@ -1,5 +1,5 @@
 import type { Post } from '../contract/decode.ts';
-import type { OutboxRow, SentAuthor } from '../store/outbox/seam.ts';
+import type { OutboxRow, SentAuthor } from '../store/outbox/types.ts';
 import { boardSlug, contentHash, mailbox } from './match.ts';
 import { CLEARLY_SIMILAR, type ComparableText, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 

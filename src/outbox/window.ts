@@ -2,7 +2,8 @@ import type { Page, Reject } from '../api/client.ts';
 import { codeOf } from '../base/errors.ts';
 import { toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
-import type { KnownPost, MirroredPost, OutboxRow, OutboxStore, SentAuthor } from '../store/outbox/seam.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable } from './similarity.ts';
@@ -34,13 +35,8 @@ export function isUnsettled({ state, not_before, changed_at }: OutboxRow, now: n
 }
 
 /** Asks of the mirror, and of what was just read besides, which posts nothing accounts for and whose they are. */
-export async function ask(
-  store: OutboxStore,
-  now: number,
-  rows: readonly OutboxRow[],
-  listed?: Listed,
-): Promise<Answer> {
-  const question = await questionOf(store, now, rows, listed);
+export function ask(store: OutboxStore, now: number, rows: readonly OutboxRow[], listed?: Listed): Answer {
+  const question = questionOf(store, now, rows, listed);
   const isResting = ({ state }: OutboxRow): boolean => state === 'uncertain';
   return whoseAre({
     ...question,
@@ -53,14 +49,14 @@ export async function ask(
  * The same about rows that are settled. A post that is clearly that of a row whose outcome is still to come is left to that row, and
  * so is one that could be its own and is not clearly anybody's.
  */
-export async function askAboutSettled(
+export function askAboutSettled(
   store: OutboxStore,
   now: number,
   rows: readonly OutboxRow[],
-): Promise<Map<number, ScoredPost[]>> {
+): Map<number, ScoredPost[]> {
   const settled = new Set(rows.map(({ id }) => id));
-  const open = (await store.claimants()).filter(({ id }) => !settled.has(id));
-  const question = await questionOf(store, now, [...open, ...rows]);
+  const open = store.claimants().filter(({ id }) => !settled.has(id));
+  const question = questionOf(store, now, [...open, ...rows]);
   const first = whoseAre({ ...question, rows: open });
   const wanted = [...first.verdicts.values()].flatMap(postsOf);
   const isWanted = new Set(wanted.map(({ id }) => id));
@@ -80,31 +76,22 @@ function postsOf(verdict: Verdict): ScoredPost[] {
   return verdict.kind === 'candidates' ? verdict.posts : [];
 }
 
-async function questionOf(
-  store: OutboxStore,
-  now: number,
-  rows: readonly OutboxRow[],
-  listed?: Listed,
-): Promise<Question> {
+function questionOf(store: OutboxStore, now: number, rows: readonly OutboxRow[], listed?: Listed): Question {
   const posts = new Map(listed?.posts);
-  for (const stored of await store.postsSince(windowOf(rows))) {
+  for (const stored of store.postsSince(windowOf(rows))) {
     const post = fromMirror(stored);
     posts.set(post.id, { ...post, ...posts.get(post.id), firstSeenAt: post.firstSeenAt });
   }
-  const authors = learnAuthors([...(await store.sentAuthors()), ...(listed?.authors ?? [])]);
-  const open = await unaccounted(store, rows, [...posts.values()]);
+  const authors = learnAuthors([...store.sentAuthors(), ...(listed?.authors ?? [])]);
+  const open = unaccounted(store, rows, [...posts.values()]);
   return { rows, posts: open, authors, now, isUnsettled: (row) => isUnsettled(row, now) };
 }
 
 /** Without posts that confirm a row, and without second posts of other rows that are settled: their own check shows those. */
-async function unaccounted(
-  store: OutboxStore,
-  rows: readonly OutboxRow[],
-  posts: SeenPost[],
-): Promise<SeenPost[]> {
-  const bound = await store.boundPosts(posts.map(({ id }) => id));
+function unaccounted(store: OutboxStore, rows: readonly OutboxRow[], posts: SeenPost[]): SeenPost[] {
+  const bound = store.boundPosts(posts.map(({ id }) => id));
   const hashes = new Map(posts.map((post) => [post.id, contentHash(post)]));
-  const confirmed = await store.confirmedHashes([...hashes.values()]);
+  const confirmed = store.confirmedHashes([...hashes.values()]);
   for (const row of rows) confirmed.delete(contentHash(row));
   return posts.filter(({ id }) => !bound.has(id) && !confirmed.has(hashes.get(id) ?? ''));
 }
@@ -147,7 +134,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
   for await (const page of pagesOf(context)) {
     context.onPage?.();
     const seen = [...page.rows.map((post) => fromList(post, page)), ...page.rejects.map(fromReject)];
-    const known = await context.store.knownPosts(seen.map(({ id }) => id));
+    const known = context.store.knownPosts(seen.map(({ id }) => id));
     let isOld = true;
     for (const post of seen) {
       const facts = known.get(post.id);

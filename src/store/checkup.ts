@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Db, OpenOptions } from './db.ts';
 import { versionOf } from './migrate.ts';
-import type { OlderCopy } from './mirror/seam.ts';
+import type { OlderCopy } from './mirror/types.ts';
 import { olderCopyOf } from './older-copy.ts';
 import { openMirrorReadOnly } from './open.ts';
 

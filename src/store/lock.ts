@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { createPrivately } from './files.ts';
-import type { Busy, Lock } from './mirror/seam.ts';
+import type { Busy, Lock } from './mirror/types.ts';
 
 /**
  * A lock the kernel keeps for us: SQLite's exclusive lock on a small file of its own. A frozen holder keeps it, a killed

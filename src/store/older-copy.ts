@@ -3,8 +3,8 @@ import Database from 'better-sqlite3';
 import type { Db, OpenOptions } from './db.ts';
 import { keyCheckOf } from './erasure/key.ts';
 import { missingErasures, reapplyErasures } from './erasure/reapply.ts';
-import type { OlderCopy } from './mirror/seam.ts';
-import type { Acceptance, NewRow } from './outbox/seam.ts';
+import type { OlderCopy } from './mirror/types.ts';
+import type { Acceptance, NewRow } from './outbox/types.ts';
 import { type Erasures, openRecoveryLog, type RecoveryLog, readRecoveryLog } from './recovery-log.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { OpenOptions } from './db.ts';
 import { rowCounter } from './mirror/status.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { outboxReader } from './outbox/reads.ts';
-import type { StateCounts } from './outbox/seam.ts';
+import type { StateCounts } from './outbox/types.ts';
 
 /** The few numbers that people watch, cheap enough to be asked every second. */
 export interface PulseReader {

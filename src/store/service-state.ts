@@ -1,6 +1,6 @@
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db, OpenOptions } from './db.ts';
-import type { PassMode } from './mirror/seam.ts';
+import type { PassMode } from './mirror/types.ts';
 import { openMirror } from './open.ts';
 
 /**

@@ -8,7 +8,7 @@ import type {
   PassMode,
   PassStart,
   PassSummary,
-} from '../store/mirror/seam.ts';
+} from '../store/mirror/types.ts';
 import { head } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
 import { type Learned, newSweep, readLearned, type Sweep, type SweepState } from './state.ts';
@@ -46,7 +46,7 @@ async function takeTurn(
 ): Promise<Lock> {
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
-    const lock = await store.lock(resource);
+    const lock = store.lock(resource);
     if (lock.ok) return lock;
     if (!wait) {
       throw new AppError('busy', `another pass over ${resource} is under way: ${lock.holder}`, {
@@ -59,7 +59,7 @@ async function takeTurn(
 }
 
 async function headPass(context: PassContext, { resource }: SyncRequest): Promise<SyncOutcome> {
-  const learned = await learnedOf(context, resource);
+  const learned = learnedOf(context, resource);
   if (learned.order?.direction !== 'desc') {
     const known =
       learned.order === null
@@ -71,7 +71,7 @@ async function headPass(context: PassContext, { resource }: SyncRequest): Promis
     };
   }
   const start = { resource, mode: 'head', now: context.clock.now() } as const;
-  const { pass, learned: standing } = await beginPass(context, start, learned);
+  const { pass, learned: standing } = beginPass(context, start, learned);
   const summary = await recorded(
     context,
     pass,
@@ -108,8 +108,8 @@ async function sweepPass(
   now: number,
   firstIds: ReadonlySet<number> | null,
 ): Promise<{ summary: PassSummary; firstIds: ReadonlySet<number> }> {
-  const known = await learnedOf(context, resource);
-  const { pass, learned } = await beginPass(context, { resource, mode: 'sweep', now }, known);
+  const known = learnedOf(context, resource);
+  const { pass, learned } = beginPass(context, { resource, mode: 'sweep', now }, known);
   const state = pass.state === null ? newSweep(resource, learned) : (JSON.parse(pass.state) as SweepState);
   const under: Sweep = { pass, learned, state, counts: { ...pass.counts } };
   const resumable = (): string | null => {
@@ -129,23 +129,21 @@ async function sweepPass(
   return { summary, firstIds: shown };
 }
 
-async function learnedOf({ store }: PassContext, resource: Resource): Promise<Learned> {
-  return readLearned(await store.learnedOf(resource));
+function learnedOf({ store }: PassContext, resource: Resource): Learned {
+  return readLearned(store.learnedOf(resource));
 }
 
 /** The high-water mark is written before the first row of a pass, so that a kill at any point leaves it standing. */
-async function beginPass(
+function beginPass(
   { store }: PassContext,
   start: Omit<PassStart, 'resume'>,
   known: Learned,
-): Promise<{ pass: Pass; learned: Learned }> {
+): { pass: Pass; learned: Learned } {
   const isMarked = known.highWater !== null || known.order === null;
-  const highWater = isMarked
-    ? known.highWater
-    : await store.newestKey(start.resource, known.order?.by ?? 'id');
+  const highWater = isMarked ? known.highWater : store.newestKey(start.resource, known.order?.by ?? 'id');
   const learned = { ...known, highWater };
   const changed = isMarked ? {} : { learned: JSON.stringify(learned) };
-  return { pass: await store.beginPass({ ...start, resume: true, ...changed }), learned };
+  return { pass: store.beginPass({ ...start, resume: true, ...changed }), learned };
 }
 
 function end(
@@ -173,7 +171,7 @@ async function recorded(
   work: () => Promise<PassEnd>,
 ): Promise<PassSummary> {
   try {
-    return await store.finishPass(await work());
+    return store.finishPass(await work());
   } catch (error) {
     const code = codeOf(error);
     const outcome = code === 'interrupted' ? 'interrupted' : 'failed';
@@ -188,7 +186,7 @@ async function recorded(
       conclusion: null,
       acceptDeletes: false,
     } as const;
-    await store.finishPass(failed);
+    store.finishPass(failed);
     throw error;
   }
 }

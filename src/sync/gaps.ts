@@ -1,4 +1,4 @@
-import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/seam.ts';
+import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/types.ts';
 import { byOf, compareKeys, type Direction, type Evidence, keyOf, type Order, type Slot } from './order.ts';
 
 export interface PagePlace {

@@ -1,4 +1,4 @@
-import type { Conclusion, Pass } from '../store/mirror/seam.ts';
+import type { Conclusion, Pass } from '../store/mirror/types.ts';
 import { compareKeys, keyOf, noEvidence, slotsOf, withPage } from './order.ts';
 import { type AnyPage, type PassContext, walk, writePage } from './pages.ts';
 import { type Learned, NOTHING_LEARNED } from './state.ts';
@@ -21,7 +21,7 @@ export async function head(
   let quiet = 0;
   // Nothing ahead: most passes end after two pages, and a third would be asked for in vain.
   for await (const page of walk(client, pass.resource, { signal, ahead: 0 })) {
-    const { unchanged } = await writePage(store, pass, page);
+    const { unchanged } = writePage(store, pass, page);
     onPage(pass);
     evidence = withPage(evidence, slotsOf(page.rows, page.rejects));
     quiet = unchanged ? quiet + 1 : 0;

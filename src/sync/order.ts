@@ -1,6 +1,6 @@
 import { toInstant } from '../contract/datetime.ts';
 import type { Comment, Post } from '../contract/decode.ts';
-import type { Key, KeyFamily } from '../store/mirror/seam.ts';
+import type { Key, KeyFamily } from '../store/mirror/types.ts';
 
 /**
  * What the pages of a sweep tell about the order of a list. Nothing documents it, and only an order by something that never

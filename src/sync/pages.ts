@@ -2,7 +2,8 @@ import type { Client, Page } from '../api/client.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { MirrorStore, PageResult, PageRows, PageWrite, Pass } from '../store/mirror/seam.ts';
+import type { MirrorStore } from '../store/mirror/store.ts';
+import type { PageResult, PageRows, PageWrite, Pass } from '../store/mirror/types.ts';
 
 /** What a pass works with. */
 export interface PassContext {
@@ -28,13 +29,13 @@ export function walk(
 }
 
 /** Writes a page. Unless told otherwise nothing is concluded from what it does not show, and there is nothing to resume. */
-export async function writePage(
+export function writePage(
   store: MirrorStore,
   pass: Pass,
   page: Page<Post | Comment>,
   rest: Partial<Pick<PageWrite, 'absence' | 'keepIds' | 'state'>> = {},
-): Promise<PageResult> {
-  return await store.applyPage({
+): PageResult {
+  return store.applyPage({
     pass,
     page: { resource: pass.resource, rows: page.rows } as PageRows,
     rejects: page.rejects,
@@ -48,7 +49,7 @@ export async function writePage(
 
 /** Every row into the indexes, in steps, with a turn for everything else in between. */
 export async function indexAll({ store, signal }: Pick<PassContext, 'store' | 'signal'>): Promise<void> {
-  while (await store.index()) {
+  while (store.index()) {
     signal.throwIfAborted();
     await new Promise(setImmediate);
   }

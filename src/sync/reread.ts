@@ -1,5 +1,5 @@
 import { codeOf } from '../base/errors.ts';
-import type { Candidate, Key } from '../store/mirror/seam.ts';
+import type { Candidate, Key } from '../store/mirror/types.ts';
 import { absenceShownBy } from './gaps.ts';
 import {
   byOf,
@@ -37,7 +37,7 @@ export interface Reread {
  */
 export async function reread(context: PassContext, under: Sweep, last: SweepState): Promise<Reread> {
   const { pass, learned } = under;
-  const { total } = await context.store.toReread(pass);
+  const { total } = context.store.toReread(pass);
   if (total === 0) return { evidence: last.evidence, isStable: true };
   // Not a second time in the log: these rows were counted when the sweep came by.
   const { pages, rows, unchanged, quarantined } = pass.counts;
@@ -45,7 +45,7 @@ export async function reread(context: PassContext, under: Sweep, last: SweepStat
   try {
     const order = orderFrom(last.evidence, learned.order);
     for (let round = 0; order && round < MOST_ROUNDS; round++) {
-      const { candidates } = await context.store.toReread(pass);
+      const { candidates } = context.store.toReread(pass);
       await rereadPlaces(reader, order, candidates);
     }
     const end = order ? null : await reader.read(last.previous?.cursor ?? '', null);
@@ -85,7 +85,7 @@ function openReader(
       const slots = slotsOf(page.rows, page.rejects);
       evidence = withPage(evidence, slots);
       const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
-      await writePage(store, pass, page, { absence });
+      writePage(store, pass, page, { absence });
       onPage(pass);
       return { page, ids: page.rows.map(({ id }) => id), keys: keysOf(slots, evidence) };
     },

@@ -1,5 +1,5 @@
 import type { Resource } from '../contract/endpoints.ts';
-import type { Key, Pass, PassCounts } from '../store/mirror/seam.ts';
+import type { Key, Pass, PassCounts } from '../store/mirror/types.ts';
 import { type Evidence, type Numbers, noEvidence, type Order } from './order.ts';
 
 /** What a sweep carries from page to page, and over a kill. */

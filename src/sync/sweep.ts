@@ -1,4 +1,4 @@
-import type { Conclusion } from '../store/mirror/seam.ts';
+import type { Conclusion } from '../store/mirror/types.ts';
 import { absenceShownBy } from './gaps.ts';
 import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
 import { paceOf } from './pace.ts';
@@ -31,7 +31,7 @@ export async function sweep(
   let firstIds: ReadonlySet<number> | null = null;
   for await (const page of walk(client, resource, { from: last.cursor, signal, ahead })) {
     const hasTime = pace.arrived();
-    last = await sweepPage(context, under, page);
+    last = sweepPage(context, under, page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
     if (hasTime && !isIndexed) await indexAll(context);
@@ -47,7 +47,7 @@ export async function sweep(
 }
 
 /** Writes one page and returns the state after it. */
-async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Promise<SweepState> {
+function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepState {
   const { pass, learned, state } = under;
   const slots = slotsOf(page.rows, page.rejects);
   const evidence = withPage(state.evidence, slots);
@@ -59,7 +59,7 @@ async function sweepPage(context: PassContext, under: Sweep, page: AnyPage): Pro
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
   };
-  await writePage(context.store, pass, page, {
+  writePage(context.store, pass, page, {
     absence: absenceShownBy(slots, page, { evidence, order: learned.order, previous: state.previous }),
     keepIds: state.keepIds,
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.

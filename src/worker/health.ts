@@ -1,7 +1,7 @@
 import { pastOrNull } from '../base/clock.ts';
 import type { Resource } from '../contract/resources.ts';
 import type { BackendKind } from '../queue/backend.ts';
-import type { PassMode } from '../store/mirror/seam.ts';
+import type { PassMode } from '../store/mirror/types.ts';
 
 /** How far the service has come, as plain times in milliseconds since the epoch. */
 export interface Progress {

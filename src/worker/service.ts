@@ -10,7 +10,7 @@ import { unlessStopped } from '../base/unless-stopped.ts';
 import { within } from '../base/within.ts';
 import type { Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import type { PassMode } from '../store/mirror/seam.ts';
+import type { PassMode } from '../store/mirror/types.ts';
 import { startTicks, startWorkers } from './crews.ts';
 import { gauges } from './gauges.ts';
 import { heal, overdueSweeps } from './heal.ts';

@@ -7,7 +7,7 @@ import { emailKey } from '../../src/base/email.ts';
 import { untouchedFiles } from '../../src/erasure/files.ts';
 import { mailbox } from '../../src/outbox/match.ts';
 import { readSegments } from '../../src/reports/segments.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openImportReads } from '../../src/store/outbox/import-reads.ts';
 import { openReportReader } from '../../src/store/reports.ts';
 import * as wire from '../contract/wire.ts';
@@ -22,7 +22,7 @@ describe('an address', () => {
     assert.equal(new Set(SPELLINGS.map(emailKey)).size, 1);
     const folder = mkdtempSync(join(tmpdir(), 'fm-email-'));
     const place = { path: join(folder, 'mirror.db'), upstream: 'http://upstream.test' };
-    const store = openSqliteStore({ ...place, holder: 'the test' });
+    const store = openMirrorStore({ ...place, holder: 'the test' });
     const user = (id: number, email: string) => ({ ...wire.user, id, email });
     await sweep(store, 'posts', [
       aPost(1, { creator: user(1, SPELLINGS[0] ?? '') }),

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { assertWhole } from '../store/sqlite-mirror.ts';
+import { assertWhole } from '../store/mirror.ts';
 import { openSite } from '../support/mirror-site.ts';
 
 function count(path: string, table: string): number {

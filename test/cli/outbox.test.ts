@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import type { OutboxStore } from '../../src/store/outbox/seam.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 
 /** A site with rows in the given states, made as the sender would make them. */
@@ -13,7 +13,7 @@ async function siteWith(
   const site = await openSite(t);
   // Only an uncertain row has posts to be compared with.
   if (rows.includes('uncertain')) await site.run(['sync', 'posts']);
-  const store = openSqliteOutbox({ path: site.mirror, upstream: site.sandbox.url, holder: 'test' });
+  const store = openOutboxStore({ path: site.mirror, upstream: site.sandbox.url, holder: 'test' });
   for (const [i, state] of rows.entries()) await addRow(store, i + 1, state);
   await store.close();
   return site;
@@ -156,7 +156,7 @@ describe('feedback-mirror outbox', () => {
   it('stands in the status, with why nothing is sent', async (t) => {
     const site = await siteWith(t, ['ready', 'rejected']);
     assert.match((await site.run(['status'])).stdout, /\noutbox: 1 ready, 1 rejected\n/);
-    const store = openSqliteOutbox({ path: site.mirror, upstream: site.sandbox.url, holder: 'test' });
+    const store = openOutboxStore({ path: site.mirror, upstream: site.sandbox.url, holder: 'test' });
     await store.setPaused('the upstream refused the token (401)');
     await store.close();
     const { stdout } = await site.run(['status']);

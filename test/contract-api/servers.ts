@@ -12,9 +12,9 @@ import { type ReplicaDeps, replica } from '../../src/http/replica/index.ts';
 import type { HttpPart } from '../../src/http/server.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import type { SandboxOptions, World } from '../../src/sandbox/server.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
-import type { OutboxStore } from '../../src/store/outbox/seam.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { openReplicaReads } from '../../src/store/replica.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { open as openHttp } from '../http/service.ts';
@@ -75,8 +75,8 @@ export async function openReplica(
     auth: { kind: 'header' },
     token: () => new Secret('sandbox'),
   });
-  const store = openSqliteStore(place);
-  const stored = openSqliteOutbox(place);
+  const store = openMirrorStore(place);
+  const stored = openOutboxStore(place);
   const { signal } = new AbortController();
   const clock = systemClock;
   const gate = createGate(clock);
@@ -85,8 +85,8 @@ export async function openReplica(
   let sent: Promise<unknown> = Promise.resolve();
   const outbox: OutboxStore = {
     ...stored,
-    async accept(rows, now) {
-      const taken = await stored.accept(rows, now);
+    accept(rows, now) {
+      const taken = stored.accept(rows, now);
       if (isSending) sent = sent.then(() => drive(sending, { batch: null, perMinute: 1e9 }));
       return taken;
     },

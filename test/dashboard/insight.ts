@@ -9,8 +9,8 @@ import { createLogger } from '../../src/base/log.ts';
 import { addOverview } from '../../src/http/dashboard/overview.ts';
 import { addPosts } from '../../src/http/dashboard/posts.ts';
 import { openReads } from '../../src/http/dashboard/reads.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openPulse } from '../../src/store/pulse.ts';
 import { ask, type Reply } from '../http/client.ts';
 import { open } from '../http/service.ts';
@@ -40,7 +40,7 @@ export async function openInsight(
 ): Promise<InsightSite> {
   const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-insight-'));
   const file = { path: options.path ?? join(folder, 'mirror.db'), upstream: UPSTREAM };
-  const store = openSqliteStore({ ...file, holder: 'the test' });
+  const store = openMirrorStore({ ...file, holder: 'the test' });
   await write(store);
   while (await store.index());
   const [reads, pulse] = [openReads(file), openPulse(file)];

@@ -5,7 +5,7 @@ import { openReads } from '../../src/http/dashboard/reads.ts';
 import { openBrowseReads, pageSql, SORTS } from '../../src/store/browse.ts';
 import { boundOf, EVERY_LIVE_POST, type PostFilter } from '../../src/store/browse-filter.ts';
 import { openForReading } from '../../src/store/db.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import * as wire from '../contract/wire.ts';
 import { ANN, BOB, NOW, tell, UPSTREAM, write } from '../reports/story.ts';
 import { aPost, range } from '../store/rows.ts';

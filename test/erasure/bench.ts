@@ -7,12 +7,13 @@ import Database from 'better-sqlite3';
 import { type Erased, erasePerson } from '../../src/erasure/erase.ts';
 import { eraseExpired, type Retained } from '../../src/erasure/retention.ts';
 import { doChore } from '../../src/store/chores.ts';
-import type { ErasureStore } from '../../src/store/erasure/seam.ts';
-import { openSqliteErasure } from '../../src/store/erasure/sqlite.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
-import type { NewRow, OutboxStore } from '../../src/store/outbox/seam.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import type { ErasureStore } from '../../src/store/erasure/store.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import type { NewRow } from '../../src/store/outbox/types.ts';
 import { minute } from '../store/rows.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 
@@ -39,8 +40,8 @@ export async function openBench(t: TestContext): Promise<ErasureBench> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-erasure-'));
   const path = join(folder, 'mirror.db');
   const options = { path, upstream: UPSTREAM, holder: 'test' };
-  const [store, outbox] = [openSqliteStore(options), openSqliteOutbox(options)];
-  const erasure = openSqliteErasure(options);
+  const [store, outbox] = [openMirrorStore(options), openOutboxStore(options)];
+  const erasure = openErasureStore(options);
   t.after(async () => {
     for (const open of [erasure, outbox, store]) await open.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
-import type { Reject } from '../../src/store/mirror/seam.ts';
+import type { Reject } from '../../src/store/mirror/types.ts';
 import * as wire from '../contract/wire.ts';
 import { aComment, aPost, minute, range } from '../store/rows.ts';
 import { apply, begin, finish, sweep } from '../store/steps.ts';

@@ -100,7 +100,7 @@ describe('the suppression list', () => {
     for (const spoil of [() => rmSync(key), () => writeFileSync(key, 'another\n')]) {
       spoil();
       await bench.outbox.setPaused(null);
-      await assert.rejects(sweep(bench.store, 'posts', [aPost(1, { creator: ada })], 2), refused);
+      assert.throws(() => sweep(bench.store, 'posts', [aPost(1, { creator: ada })], 2), refused);
       await assert.rejects(bench.erase('second@example.com'), refused);
     }
     assert.equal(await bench.erasure.newKey(), 1);
@@ -115,7 +115,7 @@ describe('the suppression list', () => {
     const bench = await openBench(t);
     await bench.erase(EMAIL);
     const rows = [newRow({ email: 'o@example.com' }), newRow({ email: 'ADA@example.com' })];
-    await assert.rejects(bench.outbox.accept(rows, minute(1)), {
+    assert.throws(() => bench.outbox.accept(rows, minute(1)), {
       code: 'usage',
       message: /erased; nothing was taken in/,
     });

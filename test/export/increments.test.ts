@@ -12,10 +12,10 @@ import { acceptPost } from '../../src/outbox/accept-post.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import type { World } from '../../src/sandbox/server.ts';
-import { openSqliteErasure } from '../../src/store/erasure/sqlite.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openExportSource } from '../../src/store/export.ts';
 import { EXPORT_TABLES, type ExportTable } from '../../src/store/export-tables.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { fakeClock } from '../support/clock.ts';
 import { UPSTREAM, workbenchFor } from '../sync/workbench.ts';
 import { request } from './mirror.ts';
@@ -107,7 +107,7 @@ async function openScene(t: TestContext) {
   const clock = tickingClock();
   const bench = await workbenchFor(t, { posts: 40, pageSize: 20, seed: SEED }, clock);
   const place = { path: bench.path, upstream: UPSTREAM, holder: 'the test' };
-  const [erasure, outbox] = [openSqliteErasure(place), openSqliteOutbox(place)];
+  const [erasure, outbox] = [openErasureStore(place), openOutboxStore(place)];
   t.after(() => Promise.all([erasure.close(), outbox.close()]));
   const { signal } = new AbortController();
   const sync = async (): Promise<void> => {

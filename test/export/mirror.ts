@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import type { ExportRequest } from '../../src/export/export.ts';
 import { type ExportSource, openExportSource } from '../../src/store/export.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { fakeClock } from '../support/clock.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
@@ -34,7 +34,7 @@ interface Row {
 export async function openMirror(t: TestContext): Promise<ExportMirror> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-export-'));
   const path = join(folder, 'mirror.db');
-  await openSqliteStore({ path, upstream: UPSTREAM, holder: 'a test' }).close();
+  await openMirrorStore({ path, upstream: UPSTREAM, holder: 'a test' }).close();
   const db = new Database(path);
   const open: { close(): void }[] = [];
   t.after(() => {

@@ -8,10 +8,11 @@ import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import type { OutboxContext } from '../../src/outbox/push.ts';
 import { type ReconcileResult, reconcile } from '../../src/outbox/reconcile.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
-import type { OutboxRow, OutboxStore, PostText } from '../../src/store/outbox/seam.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { queryFile } from '../sync/workbench.ts';
@@ -54,7 +55,7 @@ export function benchFor(t: TestContext): Bench {
   const path = join(folder, 'mirror.db');
   const options = { path, upstream: 'http://upstream.test', holder: 'a test' };
   const clock = fakeClock();
-  const [mirror, store] = [openSqliteStore(options), openSqliteOutbox(options)];
+  const [mirror, store] = [openMirrorStore(options), openOutboxStore(options)];
   const open = [mirror, store];
   const upstream = scriptedUpstream(clock);
   const signal = new AbortController().signal;
@@ -74,7 +75,7 @@ export function benchFor(t: TestContext): Bench {
     upstream,
     context: { ...context, random: () => 0.5 },
     another() {
-      const other = openSqliteOutbox(options);
+      const other = openOutboxStore(options);
       open.push(other);
       return other;
     },

@@ -4,7 +4,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { drive, recoverOrphans } from '../../src/outbox/drive.ts';
 import { push } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { openDurably } from '../../src/store/outbox/sqlite.ts';
+import { openDurably } from '../../src/store/outbox/store.ts';
 import { benchFor, CREATE_MS, HOUR, impatient, MINUTE, SETTLE_MS } from './bench.ts';
 import { unknown } from './scripted-upstream.ts';
 

@@ -8,7 +8,7 @@ import { forecast, type Outlook } from '../../src/outbox/import/outlook.ts';
 import type { Tally } from '../../src/outbox/import/tally.ts';
 import { type ImportReads, openImportReads } from '../../src/store/outbox/import-reads.ts';
 import { openScratch } from '../../src/store/outbox/scratch.ts';
-import type { OutboxStore } from '../../src/store/outbox/seam.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { type Bench, benchFor } from './bench.ts';
 import { inChunks } from './csv/feed.ts';
 

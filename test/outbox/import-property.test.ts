@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sourceKeys } from '../../src/outbox/csv/source-key.ts';
 import { csvLine } from '../../src/outbox/csv/write.ts';
-import type { OutboxStore } from '../../src/store/outbox/seam.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { readChunked } from './csv/feed.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
@@ -32,9 +32,9 @@ const KILLED = new Error('killed');
 function mortal(store: OutboxStore, commits: number): Pick<OutboxStore, 'accept'> {
   let left = commits;
   return {
-    async accept(rows, now) {
+    accept(rows, now) {
       if (left-- <= 0) throw KILLED;
-      const accepted = await store.accept(rows, now);
+      const accepted = store.accept(rows, now);
       if (left === 0) throw KILLED;
       return accepted;
     },

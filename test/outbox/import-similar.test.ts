@@ -4,7 +4,7 @@ import { forecast } from '../../src/outbox/import/outlook.ts';
 import { duplicateSearch } from '../../src/outbox/import/similar.ts';
 import type { ImportReads } from '../../src/store/outbox/import-reads.ts';
 import { openScratch } from '../../src/store/outbox/scratch.ts';
-import type { NewRow } from '../../src/store/outbox/seam.ts';
+import type { NewRow } from '../../src/store/outbox/types.ts';
 import { fakeClock } from '../support/clock.ts';
 
 function row(text: Partial<NewRow>): NewRow {
@@ -15,19 +15,19 @@ function row(text: Partial<NewRow>): NewRow {
 /** A mirror with these titles, found by any of their words as the index would. */
 function mirrorOf(...titles: string[]): ImportReads {
   return {
-    known: async (rows) => rows.map(() => null),
-    batchesOf: async () => [],
-    boards: async () => [
+    known: (rows) => rows.map(() => null),
+    batchesOf: () => [],
+    boards: () => [
       { slug: 'feature-requests', name: 'Feature requests' },
       { slug: 'bugs', name: 'Bugs' },
     ],
-    customers: async (emails) => new Set(emails.filter((email) => email.startsWith('known'))),
-    suppressed: async () => new Set(),
-    titlesWith: async (words) =>
+    customers: (emails) => new Set(emails.filter((email) => email.startsWith('known'))),
+    suppressed: () => new Set(),
+    titlesWith: (words) =>
       titles
         .map((title, i) => ({ id: i + 1, title }))
         .filter(({ title }) => words.some((word) => title.toLowerCase().includes(word))),
-    close: async () => {},
+    close: () => {},
   };
 }
 
@@ -61,9 +61,9 @@ describe('looking for duplicates in the mirror', () => {
   it('stops when its time is used up, and says how far it came', async () => {
     const clock = fakeClock();
     const slow = mirrorOf('Dark mode');
-    const titlesWith: ImportReads['titlesWith'] = async (words, limit) => {
+    const titlesWith: ImportReads['titlesWith'] = (words, limit) => {
       clock.advance(300);
-      return await slow.titlesWith(words, limit);
+      return slow.titlesWith(words, limit);
     };
     const search = duplicateSearch({ titlesWith }, clock, 1000);
     await search.look(Array.from({ length: 100 }, () => row({ title: 'Dark mode' })));

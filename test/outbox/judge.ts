@@ -1,4 +1,5 @@
-import type { OutboxRow, OutboxStore } from '../../src/store/outbox/seam.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import type { Asked, LedgerLine } from './simulated-upstream.ts';
 
 /** What the upstream's ledger says about the outbox. Each list names rows or posts, so that a failure can be looked into. */

@@ -39,7 +39,7 @@ describe('how long a list was seen to lag behind', () => {
 
   it('makes unclear attempts settle three times as long', async (t) => {
     const bench = benchFor(t);
-    const store = { ...bench.store, worstListDelay: async () => SETTLE_MS };
+    const store = { ...bench.store, worstListDelay: () => SETTLE_MS };
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
     const began = bench.clock.now();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { contentHash, mailbox } from '../../src/outbox/match.ts';
-import type { PostText } from '../../src/store/outbox/seam.ts';
+import type { PostText } from '../../src/store/outbox/types.ts';
 import { TEXT } from './bench.ts';
 
 function isMatch(row: Partial<PostText>, post: Partial<PostText>): boolean {

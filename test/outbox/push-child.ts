@@ -3,7 +3,7 @@ import { createGate } from '../../src/api/gate.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { drive } from '../../src/outbox/drive.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
 
 /** What a sender in a process of its own is told. */
 export interface Order {
@@ -15,7 +15,7 @@ export interface Order {
 
 /** Sends everything there is and says so; on the way it says when it sleeps. */
 async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
-  const store = openSqliteOutbox({
+  const store = openOutboxStore({
     path,
     upstream: 'http://upstream.test',
     holder: `process ${process.pid}`,

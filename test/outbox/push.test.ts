@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CreateOutcome } from '../../src/api/client.ts';
 import { push } from '../../src/outbox/push.ts';
-import type { OutboxRow } from '../../src/store/outbox/seam.ts';
+import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { benchFor, CREATE_MS, SETTLE_MS } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -119,7 +119,10 @@ describe('before the first byte of a create', () => {
   it('a claim that cannot be written sends nothing', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
-    const store = { ...bench.store, claim: () => Promise.reject(new Error('disk full')) };
+    const claim = (): never => {
+      throw new Error('disk full');
+    };
+    const store = { ...bench.store, claim };
     await assert.rejects(push({ ...bench.context, store }, id), /disk full/);
     assert.deepEqual(bench.upstream.created, []);
   });

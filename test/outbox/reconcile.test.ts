@@ -146,8 +146,8 @@ describe('a post that looks like it', () => {
       void bench.store.move(other, { from: ['ready'], to: 'confirmed' }, { now: 0, postId: post.id });
     const hasty = {
       ...bench.store,
-      boundPosts: async () => new Set<number>(),
-      knownPosts: async () => new Map(),
+      boundPosts: () => new Set<number>(),
+      knownPosts: () => new Map(),
     };
     assert.equal(await reconcileRow({ ...bench.context, store: hasty }, id), 'later');
     assert.equal((await bench.row(id)).state, 'ambiguous');

@@ -3,7 +3,7 @@ import type { Client } from '../../src/api/client.ts';
 import { createGate } from '../../src/api/gate.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { drive } from '../../src/outbox/drive.ts';
-import type { OutboxStore } from '../../src/store/outbox/seam.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
 
 /** A second sender that is started while the first one seems to do nothing. */
 export interface Rival {

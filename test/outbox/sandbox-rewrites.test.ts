@@ -6,7 +6,7 @@ import { Secret } from '../../src/base/secret.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import { REWRITE_KINDS } from '../../src/sandbox/rewrite.ts';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
-import type { OutboxRow, PostText } from '../../src/store/outbox/seam.ts';
+import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { HOUR } from './bench.ts';
 import { stageFor } from './sender.ts';
 

@@ -5,11 +5,11 @@ import { codeOf } from '../../src/base/errors.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import type { OutboxContext } from '../../src/outbox/push.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
-import type { OutboxStore } from '../../src/store/outbox/seam.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { judge, type Verdict } from './judge.ts';
-import { KILLED, type Life, mortal } from './mortal.ts';
+import { KILLED, type Life, mortalClient, mortalStore } from './mortal.ts';
 import { type Rival, rivalTo } from './rival.ts';
 import { scratchFolder } from './scratch.ts';
 import { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
@@ -104,8 +104,8 @@ function build(
   const random = createRandom(options.seed);
   const clock = simulatedClock();
   const upstream = simulatedUpstream(clock, random, { ...TROUBLE, ...options.trouble });
-  const open = (): OutboxStore => openSqliteOutbox(file);
-  const stores = { mirror: openSqliteStore(file), outbox: open(), rival: open() };
+  const open = (): OutboxStore => openOutboxStore(file);
+  const stores = { mirror: openMirrorStore(file), outbox: open(), rival: open() };
   const mirror = simulatedMirror(
     { clock, client: upstream.client, store: stores.mirror, outbox: stores.outbox },
     options.sweepEveryMs ?? 600_000,
@@ -145,8 +145,8 @@ async function oneProcess(world: World): Promise<boolean> {
   const store = world.open();
   const life: Life = { dead: false, fate: (step) => fate(world, step) };
   const context: OutboxContext = {
-    store: mortal(store, life),
-    client: mortal(world.upstream.client, life),
+    store: mortalStore(store, life),
+    client: mortalClient(world.upstream.client, life, () => secondSender(world)),
     gate: createGate(world.clock),
     clock: world.clock,
     signal: new AbortController().signal,
@@ -166,16 +166,19 @@ async function oneProcess(world: World): Promise<boolean> {
   }
 }
 
-async function fate(world: World, step: string): Promise<'live' | 'die'> {
+function fate(world: World, step: string): 'live' | 'die' {
   const { random, clock } = world;
   if (!step.endsWith('lockSender') && random.chance(1 / world.freezeEvery)) {
     world.freezes++;
-    await world.rival.findsItTaken();
     clock.advance(60_000 + random.int(7_200_000));
   }
   if (!random.chance(1 / world.crashEvery)) return 'live';
   world.crashes++;
   return 'die';
+}
+
+async function secondSender({ random, rival, freezeEvery }: World): Promise<void> {
+  if (random.chance(10 / freezeEvery)) await rival.findsItTaken();
 }
 
 /** What is still under way comes to its end, and later sweeps see it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { contentHash } from '../../src/outbox/match.ts';
 import { learnAuthors, type SeenPost, type Verdict, whoseAre } from '../../src/outbox/unaccounted.ts';
-import type { OutboxRow, SentAuthor } from '../../src/store/outbox/seam.ts';
+import type { OutboxRow, SentAuthor } from '../../src/store/outbox/types.ts';
 import { TEXT } from './bench.ts';
 
 const SENT_AT = '2026-01-01T12:00:00.000Z';

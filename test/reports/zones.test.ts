@@ -78,7 +78,7 @@ const POSTS = [
 
 describe('reports in a time zone', () => {
   it('count a week from the Monday of the reader', async (t) => {
-    const story = await write(t, (store) => sweep(store, 'posts', POSTS).then(() => undefined));
+    const story = await write(t, async (store) => void sweep(store, 'posts', POSTS));
     const weeks = async (timeZone: string) => {
       const request = { timeZone, since: '2025-12-29', until: '2026-01-12' };
       const counts = pick(await story.ask('new-by-week', request), 'week', 'posts');

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { makeMirror } from '../../bench/mirror-data.ts';
 import { zipfLanguage } from '../../bench/words.ts';
 import type { Post } from '../../src/contract/decode.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openSearchReads, type Part, SEARCH_SQL, type SearchReads } from '../../src/store/search.ts';
 import { aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
@@ -27,7 +27,7 @@ interface Shelf {
 async function shelfOf(t: TestContext, posts: Post[], isIndexed = true): Promise<Shelf> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-search-'));
   const path = join(folder, 'mirror.db');
-  const store = openSqliteStore({ path, upstream: UPSTREAM, holder: 'test' });
+  const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   await sweep(store, 'posts', posts, 1);
   if (isIndexed) while (await store.index());
   const search = openSearchReads({ path, upstream: UPSTREAM });

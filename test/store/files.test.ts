@@ -3,10 +3,10 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openForReading, openForWriting } from '../../src/store/db.ts';
-import { openSqliteStore, readMirrorStatus } from '../../src/store/mirror/sqlite.ts';
+import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
 import { withPath } from './folder.ts';
+import { UPSTREAM } from './mirror.ts';
 import { posts } from './rows.ts';
-import { UPSTREAM } from './sqlite-mirror.ts';
 import { sweep } from './steps.ts';
 
 const upstream = UPSTREAM;
@@ -15,7 +15,7 @@ describe('the files of a mirror', () => {
   it('are for their owner alone: folder, database, write-ahead log, shared memory and locks', () =>
     withPath(async (base) => {
       const path = join(dirname(base), 'data', 'deep', 'mirror.db');
-      const store = openSqliteStore({ path, upstream, holder: 'a test' });
+      const store = openMirrorStore({ path, upstream, holder: 'a test' });
       await sweep(store, 'posts', posts(1));
       const lock = await store.lock('posts');
       const names = readdirSync(dirname(path));
@@ -39,7 +39,7 @@ describe('the files of a mirror', () => {
 
   it('a store can be closed while another process is writing', () =>
     withPath(async (path) => {
-      const store = openSqliteStore({ path, upstream, holder: 'a test' });
+      const store = openMirrorStore({ path, upstream, holder: 'a test' });
       await sweep(store, 'posts', posts(1));
       const writer = openForWriting({ path, upstream });
       writer.exec('BEGIN IMMEDIATE');
@@ -73,7 +73,7 @@ describe('the handle for reading', () => {
 
   it('reads on while another writes', () =>
     withPath(async (path) => {
-      const store = openSqliteStore({ path, upstream, holder: 'a test' });
+      const store = openMirrorStore({ path, upstream, holder: 'a test' });
       await sweep(store, 'posts', posts(1, 2));
       const writer = openForWriting({ path, upstream });
       writer.exec('BEGIN IMMEDIATE; DELETE FROM absences');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readMirrorStatus } from '../../src/store/mirror/sqlite.ts';
+import { readMirrorStatus } from '../../src/store/mirror/store.ts';
 import { withPath } from './folder.ts';
+import { assertWhole } from './mirror.ts';
 import { openAtOnce } from './opener.ts';
 import { range } from './rows.ts';
-import { assertWhole } from './sqlite-mirror.ts';
 
 const ONE = 'https://one.test';
 const TWO = 'https://two.test';

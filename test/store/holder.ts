@@ -1,8 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Resource } from '../../src/contract/endpoints.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
-import type { Holder } from './conformance/mirror.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
+
+/** Another process that holds the lock of a resource. */
+export interface Holder {
+  pid: number;
+  send(signal: NodeJS.Signals): void;
+  /** SIGKILL, and until it is gone. */
+  kill(): Promise<void>;
+}
 
 export interface Hold {
   path: string;
@@ -29,7 +36,7 @@ export async function holdLock(hold: Hold): Promise<Holder> {
 }
 
 async function hold({ resource, ...options }: Hold): Promise<void> {
-  const store = openSqliteStore({ ...options, holder: `process ${process.pid} (a test)` });
+  const store = openMirrorStore({ ...options, holder: `process ${process.pid} (a test)` });
   const lock = await store.lock(resource);
   process.stdout.write(lock.ok ? 'held\n' : lock.holder);
   process.stdin.resume();

@@ -5,16 +5,16 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { backUp } from '../../src/store/backup.ts';
-import { openSqliteErasure } from '../../src/store/erasure/sqlite.ts';
-import type { OlderCopy } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore, readMirrorStatus } from '../../src/store/mirror/sqlite.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
+import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
+import type { OlderCopy } from '../../src/store/mirror/types.ts';
 import { openMirrorReadOnly } from '../../src/store/open.ts';
-import type { OutboxRow, OutboxState, Refusal } from '../../src/store/outbox/seam.ts';
-import { openSqliteOutbox } from '../../src/store/outbox/sqlite.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import type { OutboxRow, OutboxState, Refusal } from '../../src/store/outbox/types.ts';
 import { newRow } from '../erasure/bench.ts';
 import { withPath } from './folder.ts';
+import { UPSTREAM } from './mirror.ts';
 import { aPost } from './rows.ts';
-import { UPSTREAM } from './sqlite-mirror.ts';
 import { sweep } from './steps.ts';
 
 const SETTLE_MS = 1000;
@@ -23,9 +23,9 @@ const SETTLE_MS = 1000;
 function mirrorAt(path: string, dataDir = dirname(path)) {
   const options = { path, upstream: UPSTREAM, holder: 'a test', dataDir, settleMs: SETTLE_MS };
   const withOutbox = async <T>(
-    use: (outbox: ReturnType<typeof openSqliteOutbox>) => Promise<T>,
+    use: (outbox: ReturnType<typeof openOutboxStore>) => T | Promise<T>,
   ): Promise<T> => {
-    const outbox = openSqliteOutbox(options);
+    const outbox = openOutboxStore(options);
     try {
       return await use(outbox);
     } finally {
@@ -49,22 +49,19 @@ function mirrorAt(path: string, dataDir = dirname(path)) {
     told: (): OlderCopy | null => readMirrorStatus(options).olderCopy,
     copyTo: (to: string) => backUp(options, to, { force: false }),
     erase: async (email: string): Promise<void> => {
-      const erasure = openSqliteErasure(options);
+      const erasure = openErasureStore(options);
       await erasure.suppress(email, Date.now());
       await erasure.close();
     },
     sweep: async (...rows: ReturnType<typeof aPost>[]): Promise<void> => {
-      const store = openSqliteStore(options);
+      const store = openMirrorStore(options);
       await sweep(store, 'posts', rows, 60 * 24 * 365 * 100);
       await store.close();
     },
   };
 }
 
-async function claimed(
-  outbox: ReturnType<typeof openSqliteOutbox>,
-  id: number,
-): Promise<OutboxRow | Refusal> {
+async function claimed(outbox: ReturnType<typeof openOutboxStore>, id: number): Promise<OutboxRow | Refusal> {
   const now = Date.now();
   return await outbox.claim({
     id,
@@ -305,7 +302,7 @@ describe('erasures made after a copy', () => {
   it('and ended again are not', () =>
     withPath(async (path) => {
       const { mirror, copy } = await copyBeforeErasure(path);
-      const erasure = openSqliteErasure(mirror.options);
+      const erasure = openErasureStore(mirror.options);
       await erasure.lift(ADA);
       await erasure.close();
       assert.equal(holdsAda(copy), true);
@@ -331,7 +328,7 @@ describe('erasures made after a copy', () => {
       const mirror = mirrorAt(path);
       await mirror.erase('bob@example.com');
       const { copy } = await copyBeforeErasure(path);
-      const erasure = openSqliteErasure(mirror.options);
+      const erasure = openErasureStore(mirror.options);
       await erasure.newKey();
       writeFileSync(join(dirname(path), 'suppression.key'), 'another\n');
       await erasure.suppress(ADA, Date.now());

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { messageOf } from '../../src/base/errors.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
 
 export interface Opening {
   upstream: string;
@@ -32,7 +32,7 @@ async function openAll({ upstream, paths }: Opening): Promise<void> {
   const stores: MirrorStore[] = [];
   const opened = paths.map((path) => {
     try {
-      stores.push(openSqliteStore({ path, upstream, holder: 'a test' }));
+      stores.push(openMirrorStore({ path, upstream, holder: 'a test' }));
       return 'open';
     } catch (error) {
       return messageOf(error);

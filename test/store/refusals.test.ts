@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/errors.ts';
 import { isOlder, openForReading, openForWriting } from '../../src/store/db.ts';
 import { withPath } from './folder.ts';
-import { UPSTREAM } from './sqlite-mirror.ts';
+import { UPSTREAM } from './mirror.ts';
 
 const upstream = UPSTREAM;
 const HANDLES = [openForWriting, openForReading];

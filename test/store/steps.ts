@@ -1,10 +1,10 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import type {
   Absence,
   Conclusion,
   KeyRange,
-  MirrorStore,
   PageResult,
   PageRows,
   PageWrite,
@@ -12,7 +12,7 @@ import type {
   PassEnd,
   PassStart,
   PassSummary,
-} from '../../src/store/mirror/seam.ts';
+} from '../../src/store/mirror/types.ts';
 import { minute } from './rows.ts';
 
 /** The steps of a pass, with what a test does not care about filled in. Times are minutes of the story. */
@@ -31,12 +31,7 @@ export function gaps(ranges: KeyRange[], twoSided = true): Absence {
 export const PROOF: Conclusion = { rule: 'proof', why: 'the test says so', sweeps: 2 };
 export const THREE_SWEEPS: Conclusion = { rule: 'three sweeps', why: 'the test says so', sweeps: 3 };
 
-export function begin(
-  store: MirrorStore,
-  resource: Resource,
-  at = 0,
-  rest: Partial<PassStart> = {},
-): Promise<Pass> {
+export function begin(store: MirrorStore, resource: Resource, at = 0, rest: Partial<PassStart> = {}): Pass {
   return store.beginPass({ resource, mode: 'sweep', now: minute(at), resume: true, ...rest });
 }
 
@@ -46,58 +41,53 @@ export function apply(
   rows: readonly (Post | Comment)[],
   at = 0,
   rest: Partial<PageWrite> = {},
-): Promise<PageResult> {
+): PageResult {
   const page = { resource: pass.resource, rows } as PageRows;
   const plain = { rejects: [], absence: null, keepIds: false, state: null };
   return store.applyPage({ pass, page, observedAt: minute(at), ...plain, ...rest });
 }
 
-export function finish(
-  store: MirrorStore,
-  pass: Pass,
-  at = 0,
-  rest: Partial<PassEnd> = {},
-): Promise<PassSummary> {
+export function finish(store: MirrorStore, pass: Pass, at = 0, rest: Partial<PassEnd> = {}): PassSummary {
   const plain = { error: null, keepState: null, conclusion: null, acceptDeletes: false };
   return store.finishPass({ pass, outcome: 'complete', now: minute(at), ...plain, ...rest });
 }
 
 /** One sweep of one page, read twice, that shows the absence of everything it does not show. */
-export async function oneSweep(
+export function oneSweep(
   store: MirrorStore,
   resource: Resource,
   rows: readonly (Post | Comment)[],
   at = 0,
   rest: Partial<PassEnd> = {},
-): Promise<PassSummary> {
-  const pass = await begin(store, resource, at, { resume: false });
+): PassSummary {
+  const pass = begin(store, resource, at, { resume: false });
   const {
     pages,
     rows: read,
     unchanged,
-  } = (await apply(store, pass, rows, at, { absence: gaps([EVERYWHERE]) })).counts;
-  await apply(store, pass, rows, at, { absence: gaps([EVERYWHERE]) });
+  } = apply(store, pass, rows, at, { absence: gaps([EVERYWHERE]) }).counts;
+  apply(store, pass, rows, at, { absence: gaps([EVERYWHERE]) });
   Object.assign(pass.counts, { pages, rows: read, unchanged });
   return finish(store, pass, at, { conclusion: PROOF, ...rest });
 }
 
 /** The same, and once more where rows are missing: then they have been missing long enough. */
-export async function sweep(...args: Parameters<typeof oneSweep>): Promise<PassSummary> {
-  const first = await oneSweep(...args);
+export function sweep(...args: Parameters<typeof oneSweep>): PassSummary {
+  const first = oneSweep(...args);
   if (first.outcome !== 'complete' || first.suspects + first.held === 0) return first;
-  const { deleted, held, suspects } = await oneSweep(...args);
+  const { deleted, held, suspects } = oneSweep(...args);
   return { ...first, deleted: first.deleted + deleted, held, suspects };
 }
 
 /** A whole sweep of a list whose order proves nothing: the ids of its pages are kept and counted. */
-export async function unorderedSweep(
+export function unorderedSweep(
   store: MirrorStore,
   resource: Resource,
   pages: readonly (readonly (Post | Comment)[])[],
   at = 0,
   rest: Partial<PassEnd> = {},
-): Promise<PassSummary> {
-  const pass = await begin(store, resource, at, { resume: false });
-  for (const rows of pages) await apply(store, pass, rows, at, { keepIds: true });
+): PassSummary {
+  const pass = begin(store, resource, at, { resume: false });
+  for (const rows of pages) apply(store, pass, rows, at, { keepIds: true });
   return finish(store, pass, at, { conclusion: THREE_SWEEPS, ...rest });
 }

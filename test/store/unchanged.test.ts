@@ -5,10 +5,11 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
-import type { KeyRange, MirrorStore } from '../../src/store/mirror/seam.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import type { KeyRange } from '../../src/store/mirror/types.ts';
 import * as wire from '../contract/wire.ts';
+import { openTestMirror } from './mirror.ts';
 import { aComment, aPost, range } from './rows.ts';
-import { openSqliteMirror } from './sqlite-mirror.ts';
 import { apply, begin, between, finish, gaps, PROOF } from './steps.ts';
 
 const ROWS = 20_000;
@@ -32,7 +33,7 @@ const TABLES = [
 
 describe('a sweep that finds nothing new', () => {
   it('leaves every table as it was, row by row, and logs less than 40 bytes a row', async (t) => {
-    const mirror = await openSqliteMirror();
+    const mirror = await openTestMirror();
     try {
       await sweepAll(mirror.store, 1);
       while (await mirror.store.index());

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
+import { openTestMirror } from './mirror.ts';
 import { aComment, aPost, range } from './rows.ts';
-import { openSqliteMirror } from './sqlite-mirror.ts';
 import { sweep } from './steps.ts';
 
 describe('versions', () => {
   it('are not written by a first sweep, and keep a text once however often the numbers beside it change', async () => {
-    const mirror = await openSqliteMirror();
+    const mirror = await openTestMirror();
     const [title, content] = ['t'.repeat(1000), 'c'.repeat(1000)];
     await sweep(mirror.store, 'posts', [aPost(1, { title, content })]);
     await sweep(mirror.store, 'comments', [aComment(1, { content })]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Key, KeyRange } from '../../src/store/mirror/seam.ts';
+import type { Key, KeyRange } from '../../src/store/mirror/types.ts';
 import { gapsOf, type PagePlace } from '../../src/sync/gaps.ts';
 import { compareKeys, keyOf, type Slot } from '../../src/sync/order.ts';
 import { slots } from './rows.ts';

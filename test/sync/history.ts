@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { codeOf } from '../../src/base/errors.ts';
 import { RESOURCES, type Resource } from '../../src/contract/endpoints.ts';
 import type { World } from '../../src/sandbox/server.ts';
-import type { MirrorStore } from '../../src/store/mirror/seam.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { assertExact, readMirror } from './mirror-rows.ts';
 import { type Event, events, happen } from './upheaval.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
@@ -111,13 +111,13 @@ function dying(store: MirrorStore, steps: number): MirrorStore {
   const isOver = (): boolean => left-- <= 0;
   return new Proxy(store, {
     get(target, name: keyof MirrorStore) {
-      const operation = target[name] as (...args: unknown[]) => Promise<unknown>;
+      const operation = target[name] as (...args: unknown[]) => unknown;
       if (name === 'lock') return operation;
-      return async (...args: unknown[]) => {
+      return (...args: unknown[]) => {
         if (left < 0) throw KILLED;
         const isLast = isOver();
         if (isLast && steps % 2 === 0) throw KILLED;
-        const result = await operation(...args);
+        const result = operation(...args);
         if (isLast) throw KILLED;
         return result;
       };

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../../src/api/client.ts';
 import type { ErrorCode } from '../../src/base/errors.ts';
 import type { FaultKind, FaultRule } from '../../src/sandbox/fault-kinds.ts';
-import type { PassSummary } from '../../src/store/mirror/seam.ts';
+import type { PassSummary } from '../../src/store/mirror/types.ts';
 
 /** How a sweep of 30 rows in pages of 5 ends that meets the trouble: what it did, or what the person is told. */
 export type End =

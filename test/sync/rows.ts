@@ -1,5 +1,5 @@
 import type { Post } from '../../src/contract/decode.ts';
-import type { Reject } from '../../src/store/mirror/seam.ts';
+import type { Reject } from '../../src/store/mirror/types.ts';
 import type { Slot } from '../../src/sync/order.ts';
 
 /** A post of which only what orders lists matters. */

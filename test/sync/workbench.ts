@@ -13,8 +13,9 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/server.ts';
-import type { MirrorStore, PassSummary } from '../../src/store/mirror/seam.ts';
-import { openSqliteStore } from '../../src/store/mirror/sqlite.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import type { PassSummary } from '../../src/store/mirror/types.ts';
 import { type SyncOutcome, type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
 
 export const UPSTREAM = 'http://upstream.test';
@@ -48,7 +49,7 @@ export interface SyncExtras {
 export async function openWorkbench(
   options: SandboxOptions = {},
   clock: Clock = systemClock,
-  limits: ClientOptions['limits'] = { pageMs: 2000, idleMs: 500 },
+  limits: ClientOptions['limits'] = { pageMs: 60_000, idleMs: 30_000 },
 ): Promise<Workbench> {
   const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-sync-'));
   const path = join(folder, 'mirror.db');
@@ -66,7 +67,7 @@ export async function openWorkbench(
     retry: { attempts: 3, firstDelayMs: 1, maxDelayMs: 2 },
     limits,
   });
-  const open = (): MirrorStore => openSqliteStore({ path, upstream: UPSTREAM, holder: 'test' });
+  const open = (): MirrorStore => openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   const bench: Workbench = {
     sandbox,
     client,
@@ -149,11 +150,11 @@ export function killedAfter(store: MirrorStore, pages: number): MirrorStore {
   let written = 0;
   return new Proxy(store, {
     get(target, name: keyof MirrorStore) {
-      const operation = target[name] as (...args: unknown[]) => Promise<unknown>;
+      const operation = target[name] as (...args: unknown[]) => unknown;
       if (name === 'lock') return operation;
-      return async (...args: unknown[]) => {
+      return (...args: unknown[]) => {
         if (written >= pages) throw KILLED;
-        const result = await operation(...args);
+        const result = operation(...args);
         if (name === 'applyPage' && ++written === pages) throw KILLED;
         return result;
       };

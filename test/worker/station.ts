@@ -9,7 +9,7 @@ import { createMetrics } from '../../src/base/metrics.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
-import type { OutboxRow } from '../../src/store/outbox/seam.ts';
+import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import type { Periods } from '../../src/worker/periods.ts';
 import { type Service, startService } from '../../src/worker/service.ts';
 import { scratchFolder } from '../outbox/scratch.ts';

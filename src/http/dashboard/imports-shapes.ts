@@ -1,7 +1,7 @@
 import type { FileFacts, Imported } from '../../outbox/import/import.ts';
 import type { Outlook } from '../../outbox/import/outlook.ts';
 import type { Tally } from '../../outbox/import/tally.ts';
-import type { StateCounts } from '../../store/outbox/seam.ts';
+import type { StateCounts } from '../../store/outbox/types.ts';
 
 /** How a person wants a file to be read. */
 export interface Wishes {

@@ -10,7 +10,7 @@ import { resultsText } from '../../outbox/import/results.ts';
 import { sumCounts } from '../../outbox/import/wait.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import { openScratch } from '../../store/outbox/scratch.ts';
-import type { OutboxStore } from '../../store/outbox/seam.ts';
+import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';
 import { required, textOf } from './asked.ts';
 import type { Committed, ImportLimits, ImportState, Rehearsal, Wishes } from './imports-shapes.ts';

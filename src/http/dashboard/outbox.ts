@@ -6,13 +6,13 @@ import { checkDraft } from '../../outbox/create.ts';
 import { cancel, resolve, retry } from '../../outbox/decide.ts';
 import { TRANSITIONS } from '../../outbox/states.ts';
 import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
+import type { OutboxStore } from '../../store/outbox/store.ts';
 import {
   type AttemptRow,
   OUTBOX_STATES,
   type OutboxRow,
-  type OutboxStore,
   type StateCounts,
-} from '../../store/outbox/seam.ts';
+} from '../../store/outbox/types.ts';
 import type { OutboxView, ViewedPost } from '../../store/outbox/view.ts';
 import { numberOf, oneOf, required, textOf } from './asked.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { RESOURCES, type Resource } from '../../contract/resources.ts';
-import type { ResourceStatus, RunRow } from '../../store/mirror/seam.ts';
+import type { ResourceStatus, RunRow } from '../../store/mirror/types.ts';
 import type { AbsentRow, QuarantinedRow, SyncView } from '../../store/mirror/view.ts';
 import { assess, type Health, type ListProgress, type Progress } from '../../worker/health.ts';
 import type { Service } from '../../worker/service.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkDraft } from '../../contract/draft.ts';
 import { acceptPost, type Desk, waitForRow } from '../../outbox/accept-post.ts';
-import type { OutboxRow } from '../../store/outbox/seam.ts';
+import type { OutboxRow } from '../../store/outbox/types.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
 
 export interface Creating extends Desk {

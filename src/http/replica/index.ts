@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { parseBody } from '../../contract/body.ts';
 import { ENDPOINTS } from '../../contract/endpoints.ts';
-import type { OutboxStore } from '../../store/outbox/seam.ts';
+import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
 import { API_TOKEN_PARAMETER } from '../guard.ts';
 import type { HttpPart } from '../server.ts';

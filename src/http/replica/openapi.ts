@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENDPOINTS, SEARCH_LIMIT, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import * as entities from '../../contract/entities.ts';
-import { OUTBOX_STATES } from '../../store/outbox/seam.ts';
+import { OUTBOX_STATES } from '../../store/outbox/types.ts';
 import { OUTBOX_PATH } from './creating.ts';
 import { CURSOR } from './cursor.ts';
 

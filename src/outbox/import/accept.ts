@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
-import type { Acceptance, OutboxStore } from '../../store/outbox/seam.ts';
+import type { OutboxStore } from '../../store/outbox/store.ts';
+import type { Acceptance } from '../../store/outbox/types.ts';
 import { FINAL_STATES } from '../states.ts';
 import { withoutErased } from './erased.ts';
 import type { Door, Verdict } from './intake.ts';
@@ -21,10 +22,10 @@ export function outboxDoor(
   return {
     openBatches,
     take: withoutErased(reads, async (rows) => {
-      const acceptances = await store.accept(rows, clock.now());
+      const acceptances = store.accept(rows, clock.now());
       crashPoint('import:accepted');
       const open = acceptances.flatMap((acceptance) => (isOpen(acceptance) ? [acceptance.id] : []));
-      if (open.length > 0) for (const batch of await reads.batchesOf(open)) openBatches.add(batch);
+      if (open.length > 0) for (const batch of reads.batchesOf(open)) openBatches.add(batch);
       return acceptances.map(verdictOf);
     }),
   };

@@ -1,6 +1,6 @@
 import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
-import type { NewRow } from '../../store/outbox/seam.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
 import { sourceKey } from '../csv/source-key.ts';
 import { withoutErased } from './erased.ts';
 import type { Door, Verdict } from './intake.ts';
@@ -11,7 +11,7 @@ export function dryDoor(reads: ImportReads | null, scratch: Scratch, forecast: F
   return {
     take: withoutErased(reads, async (rows) => {
       const known = (await reads?.known(rows)) ?? [];
-      const earlier = await sameKeyEarlier(rows, scratch);
+      const earlier = sameKeyEarlier(rows, scratch);
       const verdicts = rows.map((_, i) => judge(known[i] ?? null, earlier[i] ?? 'none'));
       await forecast.add(rows.filter((_, i) => verdicts[i]?.outcome === 'accepted'));
       return verdicts;
@@ -33,10 +33,10 @@ function judge(known: KnownRow | null, earlier: Earlier): Verdict {
 }
 
 /** A key that stands twice in the file is only in the outbox once the first of its rows is: here it must be remembered. */
-async function sameKeyEarlier(rows: readonly NewRow[], scratch: Scratch): Promise<Earlier[]> {
+function sameKeyEarlier(rows: readonly NewRow[], scratch: Scratch): Earlier[] {
   const keyed = rows.filter(isKeyed);
   const texts = keyed.map((post) => sourceKey({ key: null, post }, 1));
-  const before = await scratch.remember(
+  const before = scratch.remember(
     'key',
     keyed.map((row, i) => [row.source_key, texts[i] ?? ''] as const),
   );

@@ -1,6 +1,6 @@
 import { SUPPRESSED } from '../../store/erasure/list.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
-import type { NewRow } from '../../store/outbox/seam.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
 import type { Door, Verdict } from './intake.ts';
 
 /** A door that turns away rows for people who were erased, and lets the others through together. */

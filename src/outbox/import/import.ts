@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
-import type { OutboxStore } from '../../store/outbox/seam.ts';
+import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { CsvFile } from '../csv/csv-file.ts';
 import { openCsv } from '../csv/read.ts';
 import { outboxDoor } from './accept.ts';

@@ -1,4 +1,4 @@
-import type { NewRow, OutboxState } from '../../store/outbox/seam.ts';
+import type { NewRow, OutboxState } from '../../store/outbox/types.ts';
 import type { AcceptedRow, CsvRow } from '../csv/csv-file.ts';
 import { sourceKeys } from '../csv/source-key.ts';
 import { contentHash } from '../match.ts';

@@ -3,7 +3,7 @@ import { emailKey } from '../../base/email.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
-import type { NewRow } from '../../store/outbox/seam.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
 import { type Duplicates, duplicateSearch } from './similar.ts';
 
 /** What would come of the rows that an import would accept, as far as the mirror can tell. */
@@ -77,7 +77,7 @@ async function addPeople(
   const emails = rows.flatMap(({ email }) => (email === null ? [] : [emailKey(email)]));
   outlook.asOwner += rows.length - emails.length;
   const known = (await reads?.customers([...new Set(emails)])) ?? new Set<string>();
-  const met = await scratch.remember(
+  const met = scratch.remember(
     'customer',
     emails.map((email) => [email, ''] as const),
   );

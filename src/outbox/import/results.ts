@@ -65,7 +65,7 @@ async function lines(
   reads: Pick<ImportReads, 'known' | 'suppressed'>,
 ): Promise<string> {
   const keyed = rows.flatMap((row) => (row.ok ? [{ ...row.post, source_key: keyOf(row) }] : []));
-  const known = await reads.known(keyed);
+  const known = reads.known(keyed);
   const erased = await erasedAmong(reads, keyed);
   let next = 0;
   let text = '';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { likeness, wordsOf } from '../../base/likeness.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
-import type { NewRow } from '../../store/outbox/seam.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
 
 /** Rows whose title is nearly that of a post the mirror already has. */
 export interface Duplicates {
@@ -46,7 +46,7 @@ export function duplicateSearch(
       for (const row of rows) {
         if (left <= 0) return;
         const began = clock.now();
-        const match = await bestMatch(reads, row.title);
+        const match = bestMatch(reads, row.title);
         left -= clock.now() - began;
         // A service that rehearses an import has other things to do as well.
         await new Promise(setImmediate);
@@ -65,11 +65,11 @@ export function duplicateSearch(
   };
 }
 
-async function bestMatch(reads: Pick<ImportReads, 'titlesWith'>, title: string) {
+function bestMatch(reads: Pick<ImportReads, 'titlesWith'>, title: string) {
   const words = wordsOf(title);
   if (words.size === 0) return null;
   const rarest = [...words].sort((a, b) => b.length - a.length).slice(0, WORDS);
-  const posts = await reads.titlesWith(rarest, CANDIDATES);
+  const posts = reads.titlesWith(rarest, CANDIDATES);
   const [best] = posts
     .map((post) => ({ ...post, likeness: likeness(words, wordsOf(post.title)) }))
     .sort((a, b) => b.likeness - a.likeness);

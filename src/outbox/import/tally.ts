@@ -1,4 +1,4 @@
-import type { OutboxState } from '../../store/outbox/seam.ts';
+import type { OutboxState } from '../../store/outbox/types.ts';
 
 /** What became of the rows of one file. accepted + already + refused = rows, always. */
 export interface Tally {

@@ -1,7 +1,7 @@
 import type { Client, CreateOutcome } from '../../api/client.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { StateCounts } from '../../store/outbox/seam.ts';
+import type { StateCounts } from '../../store/outbox/types.ts';
 import { drive } from '../drive.ts';
 import type { OutboxContext } from '../push.ts';
 
@@ -48,7 +48,7 @@ async function look(once: () => Promise<void>, clock: Clock, ended: AbortSignal)
 }
 
 export async function sumCounts(
-  store: { counts(batch: string | null): Promise<StateCounts> },
+  store: { counts(batch: string | null): StateCounts },
   batches: readonly string[],
 ): Promise<StateCounts> {
   const each = await Promise.all(batches.map((batch) => store.counts(batch)));

@@ -2,8 +2,8 @@ import type { Db } from '../db.ts';
 import { PLACES, type Place } from './places.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
 import { type Scrubber, scrubber } from './scrubber.ts';
-import type { Person, Step, Walk } from './seam.ts';
 import { erasedBody, isAboutErased } from './suppression.ts';
+import type { Person, Step, Walk } from './types.ts';
 import { ERASED } from './words.ts';
 
 /** Rows looked at in one transaction: whoever wants to write meanwhile waits less than a tenth of a second. */

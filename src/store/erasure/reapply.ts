@@ -7,7 +7,7 @@ import { adoptKey, type Hash, keyFileOf } from './key.ts';
 import { currentList } from './list.ts';
 import { personEraser } from './person.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
-import type { Walk } from './seam.ts';
+import type { Walk } from './types.ts';
 
 /** Those of the erasures that this mirror does not know; null where it knows them all. */
 export function missingErasures(db: Db, all: Erasures): Erasures | null {

@@ -1,6 +1,6 @@
 import type { Comment, Post, PostReference, User } from '../../contract/decode.ts';
 import type { Db, OpenOptions } from '../db.ts';
-import type { PageRows, Reject } from '../mirror/seam.ts';
+import type { PageRows, Reject } from '../mirror/types.ts';
 import { type CurrentList, suppressionList } from './list.ts';
 import type { Scrubber } from './scrubber.ts';
 import { ERASED, erased } from './words.ts';

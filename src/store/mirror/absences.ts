@@ -1,7 +1,7 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
 import { unpackIds } from './pack.ts';
-import type { Absence, Candidate, Conclusion, Gap, Key, KeyFamily, KeyRange, Pass } from './seam.ts';
+import type { Absence, Candidate, Conclusion, Gap, Key, KeyFamily, KeyRange, Pass } from './types.ts';
 
 /** Sweeps that are enough however little each of them proves. */
 const SWEEPS_TO_DELETE = 3;

@@ -8,9 +8,9 @@ import { packIds } from './pack.ts';
 import { postWriter } from './posts.ts';
 import type { RowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
-import type { Candidate, PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './seam.ts';
 import { rowCounter } from './status.ts';
-import { type TextIndex, textIndex } from './text-index.ts';
+import { textIndex } from './text-index.ts';
+import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './types.ts';
 
 /** Pages in a row that changed nothing and were not worth a transaction; a kill makes us read at most these again. */
 const DEFERRED_PAGES = 10;
@@ -20,15 +20,7 @@ const GUARD_ROWS = 20;
 
 const SHOWN_TWICE = 'and the last sweep showed a row twice, so that a missing one proves nothing';
 
-export interface Passes {
-  begin(start: PassStart): Pass;
-  apply(page: PageWrite): PageResult;
-  toReread(pass: Pass): { total: number; candidates: Candidate[] };
-  finish(end: PassEnd): PassSummary;
-  text: TextIndex;
-}
-
-export function passes(db: Db, options: OpenOptions): Passes {
+export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
   const writers = { posts: postWriter(db, text), comments: commentWriter(db) };
   const observe = entityObserver(db);
@@ -146,10 +138,14 @@ export function passes(db: Db, options: OpenOptions): Passes {
   }
 
   return {
-    begin: immediate(db, begin),
-    apply: wholly(immediate(db, apply)),
+    /** Starts a pass, or resumes the interrupted sweep of this resource. */
+    beginPass: immediate(db, begin),
+    /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
+    applyPage: wholly(immediate(db, apply)),
+    /** Rows whose places this sweep should read again, and how many rows of the list are missing at all. */
     toReread: absent.toReread,
-    finish: immediate(db, finish),
+    /** Concludes a pass: deletes rows with enough evidence against them, or holds them; writes the summary. */
+    finishPass: immediate(db, finish),
     text,
   };
 }

@@ -1,6 +1,6 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
-import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './seam.ts';
+import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './types.ts';
 
 /** The log of passes and the checkpoint of the sweep under way. */
 export interface RunLog {

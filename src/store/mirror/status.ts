@@ -1,7 +1,7 @@
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { olderCopyOf } from '../older-copy.ts';
-import type { MirrorStatus, ResourceStatus, Rule, RunRow } from './seam.ts';
+import type { MirrorStatus, ResourceStatus, Rule, RunRow } from './types.ts';
 
 const RECENT_RUNS = 10;
 

@@ -1,8 +1,8 @@
 import type { Resource } from '../../contract/resources.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import type { MirrorStatus } from './seam.ts';
 import { readStatus } from './status.ts';
+import type { MirrorStatus } from './types.ts';
 
 /** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
 export interface SyncView {

@@ -4,23 +4,9 @@ import type { Db, OpenOptions } from '../db.ts';
 import { suppressionList } from '../erasure/list.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { peopleByEmail } from '../people.ts';
-import type { OutboxState, PostText } from './seam.ts';
+import type { OutboxState, PostText } from './types.ts';
 
-/** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows. */
-export interface ImportReads {
-  /** What the outbox holds under each row's source key, in the order of the rows. */
-  known(rows: readonly KeyedText[]): Promise<(KnownRow | null)[]>;
-  /** The batches of these rows. */
-  batchesOf(ids: readonly number[]): Promise<string[]>;
-  boards(): Promise<KnownBoard[]>;
-  /** Those of the e-mails that belong to a user of the mirror, as their keys (base/email.ts). */
-  customers(emails: readonly string[]): Promise<Set<string>>;
-  /** Those of the e-mails that belong to a person who was erased, as given. */
-  suppressed(emails: readonly string[]): Promise<Set<string>>;
-  /** Live posts whose title has some of these words, the most relevant first. */
-  titlesWith(words: readonly string[], limit: number): Promise<KnownTitle[]>;
-  close(): Promise<void>;
-}
+export type ImportReads = NonNullable<ReturnType<typeof openImportReads>>;
 
 export interface KeyedText extends PostText {
   source_key: string;
@@ -46,8 +32,8 @@ export interface KnownTitle {
   title: string;
 }
 
-/** Null where there is no file yet. */
-export function openImportReads(options: OpenOptions): ImportReads | null {
+/** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows; null where there is no file yet. */
+export function openImportReads(options: OpenOptions) {
   if (!existsSync(options.path)) return null;
   const db = openMirrorReadOnly(options);
   // Rows are asked for once each and in no order of the file, so a large cache would only be filled.
@@ -66,18 +52,22 @@ export function openImportReads(options: OpenOptions): ImportReads | null {
     SELECT p.id, p.title FROM posts_text t JOIN posts p ON p.id = t.rowid
      WHERE posts_text MATCH ? AND p.deleted_at IS NULL ORDER BY t.rank LIMIT ?`);
   return {
-    known: async (rows) => rows.map(known),
-    batchesOf: async (ids) => batches.all(JSON.stringify(ids)),
-    boards: async () => boards.all(),
-    customers: async (emails) => new Set(emails.filter((email) => usersWith(email).length > 0).map(emailKey)),
-    async suppressed(emails) {
+    /** What the outbox holds under each row's source key, in the order of the rows. */
+    known: (rows: readonly KeyedText[]) => rows.map(known),
+    /** The batches of these rows. */
+    batchesOf: (ids: readonly number[]) => batches.all(JSON.stringify(ids)),
+    boards: () => boards.all(),
+    /** Those of the e-mails that belong to a user of the mirror, as their keys (base/email.ts). */
+    customers: (emails: readonly string[]) =>
+      new Set(emails.filter((email) => usersWith(email).length > 0).map(emailKey)),
+    /** Those of the e-mails that belong to a person who was erased, as given. */
+    suppressed(emails: readonly string[]): Set<string> {
       const current = list();
       return new Set(current ? emails.filter((email) => current.hashOf(email) !== undefined) : []);
     },
-    titlesWith: async (words, limit) => titles.all(anyOf(words), limit),
-    async close() {
-      db.close();
-    },
+    /** Live posts whose title has some of these words, the most relevant first. */
+    titlesWith: (words: readonly string[], limit: number) => titles.all(anyOf(words), limit),
+    close: (): void => void db.close(),
   };
 }
 

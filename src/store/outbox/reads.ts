@@ -1,6 +1,5 @@
 import type { Db } from '../db.ts';
 import { listDelayReader } from './list-delay.ts';
-import { type StoredRow, toRow } from './rows.ts';
 import {
   type AttemptRow,
   type Due,
@@ -13,34 +12,15 @@ import {
   type RowFilter,
   type SentAuthor,
   type StateCounts,
+  type StoredRow,
+  toRow,
   type Unclear,
-} from './seam.ts';
+} from './types.ts';
+
+export type OutboxReader = ReturnType<typeof outboxReader>;
 
 /** The reading half of the outbox. */
-export interface OutboxReader {
-  orphans(): OutboxRow[];
-  isOver(batch: string | null): boolean;
-  next(now: number, batch: string | null): Next;
-  due(now: number, limit: number): Due;
-  find(id: number): OutboxRow | null;
-  list(filter: RowFilter): OutboxRow[];
-  attempts(id: number): AttemptRow[];
-  counts(batch: string | null): StateCounts;
-  claimants(): OutboxRow[];
-  postsSince(window: { knownMaxId: number | null; created: number }): MirroredPost[];
-  knownPosts(ids: readonly number[]): Map<number, KnownPost>;
-  sentAuthors(): SentAuthor[];
-  boundPosts(ids: readonly number[]): Set<number>;
-  confirmedHashes(hashes: readonly string[]): Set<string>;
-  isShownElsewhere(post: number, row: OutboxRow): boolean;
-  hasSuccessor(row: OutboxRow): boolean;
-  worstListDelay(): number;
-  knowledge(): Knowledge;
-  toCheck(): OutboxRow[];
-  paused(): string | null;
-}
-
-export function outboxReader(db: Db): OutboxReader {
+export function outboxReader(db: Db) {
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const sending = db.prepare<[], StoredRow>("SELECT * FROM outbox WHERE state = 'sending' ORDER BY id");
   const page = db.prepare<
@@ -75,23 +55,28 @@ export function outboxReader(db: Db): OutboxReader {
     due: allDueReader(db),
     ...postReader(db),
     ...boundReader(db),
+    /** Rows left in `sending` by a sender that died; only for the process that holds the sender's lock. */
     orphans: () => sending.all().map(toRow),
-    find(id) {
+    find(id: number): OutboxRow | null {
       const row = byId.get(id);
       return row ? toRow(row) : null;
     },
-    list: ({ state, batch, after: from, limit }) =>
+    list: ({ state, batch, after: from, limit }: RowFilter): OutboxRow[] =>
       page.all({ state: state ?? null, batch: batch ?? null, after: from ?? 0, limit }).map(toRow),
-    attempts: (id) => tries.all(id),
-    counts(batch) {
+    attempts: (id: number): AttemptRow[] => tries.all(id),
+    counts(batch: string | null): StateCounts {
       const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
       const found = batch === null ? count.all() : countBatch.all(batch);
       for (const { state, n } of found) counts[state] = n;
       return counts;
     },
+    /** Rows that may have left a post that nothing accounts for: on their way, ambiguous, about to be sent again, or uncertain. */
     claimants: () => open.all().map(toRow),
+    /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
     hasSuccessor: successorReader(db),
+    /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
     worstListDelay: listDelayReader(db),
+    /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
     toCheck: () => after.all().map(toRow),
     paused: () => readPause.get() ?? null,
   };
@@ -100,14 +85,15 @@ export function outboxReader(db: Db): OutboxReader {
 const TWIN_UNDER_WAY = `EXISTS (
   SELECT 1 FROM outbox t WHERE t.content_hash = o.content_hash AND t.id <> o.id AND t.state IN ('sending', 'ambiguous'))`;
 
-function successorReader(db: Db): OutboxReader['hasSuccessor'] {
+function successorReader(db: Db) {
   const exists = db
     .prepare<Pick<OutboxRow, 'board' | 'kind' | 'content_hash'>, number>(
       `SELECT EXISTS (SELECT 1 FROM outbox o
          WHERE state = 'ready' AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`,
     )
     .pluck();
-  return ({ board, kind, content_hash }) => exists.get({ board, kind, content_hash }) === 1;
+  return ({ board, kind, content_hash }: OutboxRow): boolean =>
+    exists.get({ board, kind, content_hash }) === 1;
 }
 
 /** A change that lies in the future was made by a clock that was ahead: the time it set says nothing, and counts as come. */
@@ -118,13 +104,16 @@ const DUE = '(not_before <= $at OR changed_at > $at)';
  * for its time goes before those that were never tried: behind a long import it would wait for days, and all that was posted
  * meanwhile would have to be read if it became unclear.
  */
-function dueReader(db: Db): Pick<OutboxReader, 'isOver' | 'next'> {
+function dueReader(db: Db) {
   const open = { all: openQuery(db, ''), batch: openQuery(db, 'batch = $batch AND') };
   const ready = { all: readyQueries(db, ''), batch: readyQueries(db, 'batch = $batch AND') };
   const unclear = unclearReader(db);
   return {
-    isOver: (batch) => (batch === null ? open.all.get({}) : open.batch.get({ batch })) === 0,
-    next(now, batch) {
+    /** Whether nothing more happens by itself to these rows. */
+    isOver: (batch: string | null): boolean =>
+      (batch === null ? open.all.get({}) : open.batch.get({ batch })) === 0,
+    /** The next row of the batch to send, in the order they became due, and when ambiguous rows of any batch have settled. */
+    next(now: number, batch: string | null): Next {
       const at = iso(now);
       const question = batch === null ? { at } : { at, batch };
       const { atOnce, due, later } = batch === null ? ready.all : ready.batch;
@@ -180,8 +169,8 @@ function readyQueries(db: Db, of: string) {
 /** Counting further tells nobody more. */
 const MOST_COUNTED = 1000;
 
-/** The same order as `next`, for a caller that hands out many rows at a time. */
-function allDueReader(db: Db): OutboxReader['due'] {
+/** What is due, in the order of `next` and at most `limit` rows of it; a row with the words of one under way is not. */
+function allDueReader(db: Db): (now: number, limit: number) => Due {
   type Row = { id: number; since: string };
   const select = (which: string) =>
     db.prepare<{ at: string; limit: number }, Row>(`
@@ -219,9 +208,7 @@ function allDueReader(db: Db): OutboxReader['due'] {
   };
 }
 
-function boundReader(
-  db: Db,
-): Pick<OutboxReader, 'boundPosts' | 'confirmedHashes' | 'isShownElsewhere' | 'sentAuthors'> {
+function boundReader(db: Db) {
   const isBound = db.prepare<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?').pluck();
   const confirmed = db
     .prepare<[string], string>(
@@ -243,14 +230,20 @@ function boundReader(
              WHERE post_id IS NOT NULL AND (matched IS NULL OR matched = 'exact') ORDER BY post_id DESC LIMIT 500) o
       JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id LIMIT 100`);
   return {
-    boundPosts: (ids) => new Set(ids.filter((id) => isBound.get(id) === 1)),
-    confirmedHashes: (hashes) => new Set(confirmed.all(JSON.stringify(hashes))),
-    isShownElsewhere: (post, { id, content_hash: hash }) => isShown.get({ post, hash, id }) === 1,
-    sentAuthors: () => authors.all(),
+    /** Those of the given posts that already confirm some row. */
+    boundPosts: (ids: readonly number[]): Set<number> => new Set(ids.filter((id) => isBound.get(id) === 1)),
+    /** Those of the content hashes that a confirmed row has. */
+    confirmedHashes: (hashes: readonly string[]): Set<string> =>
+      new Set(confirmed.all(JSON.stringify(hashes))),
+    /** Whether this post is shown on another row with the same words as this one. */
+    isShownElsewhere: (post: number, { id, content_hash: hash }: OutboxRow): boolean =>
+      isShown.get({ post, hash, id }) === 1,
+    /** Whom the upstream shows as the creator of our latest posts; only of those whose row is certain. */
+    sentAuthors: (): SentAuthor[] => authors.all(),
   };
 }
 
-function postReader(db: Db): Pick<OutboxReader, 'postsSince' | 'knownPosts' | 'knowledge'> {
+function postReader(db: Db) {
   const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email,
                           u.is_admin OR u.is_team AS is_team, p.created, p.first_seen_at
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
@@ -278,10 +271,14 @@ function postReader(db: Db): Pick<OutboxReader, 'postsSince' | 'knownPosts' | 'k
     )
     .pluck();
   return {
-    postsSince: ({ knownMaxId, created }) =>
+    /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
+    postsSince: ({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] =>
       since.all({ knownMaxId, created: iso(created - marginOf(knownMaxId)) }),
-    knownPosts: (ids) => new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
-    knowledge() {
+    /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
+    knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
+      new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
+    /** What is known of the upstream's posts before one is sent. */
+    knowledge(): Knowledge {
       const readAt = lastRun.get();
       const ids = [bound?.get(), isSwept.get() === 1 ? listed?.get() : null].filter(
         (id) => typeof id === 'number',

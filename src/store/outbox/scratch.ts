@@ -1,16 +1,9 @@
 import Database from 'better-sqlite3';
 
-/** A memory for large sets that spills to a private, unnamed file instead of filling the process: gone when it is closed. */
-export interface Scratch {
-  /** Remembers a value under each key, unless there is one; returns what was there before, or null. */
-  remember(
-    kind: string,
-    pairs: readonly (readonly [key: string, value: string])[],
-  ): Promise<(string | null)[]>;
-  close(): Promise<void>;
-}
+export type Scratch = ReturnType<typeof openScratch>;
 
-export function openScratch(): Scratch {
+/** A memory for large sets that spills to a private, unnamed file instead of filling the process: gone when it is closed. */
+export function openScratch() {
   // An empty name is SQLite's own temporary database: deleted from the folder as soon as it is opened.
   const db = new Database('');
   db.pragma('journal_mode = OFF');
@@ -30,9 +23,9 @@ export function openScratch(): Scratch {
     }),
   );
   return {
-    remember: async (kind, pairs) => remember(kind, pairs),
-    async close() {
-      db.close();
-    },
+    /** Remembers a value under each key, unless there is one; returns what was there before, or null. */
+    remember: (kind: string, pairs: readonly (readonly [key: string, value: string])[]) =>
+      remember(kind, pairs),
+    close: (): void => void db.close(),
   };
 }

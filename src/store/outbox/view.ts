@@ -2,27 +2,9 @@ import { existsSync } from 'node:fs';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { outboxReader } from './reads.ts';
-import { type StoredRow, toRow } from './rows.ts';
-import {
-  type AttemptRow,
-  OUTBOX_STATES,
-  type OutboxRow,
-  type OutboxState,
-  type StateCounts,
-} from './seam.ts';
+import { OUTBOX_STATES, type OutboxRow, type OutboxState, type StoredRow, toRow } from './types.ts';
 
-/** The outbox as a person looks at it, from a handle that cannot change it. */
-export interface OutboxView {
-  /** The newest rows first; `before` goes on below that row. */
-  newest(filter: NewestFilter): Promise<OutboxRow[]>;
-  find(id: number): Promise<OutboxRow | null>;
-  attempts(id: number): Promise<AttemptRow[]>;
-  counts(batch: string | null): Promise<StateCounts>;
-  paused(): Promise<string | null>;
-  /** Posts of the mirror by id, with the row that each of them confirms. */
-  posts(ids: readonly number[]): Promise<ViewedPost[]>;
-  close(): Promise<void>;
-}
+export type OutboxView = NonNullable<ReturnType<typeof openOutboxView>>;
 
 export interface NewestFilter {
   state: OutboxState | null;
@@ -44,8 +26,8 @@ export interface ViewedPost {
   confirms: number | null;
 }
 
-/** Null where there is no file yet. */
-export function openOutboxView(options: OpenOptions): OutboxView | null {
+/** The outbox as a person looks at it, from a handle that cannot change it; null where there is no file yet. */
+export function openOutboxView(options: OpenOptions) {
   if (!existsSync(options.path)) return null;
   const db = openMirrorReadOnly(options);
   const reads = outboxReader(db);
@@ -56,16 +38,17 @@ export function openOutboxView(options: OpenOptions): OutboxView | null {
       FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id
       LEFT JOIN outbox o ON o.post_id = p.id
      WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.id`);
+  const { find, attempts, counts, paused } = reads;
   return {
-    newest: async (filter) => newest(filter),
-    find: async (id) => reads.find(id),
-    attempts: async (id) => reads.attempts(id),
-    counts: async (batch) => reads.counts(batch),
-    paused: async () => reads.paused(),
-    posts: async (ids) => posts.all(JSON.stringify(ids)),
-    async close() {
-      db.close();
-    },
+    find,
+    attempts,
+    counts,
+    paused,
+    /** The newest rows first; `before` goes on below that row. */
+    newest,
+    /** Posts of the mirror by id, with the row that each of them confirms. */
+    posts: (ids: readonly number[]) => posts.all(JSON.stringify(ids)),
+    close: (): void => void db.close(),
   };
 }
 

@@ -1,35 +1,24 @@
 import type { Db, OpenOptions } from '../db.ts';
 import { suppressedPerson, suppressionList } from '../erasure/list.ts';
 import type { OutboxReader } from './reads.ts';
-import { type StoredRow, toRow } from './rows.ts';
-import type {
-  Acceptance,
-  AttemptEnd,
-  Claim,
-  NewRow,
-  OutboxRow,
-  Refusal,
-  RowChange,
-  SweepCheck,
-  Transition,
-} from './seam.ts';
+import {
+  type Acceptance,
+  type AttemptEnd,
+  type Claim,
+  type NewRow,
+  type OutboxRow,
+  type Refusal,
+  type RowChange,
+  type StoredRow,
+  type SweepCheck,
+  type Transition,
+  toRow,
+} from './types.ts';
+
+export type OutboxWriter = ReturnType<typeof outboxWriter>;
 
 /** The writing half of the outbox: each function is the inside of one transaction. */
-export interface OutboxWriter {
-  accept(rows: readonly NewRow[], at: string): Acceptance[];
-  move(id: number, transition: Transition, change: RowChange): OutboxRow | null;
-  refusal(id: number, now: number): Refusal | null;
-  claim(claim: Claim): OutboxRow | Refusal;
-  endAttempt(end: AttemptEnd): OutboxRow | null;
-  checked(check: SweepCheck): void;
-  setPaused(reason: string | null): void;
-}
-
-export function outboxWriter(
-  db: Db,
-  options: OpenOptions,
-  { knowledge }: Pick<OutboxReader, 'knowledge'>,
-): OutboxWriter {
+export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<OutboxReader, 'knowledge'>) {
   const suppressed = suppressionList(db, options);
   // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
   const insert = db.prepare(`
@@ -114,15 +103,17 @@ export function outboxWriter(
   };
 
   return {
-    accept(rows, at) {
+    /** Takes none where one of them is for a person who was erased. */
+    accept(rows: readonly NewRow[], at: string): Acceptance[] {
       const list = suppressed();
       if (list && rows.some(({ email }) => email !== null && list.hashOf(email) !== undefined))
         throw suppressedPerson();
       return rows.map((row) => acceptOne(row, at));
     },
     move,
-    refusal: (id, now) => refused(byId.get(id), ['ready'], iso(now)),
-    claim({ id, transition, now, deadline, listedMaxId }) {
+    /** Why `claim` would be refused now; null when it would not. */
+    refusal: (id: number, now: number): Refusal | null => refused(byId.get(id), ['ready'], iso(now)),
+    claim({ id, transition, now, deadline, listedMaxId }: Claim): OutboxRow | Refusal {
       const old = byId.get(id);
       const at = iso(now);
       const refusal = refused(old, transition.from, at);
@@ -131,7 +122,16 @@ export function outboxWriter(
       begin.run(id, old.attempts + 1, at, iso(deadline));
       return toRow(byId.get(id) ?? old);
     },
-    endAttempt({ id, n, outcome, httpStatus, error, isVoid, transition, change }) {
+    endAttempt({
+      id,
+      n,
+      outcome,
+      httpStatus,
+      error,
+      isVoid,
+      transition,
+      change,
+    }: AttemptEnd): OutboxRow | null {
       const row = move(id, transition, change);
       if (row && isVoid) {
         takeBack.run(id);
@@ -139,11 +139,11 @@ export function outboxWriter(
       } else if (row) finish.run(iso(change.now), outcome, httpStatus, change.postId ?? null, error, id, n);
       return row;
     },
-    checked({ id, now, counts, duplicate, candidates }) {
+    checked({ id, now, counts, duplicate, candidates }: SweepCheck): void {
       const shown = candidates === null ? null : JSON.stringify(candidates);
       check.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown });
     },
-    setPaused: (reason) => (reason === null ? resume.run() : pause.run(reason)),
+    setPaused: (reason: string | null): void => void (reason === null ? resume.run() : pause.run(reason)),
   };
 }
 

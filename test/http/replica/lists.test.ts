@@ -8,7 +8,7 @@ import { createClient } from '../../../src/api/client.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Comment, Post } from '../../../src/contract/decode.ts';
-import { openSqliteStore } from '../../../src/store/mirror/sqlite.ts';
+import { openMirrorStore } from '../../../src/store/mirror/store.ts';
 import { openReplicaReads, type Place } from '../../../src/store/replica.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
 import * as wire from '../../contract/wire.ts';
@@ -28,7 +28,7 @@ async function withMirror(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-lists-'));
   const path = join(folder, 'mirror.db');
-  const store = openSqliteStore({ path, upstream: UPSTREAM, holder: 'test' });
+  const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   const reads = openReplicaReads({ path, upstream: UPSTREAM });
   let at = 0;
   try {
@@ -154,7 +154,7 @@ describe('the lists from the mirror', () => {
       auth: { kind: 'query', parameter: 'token' },
       token: () => new Secret('x'),
     });
-    const store = openSqliteStore(place);
+    const store = openMirrorStore(place);
     const { signal } = new AbortController();
     for (const resource of ['posts', 'comments'] as const)
       await syncOnce(

@@ -1,4 +1,4 @@
-import type { OutboxState } from '../../../store/outbox/seam.ts';
+import type { OutboxState } from '../../../store/outbox/types.ts';
 import type { Committed } from '../../dashboard/imports-shapes.ts';
 import { withQuery } from '../api.ts';
 import { type Child, h } from '../dom.ts';

@@ -1,4 +1,4 @@
-import type { OutboxRow } from '../../../store/outbox/seam.ts';
+import type { OutboxRow } from '../../../store/outbox/types.ts';
 import type { ViewedPost } from '../../../store/outbox/view.ts';
 import { type Child, h } from '../dom.ts';
 import { time } from '../format.ts';

@@ -1,4 +1,4 @@
-import type { OutboxState } from '../../../store/outbox/seam.ts';
+import type { OutboxState } from '../../../store/outbox/types.ts';
 import type { ViewedPost } from '../../../store/outbox/view.ts';
 import type { Decision, OutboxDetail } from '../../dashboard/outbox.ts';
 import { ask } from '../api.ts';

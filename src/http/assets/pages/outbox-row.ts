@@ -1,4 +1,4 @@
-import type { AttemptRow } from '../../../store/outbox/seam.ts';
+import type { AttemptRow } from '../../../store/outbox/types.ts';
 import type { ViewedPost } from '../../../store/outbox/view.ts';
 import type { OutboxDetail } from '../../dashboard/outbox.ts';
 import { ask, withQuery } from '../api.ts';

@@ -1,4 +1,4 @@
-import type { OutboxState } from '../../../store/outbox/seam.ts';
+import type { OutboxState } from '../../../store/outbox/types.ts';
 import { h } from '../dom.ts';
 
 interface Words {

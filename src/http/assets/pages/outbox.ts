@@ -1,4 +1,4 @@
-import type { OutboxState } from '../../../store/outbox/seam.ts';
+import type { OutboxState } from '../../../store/outbox/types.ts';
 import type { ListedRow, OutboxPage } from '../../dashboard/outbox.ts';
 import { ask, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../store/mirror/seam.ts';
+import type { RunRow } from '../../../store/mirror/types.ts';
 import type { SyncState } from '../../dashboard/sync.ts';
 import { h } from '../dom.ts';
 import { ago, lasted, number } from '../format.ts';

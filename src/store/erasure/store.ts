@@ -1,7 +1,7 @@
 import { emailKey } from '../../base/email.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { takeLock } from '../lock.ts';
-import type { SqliteStoreOptions } from '../mirror/sqlite.ts';
+import type { StoreOptions } from '../mirror/store.ts';
 import { openMirror } from '../open.ts';
 import { senderLockPath } from '../outbox/sender-lock.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
@@ -10,30 +10,53 @@ import { expiry } from './expire.ts';
 import { keyCheckOf, keyFileOf, readKey, readOrMakeKey } from './key.ts';
 import { personEraser } from './person.ts';
 import { rowErasers } from './rows.ts';
-import type { ErasureStore, Suppressed } from './seam.ts';
+import type { Expired, Person, RetireWalk, Step, Suppressed, Walk } from './types.ts';
 
-/** Erasing in the mirror's file, over a connection of its own: every other one notices that something was written behind its back. */
-export function openSqliteErasure(options: SqliteStoreOptions): ErasureStore {
+export type ErasureStore = ReturnType<typeof openErasureStore>;
+
+/**
+ * What erasing means here, whole:
+ *
+ * A person is every user of the mirror with the address, in any spelling. Erased are that user's address, name, alias and
+ * undocumented fields, and the title, text, link and undocumented fields of each post and comment of theirs: in the tables, in the
+ * history, in the short forms beside comments, in the full-text index, in the quarantine and in the outbox. Ids, authorship, boards,
+ * states, votes and times stay, so that counts and references hold. The address itself is taken out of what anybody else wrote; a
+ * name in somebody else's text stays, because nobody can tell whose it is.
+ *
+ * From then on a keyed hash of the address and the user's number keep later pages from bringing any of it back.
+ *
+ * Over a connection of its own: every other one notices that something was written behind its back.
+ */
+export function openErasureStore(options: StoreOptions) {
   const db = openMirror(options);
-  // Whoever was told that they are erased stays so after a power cut.
+  // A person who was told that they are erased stays so after a power cut.
   db.pragma('synchronous = FULL');
-  const wholly = <T>(work: () => T): Promise<T> => Promise.resolve(db.transaction(work).immediate());
+  const commit = <T>(work: () => T): T => db.transaction(work).immediate();
   const eraseStep = personEraser(db);
   const { expire, retire } = expiry(db);
   const list = suppressing(db, options);
   return {
-    suppress: async (email, now) => await wholly(() => list.suppress(emailKey(email), iso(now))),
-    lift: async (email) => await wholly(() => list.lift(emailKey(email))),
-    newKey: async () => await wholly(list.newKey),
-    erase: async (person, walk, now) =>
-      await wholly(() => noting(db, eraseStep(person, walk ?? { place: 0, after: -1 }, iso(now)))),
-    eraseOrphans: async (ids, now) => await wholly(() => eraseOrphans(db, options, ids, iso(now))),
-    expire: async (before, now) => await wholly(() => noting(db, expire(iso(before), iso(now)))),
-    retire: async (walk, now) => await wholly(() => retire(walk, iso(now))),
-    isUnclean: async () => db.prepare("SELECT 1 FROM meta WHERE key = 'unclean'").get() !== undefined,
-    async close() {
-      db.close();
-    },
+    /** Puts an address on the list and erases the users who have it; from here on no page brings them back. */
+    suppress: (email: string, now: number): Suppressed =>
+      commit(() => list.suppress(emailKey(email), iso(now))),
+    /** Takes an address off the list; false when it was not on it. */
+    lift: (email: string): boolean => commit(() => list.lift(emailKey(email))),
+    /** Forgets the hashes, for when their key is lost; returns how many. People known by number stay on the list. */
+    newKey: (): number => commit(list.newKey),
+    /** The next piece of what is left of a person; start with null. */
+    erase: (person: Person, walk: Walk | null, now: number): Step =>
+      commit(() => noting(db, eraseStep(person, walk ?? { place: 0, after: -1 }, iso(now)))),
+    /** Erases those of the person's rows in `sending` that a dead sender left behind; none while a sender lives. Returns how many. */
+    eraseOrphans: (ids: readonly number[], now: number): number =>
+      commit(() => eraseOrphans(db, options, ids, iso(now))),
+    /** Erases some of the rows that were deleted before the given moment; true while there may be more. */
+    expire: (before: number, now: number): { counts: Expired; more: boolean } =>
+      commit(() => noting(db, expire(iso(before), iso(now)))),
+    /** The next piece of looking for authors of whom nothing is left; start with null, which is also where it ends. */
+    retire: (walk: RetireWalk | null, now: number) => commit(() => retire(walk, iso(now))),
+    /** Whether something was erased of which copies may still lie in unused parts of the file. */
+    isUnclean: (): boolean => db.prepare("SELECT 1 FROM meta WHERE key = 'unclean'").get() !== undefined,
+    close: (): void => void db.close(),
   };
 }
 
@@ -100,7 +123,7 @@ function suppressing(db: Db, options: OpenOptions) {
 }
 
 /** Whoever gets the sender's lock knows that nobody sends: what still says so was left behind. */
-function eraseOrphans(db: Db, options: SqliteStoreOptions, ids: readonly number[], at: string): number {
+function eraseOrphans(db: Db, options: StoreOptions, ids: readonly number[], at: string): number {
   const lock = takeLock(senderLockPath(options.path), `${options.holder}, since ${at}`);
   if (!lock.ok) return 0;
   try {

@@ -4,35 +4,38 @@ import { isBusy, takeLock } from '../lock.ts';
 import { openMirror, openMirrorReadOnly } from '../open.ts';
 import { factsIndex } from './facts-index.ts';
 import { passes } from './passes.ts';
-import type { Key, KeyFamily, MirrorStatus, MirrorStore } from './seam.ts';
 import { readStatus } from './status.ts';
+import type { Busy, Key, KeyFamily, Lock, MirrorStatus } from './types.ts';
 
-export interface SqliteStoreOptions extends OpenOptions {
-  /** Said to whoever finds a lock taken: `process 4711 (sync)`. */
+export interface StoreOptions extends OpenOptions {
+  /** Said to another process that finds a lock taken: `process 4711 (sync)`. */
   holder: string;
 }
 
-/** The mirror in one SQLite file. Its work is synchronous; the promises are for the seam's sake. */
-export function openSqliteStore(options: SqliteStoreOptions): MirrorStore {
+export type MirrorStore = ReturnType<typeof openMirrorStore>;
+
+/** The mirror in one SQLite file: coarse operations, each a transaction of its own. */
+export function openMirrorStore(options: StoreOptions) {
   const db = openMirror(options);
   const makeFacts = factsIndex(db);
-  const work = passes(db, options);
+  const { text, ...work } = passes(db, options);
   return {
-    lock: async (resource) =>
+    ...work,
+    /** Keeps every other process off this resource until released; the operating system releases it if we die. */
+    lock: (resource: Resource): Lock | Busy =>
       takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),
-    beginPass: async (start) => work.begin(start),
-    applyPage: async (page) => work.apply(page),
-    toReread: async (pass) => work.toReread(pass),
-    finishPass: async (end) => work.finish(end),
-    async index() {
-      if (work.text.step()) return true;
+    /** Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. */
+    index(): boolean {
+      if (text.step()) return true;
       makeFacts();
       return false;
     },
-    learnedOf: async (resource) => readLearned(db, resource),
-    newestKey: async (resource, by) => newestKey(db, resource, by),
-    status: async () => readStatus(db, options),
-    async close() {
+    /** What earlier passes learned about a list, as src/sync left it. */
+    learnedOf: (resource: Resource) => readLearned(db, resource),
+    /** Newest live row by the given key, for the high-water mark of a head pass. */
+    newestKey: (resource: Resource, by: KeyFamily) => newestKey(db, resource, by),
+    status: () => readStatus(db, options),
+    close(): void {
       optimize(db);
       db.close();
     },

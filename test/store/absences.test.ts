@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Absence, MirrorStore, PassEnd, PassSummary } from '../../../src/store/mirror/seam.ts';
-import { aComment, aPost, iso, posts, range } from '../rows.ts';
-import { apply, begin, between, finish, gaps, oneSweep, PROOF, sweep } from '../steps.ts';
-import type { Reader } from './mirror.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import type { Absence, PassEnd, PassSummary } from '../../src/store/mirror/types.ts';
+import { liveIds, story } from './mirror.ts';
+import { aComment, aPost, iso, posts, range } from './rows.ts';
+import { apply, begin, between, finish, gaps, oneSweep, PROOF, sweep } from './steps.ts';
 
 const INSIDE = gaps([between(1, 3)]);
 const ONE_SIDED = gaps([between(1, 3)], false);
@@ -29,7 +30,7 @@ async function begun({ store }: { store: MirrorStore }): Promise<void> {
 }
 
 /** Rows that the upstream no longer shows, where the order of its list proves it. */
-export function absences(story: Story): void {
+describe('evidence of absence', () => {
   story('a row is deleted by three reads in two sweeps with a neighbour on each side', async (mirror) => {
     const { store, read } = mirror;
     await begun(mirror);
@@ -193,11 +194,7 @@ export function absences(story: Story): void {
     });
     assert.deepEqual(liveIds(read), range(1, 2));
   });
-}
-
-export function liveIds(read: Reader): number[] {
-  return read.table('live_posts').map((row) => row.id as number);
-}
+});
 
 async function suspectsOf(store: MirrorStore): Promise<number | undefined> {
   const { resources } = await store.status();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Lock, MirrorStore } from '../../../src/store/mirror/seam.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import type { Lock } from '../../src/store/mirror/types.ts';
+import { story } from './mirror.ts';
 
-export function locks(story: Story): void {
+describe('locks', () => {
   story('one pass at a time over a resource, and the second is told who holds it', async (mirror) => {
     const lock = await taken(mirror.store);
     const other = mirror.another();
@@ -58,7 +60,7 @@ export function locks(story: Story): void {
       await holder.kill();
     }
   });
-}
+});
 
 async function taken(store: MirrorStore): Promise<Lock> {
   const lock = await store.lock('posts');

@@ -1,31 +1,6 @@
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 
-/**
- * The one door to the store: coarse operations, each a transaction of its own, all returning promises, so that another
- * database can stand behind it. Every implementation passes test/store/conformance.ts.
- */
-export interface MirrorStore {
-  /** Keeps every other process off this resource until released; the operating system releases it if we die. */
-  lock(resource: Resource): Promise<Lock | Busy>;
-  /** Starts a pass, or resumes the interrupted sweep of this resource. */
-  beginPass(start: PassStart): Promise<Pass>;
-  /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
-  applyPage(page: PageWrite): Promise<PageResult>;
-  /** Rows whose places this sweep should read again, and how many rows of the list are missing at all. */
-  toReread(pass: Pass): Promise<{ total: number; candidates: Candidate[] }>;
-  /** Concludes a pass: deletes rows with enough evidence against them, or holds them; writes the summary. */
-  finishPass(end: PassEnd): Promise<PassSummary>;
-  /** Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. */
-  index(): Promise<boolean>;
-  /** What earlier passes learned about a list, as src/sync left it. */
-  learnedOf(resource: Resource): Promise<string | null>;
-  /** Newest live row by the given key, for the high-water mark of a head pass. */
-  newestKey(resource: Resource, by: KeyFamily): Promise<Key | null>;
-  status(): Promise<MirrorStatus>;
-  close(): Promise<void>;
-}
-
 export interface Lock {
   ok: true;
   release(): void;

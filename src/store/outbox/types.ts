@@ -1,68 +1,3 @@
-import type { Busy, Lock } from '../mirror/seam.ts';
-
-/** The outbox as flows see it: every method is one transaction that has reached the disk when its promise resolves. */
-export interface OutboxStore {
-  /**
-   * Takes rows in; each is either accepted, already there, or in conflict with a row of the same key and other content. Rejects, and
-   * takes none, where one of them is for a person who was erased.
-   */
-  accept(rows: readonly NewRow[], now: number): Promise<Acceptance[]>;
-  /** One transition of the state machine; null when the row is in no state that it starts from, or its post confirms another row. */
-  move(id: number, transition: Transition, change: RowChange): Promise<OutboxRow | null>;
-  /** The row goes out: state, attempt, deadline and baseline stand on disk before this resolves. */
-  claim(claim: Claim): Promise<OutboxRow | Refusal>;
-  /** Why `claim` would be refused now; null when it would not. */
-  refusal(id: number, now: number): Promise<Refusal | null>;
-  /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
-  endAttempt(end: AttemptEnd): Promise<OutboxRow | null>;
-  /** Rows left in `sending` by a sender that died; only for whoever holds the sender's lock. */
-  orphans(): Promise<OutboxRow[]>;
-  /** Whether nothing more happens by itself to these rows. */
-  isOver(batch: string | null): Promise<boolean>;
-  /** The next row of the batch to send, in the order they became due, and when ambiguous rows of any batch have settled. */
-  next(now: number, batch: string | null): Promise<Next>;
-  /** What is due now, in the order of `next` and at most `limit` rows of it; a row with the words of one under way is not. */
-  due(now: number, limit: number): Promise<Due>;
-  find(id: number): Promise<OutboxRow | null>;
-  list(filter: RowFilter): Promise<OutboxRow[]>;
-  attempts(id: number): Promise<AttemptRow[]>;
-  counts(batch: string | null): Promise<StateCounts>;
-  /** Rows that may have left a post of which nobody knows: on their way, ambiguous, about to be sent again, or uncertain. */
-  claimants(): Promise<OutboxRow[]>;
-  /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
-  postsSince(window: { knownMaxId: number | null; created: number }): Promise<MirroredPost[]>;
-  /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
-  knownPosts(ids: readonly number[]): Promise<Map<number, KnownPost>>;
-  /** Whom the upstream shows as the creator of our latest posts; only of those whose row is certain. */
-  sentAuthors(): Promise<SentAuthor[]>;
-  /** Those of the given posts that already confirm some row. */
-  boundPosts(ids: readonly number[]): Promise<Set<number>>;
-  /** Those of the content hashes that a confirmed row has. */
-  confirmedHashes(hashes: readonly string[]): Promise<Set<string>>;
-  /** Whether this post is shown on another row with the same words as this one. */
-  isShownElsewhere(post: number, row: OutboxRow): Promise<boolean>;
-  /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
-  hasSuccessor(row: OutboxRow): Promise<boolean>;
-  /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
-  worstListDelay(): Promise<number>;
-  /** What is known of the upstream's posts before one is sent. */
-  knowledge(): Promise<Knowledge>;
-  /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
-  toCheck(): Promise<OutboxRow[]>;
-  checked(check: SweepCheck): Promise<void>;
-  /** Keeps every other process from sending; the operating system releases it if we die. */
-  lockSender(): Promise<Lock | Busy>;
-  /** The same for a process that stays: where another one sends, it stands first in line until it gets the lock or is closed. */
-  lockSenderFirst(): Promise<Lock | Busy>;
-  /** Whether a process that stays waits for the lock: whoever sends for a while leaves it to that one. */
-  isSenderWanted(): Promise<boolean>;
-  paused(): Promise<string | null>;
-  setPaused(reason: string | null): Promise<void>;
-  /** Changes whenever another connection wrote to the file. */
-  dataVersion(): Promise<number>;
-  close(): Promise<void>;
-}
-
 export const OUTBOX_STATES = [
   'ready',
   'sending',
@@ -263,4 +198,20 @@ export interface Knowledge {
   maxId: number | null;
   /** When the last complete pass over the posts began. */
   readAt: number | null;
+}
+
+/** A row as SQLite holds it. */
+export interface StoredRow extends Omit<OutboxRow, 'baseline' | 'candidates' | 'was_ambiguous'> {
+  baseline: string;
+  candidates: string;
+  was_ambiguous: number;
+}
+
+export function toRow({ baseline, candidates, was_ambiguous, ...row }: StoredRow): OutboxRow {
+  return {
+    ...row,
+    baseline: JSON.parse(baseline) as number[],
+    candidates: JSON.parse(candidates) as number[],
+    was_ambiguous: was_ambiguous === 1,
+  };
 }

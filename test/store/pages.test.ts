@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { aComment, aPost, iso, posts } from '../rows.ts';
-import { apply, begin, finish, sweep } from '../steps.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import { story } from './mirror.ts';
+import { aComment, aPost, iso, posts } from './rows.ts';
+import { apply, begin, finish, sweep } from './steps.ts';
 
 /** A time the contract would not let through: no store can keep a row without a moment of creation. */
 const UNSTORABLE = { created: 'no time at all' };
 
-export function pages(story: Story): void {
+describe('pages', () => {
   story('a row is kept with every field it came with', async ({ store, read }) => {
     await sweep(store, 'posts', [aPost(42, { mood: 'grim', flags: [1, { b: 2, a: 1 }] })], 1);
     const [row] = read.table('posts');
@@ -63,7 +64,7 @@ export function pages(story: Story): void {
     const reject = { id: 9, reason: 'broken', body: '{}' };
     const page = [aPost(1, { title: 'Changed' }), aPost(2, { board: { id: 5, name: 'New', url: '/b/new' } })];
     const bad = { ...aPost(3), ...UNSTORABLE };
-    await assert.rejects(
+    assert.throws(() =>
       apply(store, pass, [...page, bad], 2, { rejects: [reject], state: 'after the second' }),
     );
 
@@ -85,7 +86,7 @@ export function pages(story: Story): void {
 
   story('a page that failed can be written again', async ({ store, read }) => {
     const pass = await begin(store, 'comments', 0);
-    await assert.rejects(apply(store, pass, [aComment(1), { ...aComment(2), ...UNSTORABLE }], 1));
+    assert.throws(() => apply(store, pass, [aComment(1), { ...aComment(2), ...UNSTORABLE }], 1));
     const { counts } = await apply(store, pass, [aComment(1), aComment(2)], 2);
     assert.equal(counts.inserted, 2);
     assert.equal(read.table('comments').length, 2);
@@ -168,4 +169,4 @@ export function pages(story: Story): void {
     );
     assert.equal(unchanged, 2);
   });
-}
+});

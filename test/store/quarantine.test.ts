@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { iso, posts } from '../rows.ts';
-import { apply, begin, finish } from '../steps.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import { story } from './mirror.ts';
+import { iso, posts } from './rows.ts';
+import { apply, begin, finish } from './steps.ts';
 
 const BROKEN = { id: 5, reason: 'title is missing', body: '{"id":5}' };
 const NAMELESS = { id: null, reason: 'the value is not an object', body: '17' };
 
 /** Rows that came and could not be read. */
-export function quarantine(story: Story): void {
+describe('quarantine', () => {
   story('a row that cannot be read is set aside with its reason', async ({ store, read }) => {
     const pass = await begin(store, 'posts', 1);
     const { counts } = await apply(store, pass, posts(1), 1, { rejects: [BROKEN, NAMELESS] });
@@ -75,4 +76,4 @@ export function quarantine(story: Story): void {
     await finish(store, await begin(store, 'posts', 4), 4);
     assert.equal(read.table('quarantine').length, 0);
   });
-}
+});

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
+import { describe } from 'node:test';
 import fc from 'fast-check';
-import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
-import { wellFormedText } from '../../contract/wire.ts';
-import { aPost, range } from '../rows.ts';
-import { apply, begin, between, finish, gaps, PROOF, sweep } from '../steps.ts';
-import type { Story } from './story.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { wellFormedText } from '../contract/wire.ts';
+import { story } from './mirror.ts';
+import { aPost, range } from './rows.ts';
+import { apply, begin, between, finish, gaps, PROOF, sweep } from './steps.ts';
 
 const titled = (id: number, title: string, content = 'text') => aPost(id, { title, content });
 
-export function text(story: Story): void {
+describe('the text index', () => {
   story('an index made after the first sweep finds titles and contents', async ({ store, read }) => {
     await sweep(store, 'posts', [titled(1, 'Dark mode'), titled(2, 'Héllo', 'a DARK night')], 1);
     assert.deepEqual(read.search('dark'), []);
@@ -117,7 +118,7 @@ export function text(story: Story): void {
     });
     await fc.assert(rewritten, { numRuns: 50 });
   });
-}
+});
 
 const rest = (last: number) => range(2, last).map((id) => titled(id, `number${id}`));
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { MirrorStore } from '../../../src/store/mirror/seam.ts';
-import { aPost, posts, range } from '../rows.ts';
-import { apply, begin, finish, oneSweep, PROOF, sweep, THREE_SWEEPS, unorderedSweep } from '../steps.ts';
-import { liveIds } from './absences.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { liveIds, story } from './mirror.ts';
+import { aPost, posts, range } from './rows.ts';
+import { apply, begin, finish, oneSweep, PROOF, sweep, THREE_SWEEPS, unorderedSweep } from './steps.ts';
 
 /** The mass-delete guard, and rows of lists whose order proves nothing. */
-export function massDeletes(story: Story): void {
+describe('mass deletions', () => {
   story('twenty deletions at once are done, twenty-one are held', async ({ store, read }) => {
     await sweep(store, 'posts', posts(...range(1, 100)), 1);
     const one = await sweep(store, 'posts', posts(...range(1, 79)), 2);
@@ -138,7 +138,7 @@ export function massDeletes(story: Story): void {
     }
     assert.deepEqual(liveIds(mirror.read), [1, 3, 4]);
   });
-}
+});
 
 async function heldIn(store: MirrorStore): Promise<number | undefined> {
   const { resources } = await store.status();

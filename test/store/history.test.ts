@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { aComment, aPost, iso, minute } from '../rows.ts';
-import { sweep } from '../steps.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import { story } from './mirror.ts';
+import { aComment, aPost, iso, minute } from './rows.ts';
+import { sweep } from './steps.ts';
 
 const status = (id: number) => ({ id, name: `Status ${id}`, color: '#000000' });
 const board = (id: number) => ({ id, name: `Board ${id}`, url: `/b/board-${id}` });
@@ -49,7 +50,7 @@ const COMMENT_HISTORY = [
   ['x', 3, 1, 1, '"done"', 0, iso(7)],
 ] as const;
 
-export function history(story: Story): void {
+describe('history', () => {
   story('every observed change of a post is kept with its moment', async ({ store, read }) => {
     for (const [at, look] of POST_STORY)
       await sweep(store, 'posts', [aPost(2), ...(look ? [aPost(1, look)] : [])], at);
@@ -101,7 +102,7 @@ export function history(story: Story): void {
       titles.map((title, i) => [title, contents[i], i]),
     );
   });
-}
+});
 
 function inColumns(rows: Record<string, unknown>[], columns: readonly unknown[]): unknown[][] {
   return rows.map((row) => columns.map((column) => row[String(column)]));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { aPost, iso, posts, range } from '../rows.ts';
-import { apply, begin, finish, sweep } from '../steps.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import { story } from './mirror.ts';
+import { aPost, iso, posts, range } from './rows.ts';
+import { apply, begin, finish, sweep } from './steps.ts';
 
-export function checkpoints(story: Story): void {
+describe('checkpoints', () => {
   story('a sweep that was killed goes on from its last page, with its counts', async (mirror) => {
     const pass = await begin(mirror.store, 'posts', 1);
     assert.deepEqual([pass.state, pass.resumed, pass.startedAt], [null, 0, iso(1)]);
@@ -135,4 +136,4 @@ export function checkpoints(story: Story): void {
       assert.equal(await mirror.store.learnedOf('comments'), null);
     },
   );
-}
+});

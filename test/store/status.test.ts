@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { aComment, aPost, iso, posts, range } from '../rows.ts';
-import { apply, begin, finish, sweep } from '../steps.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import { story } from './mirror.ts';
+import { aComment, aPost, iso, posts, range } from './rows.ts';
+import { apply, begin, finish, sweep } from './steps.ts';
 
-export function status(story: Story): void {
+describe('status', () => {
   story('an empty mirror has nothing to tell but whose it is', async ({ store, upstream }) => {
     const nothing = {
       live: 0,
@@ -104,4 +105,4 @@ export function status(story: Story): void {
     assert.deepEqual(await store.newestKey('posts', 'created'), { created: recent, id: 2 });
     assert.equal(await store.newestKey('comments', 'created'), null);
   });
-}
+});

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import * as wire from '../../contract/wire.ts';
-import { aComment, aPost, iso } from '../rows.ts';
-import { apply, begin, sweep } from '../steps.ts';
-import type { Story } from './story.ts';
+import { describe } from 'node:test';
+import * as wire from '../contract/wire.ts';
+import { story } from './mirror.ts';
+import { aComment, aPost, iso } from './rows.ts';
+import { apply, begin, sweep } from './steps.ts';
 
 const named = (name: string) => ({ creator: { ...wire.user, name } });
 
 /** Users, boards, statuses and short forms of posts, which come only inside other rows. */
-export function carried(story: Story): void {
+describe('what rows carry', () => {
   story('what rows carry is kept once, with what was not documented', async ({ store, read }) => {
     const board = { id: 1, name: 'Ideas', url: 'https://x.test/b/ideas/?tab=new', icon: 'bulb' };
     await sweep(store, 'posts', [aPost(1, { board }), aPost(2, { board, ...named('Ada King') })], 1);
@@ -160,7 +161,7 @@ export function carried(story: Story): void {
     const pass = await begin(store, 'posts', 0);
     for (const at of [1, 2]) await apply(store, pass, [aPost(1, named('old'))], at);
     const page = [aPost(1, named('new')), { ...aPost(2, named('new')), created: 'no time at all' }];
-    for (const at of [3, 4]) await assert.rejects(apply(store, pass, page, at));
+    for (const at of [3, 4]) assert.throws(() => apply(store, pass, page, at));
     assert.equal(read.table('users')[0]?.name, 'old');
     await apply(store, pass, [aPost(1, named('new'))], 5);
     assert.equal(read.table('users')[0]?.name, 'new');
@@ -194,4 +195,4 @@ export function carried(story: Story): void {
     );
     assert.equal(read.table('posts').length, 1);
   });
-}
+});

@@ -1,0 +1,98 @@
+import { messageOf } from '../../base/errors.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import type { StoreOptions } from '../mirror/store.ts';
+import { openClaimLog } from '../older-copy.ts';
+import { openMirror } from '../open.ts';
+import { outboxReader } from './reads.ts';
+import { senderLock } from './sender-lock.ts';
+import type {
+  Acceptance,
+  AttemptEnd,
+  Claim,
+  NewRow,
+  OutboxRow,
+  Refusal,
+  RowChange,
+  SweepCheck,
+  Transition,
+} from './types.ts';
+import { outboxWriter } from './writes.ts';
+
+export type OutboxStore = ReturnType<typeof openOutboxStore>;
+
+/**
+ * The outbox in the mirror's file, over a connection of its own: a commit here is a promise to somebody, so every one of these calls
+ * is one transaction that has reached the disk before it returns, while a lost page of the mirror is only read again.
+ */
+export function openOutboxStore(options: StoreOptions) {
+  const db = openDurably(options);
+  const reads = outboxReader(db);
+  const writes = outboxWriter(db, options, reads);
+  const sender = senderLock(options);
+  const log = openClaimLog(db, options);
+  const commit = <T>(work: () => T): T => db.transaction(work).immediate();
+  return {
+    ...reads,
+    /** Takes rows in; each is accepted, already there, or in conflict with a row of the same key and other content. */
+    accept: (rows: readonly NewRow[], now: number): Acceptance[] =>
+      commit(() => {
+        const taken = writes.accept(rows, new Date(now).toISOString());
+        log.checkAccepted(rows, taken, now);
+        return taken;
+      }),
+    /** One transition of the state machine; null when the row is in no state that it starts from, or its post confirms another row. */
+    move: (id: number, transition: Transition, change: RowChange): OutboxRow | null =>
+      commit(() => writes.move(id, transition, change)),
+    /** The row goes out: state, attempt, deadline and baseline stand on disk before this returns. */
+    claim(request: Claim): OutboxRow | Refusal {
+      const claimed = commit(() => {
+        if (!log.isNewest()) return { refused: 'gone' as const };
+        const row = writes.claim(request);
+        return 'refused' in row ? row : { row, head: log.advance() };
+      });
+      if ('refused' in claimed) return claimed;
+      const { row, head } = claimed;
+      try {
+        log.record(head, row.source_key);
+      } catch (error) {
+        // Not recorded means not sent: the row goes back, as if it had not been claimed.
+        commit(() => writes.endAttempt(notSent(row, request.now, messageOf(error))));
+        throw error;
+      }
+      return row;
+    },
+    refusal: writes.refusal,
+    /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
+    endAttempt: (end: AttemptEnd): OutboxRow | null => commit(() => writes.endAttempt(end)),
+    checked: (check: SweepCheck): void => commit(() => writes.checked(check)),
+    setPaused: (reason: string | null): void => commit(() => writes.setPaused(reason)),
+    /** Changes whenever another connection wrote to the file. */
+    dataVersion: () => db.pragma('data_version', { simple: true }) as number,
+    /** Keeps every other process from sending; the operating system releases it if we die. */
+    lockSender: sender.take,
+    /** The same for a process that stays: where another one sends, it stands first in line until it gets the lock or is closed. */
+    lockSenderFirst: sender.takeFirst,
+    /** Whether a process that stays waits for the lock: a command that sends for a while leaves it to that one. */
+    isSenderWanted: sender.isWanted,
+    close(): void {
+      sender.leave();
+      log.close();
+      db.close();
+    },
+  };
+}
+
+function notSent({ id, attempts }: OutboxRow, now: number, reason: string): AttemptEnd {
+  const error = `the claim could not be recorded: ${reason}`;
+  const attempt = { id, n: attempts, outcome: 'not-sent', httpStatus: null, error };
+  return { ...attempt, isVoid: true, transition: { from: ['sending'], to: 'ready' }, change: { now, error } };
+}
+
+/** Every commit over this connection is flushed before it returns. */
+export function openDurably(options: OpenOptions): Db {
+  const db = openMirror(options);
+  db.pragma('synchronous = FULL');
+  // Beside the mirror's own connection; an import of a million rows fills whatever it is given, and is no faster for it.
+  db.pragma('cache_size = -12000');
+  return db;
+}
