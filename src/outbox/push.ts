@@ -2,7 +2,7 @@ import type { Client, CreateOutcome } from '../api/client.ts';
 import { crashPoint } from '../base/crash.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { bind, park } from './reconcile.ts';
+import { backoff, bind, park } from './reconcile.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { ask } from './window.ts';
 
@@ -15,9 +15,6 @@ export type PushResult =
 
 /** Why nothing went out. */
 type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'rate limit';
-
-const FIRST_RETRY_MS = 2000;
-const LAST_RETRY_MS = 300_000;
 
 /** Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. */
 export async function push(context: OutboxContext, id: number): Promise<PushResult> {
@@ -188,8 +185,9 @@ function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, d
     case 'not-sent':
       return {
         ...attempt,
+        isVoid: true,
         transition: TRANSITIONS.release,
-        change: { ...change, notBefore: now + backoff(row.attempts, context.random) },
+        change: { ...change, notBefore: now + backoff(row, now, context.random) },
       };
     case 'unknown':
       return {
@@ -210,12 +208,6 @@ export function settleFrom(
 ): { notBefore: number; wasAmbiguous: true } {
   const settle = Math.max(settleMs, 3 * store.worstListDelay());
   return { notBefore: from + settle, wasAmbiguous: true };
-}
-
-/** Capped exponential with equal jitter. */
-export function backoff(attempts: number, random: () => number): number {
-  const most = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 16));
-  return most / 2 + (random() * most) / 2;
 }
 
 function statusOf(outcome: CreateOutcome): number | null {

@@ -210,13 +210,17 @@ export function postpone(
   if (code === 'interrupted' || code === 'internal') throw error;
   if (code === 'unauthorised') store.setPaused('the upstream refused the token for reading');
   const now = clock.now();
-  // The longer it has been waiting, the less another minute matters.
-  const waited = Math.max(0, now - Date.parse(row.first_sent_at ?? row.created_at));
-  const most = Math.min(LAST_WAIT_MS, Math.max(FIRST_WAIT_MS, waited / 10));
-  const notBefore = Math.max(now + most / 2 + (random() * most) / 2, gate.closedUntil(now) ?? 0);
+  const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now) ?? 0);
   store.move(row.id, transition, {
     now,
     notBefore,
     error: `could not look for it: ${messageOf(error)}`,
   });
+}
+
+/** The longer a row has been waiting, the less another minute matters. With equal jitter. */
+export function backoff(row: OutboxRow, now: number, random: () => number): number {
+  const waited = Math.max(0, now - Date.parse(row.first_sent_at ?? row.created_at));
+  const most = Math.min(LAST_WAIT_MS, Math.max(FIRST_WAIT_MS, waited / 10));
+  return most / 2 + (random() * most) / 2;
 }

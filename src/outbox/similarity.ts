@@ -1,6 +1,6 @@
 import { withoutMarkup } from './match.ts';
 
-/** From here on two texts count as the same one, rewritten. */
+/** From here on a post keeps a row from being sent again, whoever made it. */
 export const CLEARLY_SIMILAR = 0.8;
 /** Nothing can be compared: emoji and signs only, or no text at all. */
 export const INCOMPARABLE = 0.5;
@@ -14,7 +14,13 @@ export interface ComparableText {
 interface Words {
   /** Every letter and digit in a row: equal however words were joined, split, dressed or punctuated. */
   letters: string;
+  /** In their order, with those of scripts: a service may drop a script, or show it as text. */
+  list: string[];
   counts: Map<string, number>;
+  /** Words that a service may have cut: followed by dots, or the last one. */
+  cut: Set<string>;
+  /** Names after an @, which a service may write out. */
+  mentions: Set<string>;
   /** Words that a filter has masked. */
   masks: number;
 }
@@ -37,6 +43,39 @@ export function similarity(sent: ComparableText, shown: ComparableText): number 
       ? (title ?? content ?? 0) * (isBare(sent) === isBare(shown) ? 1 : ONE_FIELD)
       : TITLE * title + (1 - TITLE) * content;
   return numbersDiffer(sent, shown) ? Math.min(score, INCOMPARABLE) : score;
+}
+
+/**
+ * Whether the shown text can be what a service made of the sent one. A service drops, cuts, masks and dresses words, but it adds
+ * none of its own and does not change their order: another wish of the same form has a word that was never sent, however similar
+ * the rest is ("Export to Excel", "Export to PDF").
+ */
+export function isRewriting(sent: ComparableText, shown: ComparableText): boolean {
+  if (isBare(sent) !== isBare(shown)) return isPartOf(sent.title, shown.title) && shown.title.letters !== '';
+  // Under the whole title a text may be cut as short as the service likes.
+  const least = sent.title.letters === shown.title.letters ? 0 : KEPT;
+  return isPartOf(sent.title, shown.title) && isPartOf(sent.content, shown.content, least);
+}
+
+/** So much of what was sent is still shown, where it is not its beginning. */
+const KEPT = 0.5;
+/** Words that may follow a mention: the rest of the person's name. */
+const MOST_NAMES = 3;
+
+function isPartOf(sent: Words, shown: Words, least = KEPT): boolean {
+  if (sent.letters === shown.letters) return true;
+  if (shown.letters === '') return false;
+  if (shown.letters.length >= SHORTEST_CUT && sent.letters.startsWith(shown.letters)) return true;
+  let [at, added] = [0, 0];
+  for (const word of shown.list) {
+    const found = sent.list.findIndex(
+      (other, i) => i >= at && (other === word || (shown.cut.has(word) && other.startsWith(word))),
+    );
+    if (found >= 0) at = found + 1;
+    else if (!sent.mentions.has(sent.list[at - 1] ?? '') || ++added > MOST_NAMES) return false;
+  }
+  const masked = shown.masks * (sent.letters.length / Math.max(1, sent.list.length));
+  return shown.letters.length + masked >= least * sent.letters.length;
 }
 
 /** The title says more than the content, which may be a form that every post is written in. */
@@ -109,13 +148,28 @@ function numbersOf({ title, content }: ComparableText): Set<string> {
   return new Set([...title.counts.keys(), ...content.counts.keys()].filter((word) => /^\d+$/.test(word)));
 }
 
-/** What a word filter leaves of a word: `****`, `d**n`. */
+/** What a word filter leaves of a word: `****`, `d***`, `d**n`. */
 const MASK = '*';
 const WORDS = /\d+|[\p{L}\p{N}]+?(?=\d|[^\p{L}\p{N}]|$)|\*/gu;
 
+/** Dots that stand for what was left out follow the word at once; their one sign has become three. */
+const CUT_WORD = /[\p{L}\p{N}]+(?=\.{3})/gu;
+
 function wordsOf(text: string): Words {
-  const found = plainOf(text).match(WORDS) ?? [];
-  const words: Words = { letters: '', counts: new Map(), masks: 0 };
+  const short = text.slice(0, LONGEST);
+  // A script goes with its text.
+  const scriptless = short.replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, ' ');
+  const plain = plainOf(scriptless);
+  const found = plain.match(WORDS) ?? [];
+  const all = scriptless === short ? found : (plainOf(short).match(WORDS) ?? []);
+  const words: Words = {
+    letters: '',
+    list: [],
+    counts: new Map(),
+    cut: new Set(),
+    mentions: new Set(),
+    masks: 0,
+  };
   for (const word of found.flatMap(split)) {
     if (word === MASK) {
       words.masks++;
@@ -123,6 +177,11 @@ function wordsOf(text: string): Words {
     }
     words.counts.set(word, (words.counts.get(word) ?? 0) + 1);
   }
+  words.list = all.flatMap(split).filter((word) => word !== MASK);
+  words.cut = new Set([...plain.matchAll(CUT_WORD)].map(([word]) => word));
+  words.mentions = new Set([...plain.matchAll(/@([\p{L}\p{N}]+)/gu)].map(([, name = '']) => name));
+  const last = words.list.at(-1);
+  if (last !== undefined) words.cut.add(last);
   words.letters = found.filter((word) => word !== MASK).join('');
   return words;
 }
@@ -139,16 +198,15 @@ const LONGEST = 20_000;
 
 /** Small letters without accents, mark-up, invisible signs and what only makes links and emoji work. */
 function plainOf(text: string): string {
-  // A script goes with its text, and a tag that a cut has left open goes too.
-  const open = text.slice(0, LONGEST).replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, ' ');
-  return withoutMarkup(open.replace(/<\/?[a-z][^<>]*$/i, ' '))
+  // A tag that a cut has left open goes too.
+  return withoutMarkup(text.replace(/<\/?[a-z][^<>]*$/i, ' '))
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]|(?!\s)\p{Cc}/gu, '')
     .toLowerCase()
     .replace(/!?\[([^\]]*)\]\([^)]*(?:\)|$)/g, '$1 ')
     .replace(/https?:\/\/(www\.)?/g, '')
     .replace(/:[a-z][a-z0-9_+-]*:/g, ' ')
-    .replace(/[\p{L}\p{N}]+\*{2,}(?=[\p{L}\p{N}])[\p{L}\p{N}]*|\*{3,}|(\*+)/gu, (_, markup) =>
+    .replace(/[\p{L}\p{N}]+\*{2,}(?=[\p{L}\p{N}])[\p{L}\p{N}]*|[\p{L}\p{N}]*\*{3,}|(\*+)/gu, (_, markup) =>
       markup ? ' ' : ` ${MASK} `,
     );
 }

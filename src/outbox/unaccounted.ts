@@ -1,7 +1,14 @@
 import type { Post } from '../contract/decode.ts';
 import type { OutboxRow, SentAuthor } from '../store/outbox/types.ts';
 import { boardSlug, contentHash, mailbox } from './match.ts';
-import { CLEARLY_SIMILAR, type ComparableText, comparable, INCOMPARABLE, similarity } from './similarity.ts';
+import {
+  CLEARLY_SIMILAR,
+  type ComparableText,
+  comparable,
+  INCOMPARABLE,
+  isRewriting,
+  similarity,
+} from './similarity.ts';
 
 /**
  * The one question of the outbox, for reconcile, for the check before a row is sent again and for the check after a sweep: which
@@ -45,6 +52,8 @@ export interface Question {
   posts: readonly SeenPost[];
   authors: Authors;
   now: number;
+  /** When the whole list had been read for the first time: from then on a post that the mirror does not know is new. */
+  sweptAt: string | null;
   /** Rows that are on their way or have not settled: what they come to is not known yet. */
   isUnsettled: (row: OutboxRow) => boolean;
 }
@@ -144,10 +153,9 @@ function matchTwins(question: Question, group: Claim[], posts: Candidate[]): voi
   }
 }
 
-/** A post that can be read, is new since the row was sent, and whose creator can be who it was sent as. */
-function isOurs({ authors, now }: Question, claim: Claim, candidate: Candidate): boolean {
-  const { post } = candidate;
-  return post.creator !== null && isPlausible(claim, candidate, authors) && isInWindow(claim, post, now);
+/** A post that is new since the row was sent, and whose creator is shown to be who it was sent as. */
+function isOurs(question: Question, claim: Claim, candidate: Candidate): boolean {
+  return isAuthor(claim, candidate, question.authors) && isInWindow(question, claim, candidate.post);
 }
 
 function take(claim: Claim | undefined, candidate: Candidate, matched: string): void {
@@ -188,7 +196,8 @@ function similarPairs(question: Question, claim: Claim, candidates: Candidate[])
   return candidates.flatMap((candidate) => {
     if (!isOurs(question, claim, candidate)) return [];
     const score = scoreOf(claim, candidate);
-    return score >= CLEARLY_SIMILAR ? [{ claim, candidate, score }] : [];
+    const isClear = score >= CLEARLY_SIMILAR && isRewriting(textOf(claim), textOf(candidate));
+    return isClear ? [{ claim, candidate, score }] : [];
   });
 }
 
@@ -258,15 +267,10 @@ function verdictOn(
 }
 
 /** How similar a post is that could be this row's; null where it is shown to be somebody else's, or to be older than the row. */
-function couldOwn(
-  { authors, now }: Question,
-  claim: Claim,
-  candidate: Candidate,
-  isLike: boolean,
-): number | null {
+function couldOwn(question: Question, claim: Claim, candidate: Candidate, isLike: boolean): number | null {
   const { post, takenBy } = candidate;
-  const mayBeOurs = takenBy === null && isPlausible(claim, candidate, authors);
-  if ((!mayBeOurs && !isLike) || !isInWindow(claim, post, now)) return null;
+  const mayBeOurs = takenBy === null && isPlausible(claim, candidate, question.authors);
+  if ((!mayBeOurs && !isLike) || !isInWindow(question, claim, post)) return null;
   const score = scoreOf(claim, candidate);
   // The same words by somebody else: people are merged and tokens change hands, so only a person can tell.
   if (score >= CLEARLY_SIMILAR) return score;
@@ -277,12 +281,13 @@ function couldOwn(
 }
 
 /** Not known before the first attempt that can have left a post, and not dismissed by a person. */
-function isInWindow(claim: Claim, post: SeenPost, now: number): boolean {
+function isInWindow({ now, sweptAt }: Question, claim: Claim, post: SeenPost): boolean {
   const { row } = claim;
   if (row.baseline.includes(post.id)) return false;
   if (isNewById(row, post) || row.first_sent_at === null) return true;
+  const isWholeKnown = sweptAt !== null && sweptAt < row.first_sent_at;
   // Two signs of age: one alone may be the service's way of numbering, or of telling the time.
-  if (isOldById(row, post) && post.madeBy !== null && !isTimely(claim, post)) return false;
+  if (!isWholeKnown && isOldById(row, post) && post.madeBy !== null && !isTimely(claim, post)) return false;
   if (post.firstSeenAt === null) return true;
   // A time that lies in the future was written by a clock that was ahead: it says nothing about what came before.
   return post.firstSeenAt >= row.first_sent_at || claim.sentAt > now;
@@ -324,6 +329,19 @@ export function learnAuthors(sent: readonly SentAuthor[]): Authors {
     ownerMailboxes: new Set(owners.flatMap(({ shown }) => (shown ? [mailbox(shown)] : []))),
     showsCustomers: sent.some(isCustomer),
   };
+}
+
+/**
+ * Whether the creator of a post is shown to be who this row was sent as: by the address, or because our other posts show the same one.
+ * Before there are any, the owner of the token is somebody of the team, and only an exact copy speaks for itself.
+ */
+function isAuthor(claim: Claim, { post, mailbox: shown }: Candidate, authors: Authors): boolean {
+  const { creator } = post;
+  if (creator === null) return false;
+  const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
+  if (isOwner || (shown !== null && shown === claim.mailbox)) return true;
+  if (authors.owners.size > 0) return claim.mailbox !== null && shown === null;
+  return creator.isTeam || shown === null || (claim.mailbox === null && contentHash(post) === claim.hash);
 }
 
 /** Whether the creator of a post can be who this row was sent as. As long as nothing was learned, anybody can. */

@@ -1,6 +1,6 @@
 import type { Page, Reject } from '../api/client.ts';
 import { codeOf } from '../base/errors.ts';
-import { toInstant } from '../contract/datetime.ts';
+import { isSameMoment, toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
@@ -84,7 +84,8 @@ function questionOf(store: OutboxStore, now: number, rows: readonly OutboxRow[],
   }
   const authors = learnAuthors([...store.sentAuthors(), ...(listed?.authors ?? [])]);
   const open = unaccounted(store, rows, [...posts.values()]);
-  return { rows, posts: open, authors, now, isUnsettled: (row) => isUnsettled(row, now) };
+  const { sweptAt } = store.knowledge();
+  return { rows, posts: open, authors, now, sweptAt, isUnsettled: (row) => isUnsettled(row, now) };
 }
 
 /** Without posts that confirm a row, and without second posts of other rows that are settled: their own check shows those. */
@@ -126,9 +127,11 @@ const OLD_PAGES = 2;
 export async function readWindow(context: OutboxContext, rows: readonly OutboxRow[]): Promise<Listed> {
   const listed: Listed = { posts: new Map(), latest: new Map(), authors: [] };
   const window = windowOf(rows);
+  const { sweptAt } = context.store.knowledge();
   const isLike = sameWords(rows);
   const isNewestFirst = orderWatch();
   const start = new Date(window.created).toISOString();
+  const isWholeKnown = sweptAt !== null && sweptAt < start;
   let oldPages = 0;
   let showsOurs = false;
   for await (const page of pagesOf(context)) {
@@ -137,8 +140,8 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     const known = context.store.knownPosts(seen.map(({ id }) => id));
     let isOld = true;
     for (const post of seen) {
-      const facts = known.get(post.id);
-      const isNew = isRecent(window, start, post, facts);
+      const facts = factsOf(known.get(post.id), post);
+      const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
       isOld &&= !isNew;
       if (facts?.kind) noteOurs(listed, post, facts);
       showsOurs ||= isNew && facts?.kind != null;
@@ -154,13 +157,19 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
 /** By its id, by when the mirror first saw it, or by the time it shows itself, the post may be younger than the window's start. */
 function isRecent(
   { created, knownMaxId }: Window,
-  start: string,
+  { start, isWholeKnown }: { start: string; isWholeKnown: boolean },
   post: SeenPost,
   facts?: KnownPost,
 ): boolean {
   if (facts?.kind) return (facts.first_sent_at ?? '') >= start;
   if (knownMaxId !== null && post.id > knownMaxId) return true;
-  return isUnknown(start, facts) && (post.madeBy ?? created) >= created;
+  return isUnknown(start, facts) && (isWholeKnown || (post.madeBy ?? created) >= created);
+}
+
+/** A service may give the number of a deleted post to a new one: made at another time, it is not the post that the mirror knows. */
+function factsOf(facts: KnownPost | undefined, { listed }: SeenPost): KnownPost | undefined {
+  if (!facts?.created || !listed || isSameMoment(facts.created, listed.created)) return facts;
+  return { ...facts, first_seen_at: null };
 }
 
 function isUnknown(start: string, facts?: KnownPost): boolean {

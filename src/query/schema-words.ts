@@ -306,5 +306,4 @@ export const HIDDEN_TABLES: Readonly<Record<string, string>> = {
   suppressions: 'hashes of the addresses of people who were erased',
   suppressed_users: 'numbers of people who were erased',
   users_to_check: 'people who may have nothing left here',
-  user_views: 'digests of people whom the two lists show differently',
 };

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 8; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 10; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -347,13 +347,6 @@ CREATE TABLE absences (
   held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
   accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)),
   PRIMARY KEY (resource, id)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE user_views (
-  user_id  INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
-  digest   TEXT NOT NULL,
-  PRIMARY KEY (user_id, resource)
 ) STRICT, WITHOUT ROWID;
 
 CREATE VIEW team_replies AS

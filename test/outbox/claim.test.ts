@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drive } from '../../src/outbox/drive.ts';
-import { backoff, push } from '../../src/outbox/push.ts';
+import { push } from '../../src/outbox/push.ts';
+import { backoff } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { benchFor, HOUR, MINUTE } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
@@ -124,20 +125,21 @@ describe('safe retries', () => {
     assert.equal(times[1], retryAt);
   });
 
-  it('back off twice as long each time, never less than half of that, never more than five minutes', () => {
-    for (const [attempts, most] of [
-      [1, 2000],
-      [2, 4000],
-      [8, 256_000],
-      [9, 300_000],
-      [500, 300_000],
+  it('wait the longer the older the row is: two seconds at first, never more than five minutes', async (t) => {
+    const bench = benchFor(t);
+    const row = await bench.row(await bench.add());
+    const born = Date.parse(row.created_at);
+    for (const [waited, most] of [
+      [0, 2000],
+      [MINUTE, 6000],
+      [HOUR, 300_000],
     ] as const) {
       assert.equal(
-        backoff(attempts, () => 0),
+        backoff(row, born + waited, () => 0),
         most / 2,
       );
       assert.equal(
-        backoff(attempts, () => 1),
+        backoff(row, born + waited, () => 1),
         most,
       );
     }
@@ -154,7 +156,7 @@ describe('safe retries', () => {
     const { state, attempts, was_ambiguous } = await bench.row(id);
     assert.deepEqual(
       { state, attempts, was_ambiguous },
-      { state: 'confirmed', attempts: 21, was_ambiguous: false },
+      { state: 'confirmed', attempts: 1, was_ambiguous: false },
     );
     assert.ok(bench.clock.now() < Date.parse('2026-01-01T00:00:00Z') + 2 * HOUR);
   });

@@ -5,7 +5,8 @@ import type { Post } from '../../src/contract/decode.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
+import { user as OWNER } from '../contract/wire.ts';
+import { type Bench, benchFor, HOUR, MINUTE, reconcileRow, TEXT } from './bench.ts';
 import { unknown } from './scripted-upstream.ts';
 
 /** A row after an unclear attempt, when it has settled. */
@@ -43,6 +44,41 @@ describe('looking for the post of an unclear attempt', () => {
     };
     assert.deepEqual({ state, post_id, url, checks_left, last_error }, expected);
     assert.equal(bench.upstream.created.length, 1);
+  });
+
+  it('one with the number of a post that was deleted is it, in the list and in the mirror', async (t) => {
+    const bench = benchFor(t);
+    const { upstream, clock } = bench;
+    const creator = { ...OWNER, id: 99, email: 'else@elsewhere.example' };
+    const old = upstream.publish({ title: 'Another wish', creator });
+    await bench.sweep();
+    const id = await bench.add();
+    upstream.duringCreate = () => {
+      clock.advance(1000);
+      upstream.posts = [{ ...upstream.publish(), id: old.id }];
+    };
+    await doubt(bench, id);
+    await bench.sweep();
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.equal((await bench.row(id)).post_id, old.id);
+  });
+
+  it('one that the mirror has never seen is it, whatever its number and its time say', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    for (const title of ['One', 'Two', 'Three']) upstream.publish({ title });
+    await bench.sweep();
+    bench.clock.advance(1000);
+    const id = await bench.add();
+    upstream.duringCreate = () => {
+      const created = new Date(bench.clock.now() - 30 * 24 * HOUR).toISOString();
+      upstream.posts = [...upstream.posts, { ...upstream.publish({ created }), id: 17 }].filter(
+        (post) => post.id === 17 || post.title !== TEXT.title,
+      );
+    };
+    await doubt(bench, id);
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.equal((await bench.row(id)).post_id, 17);
   });
 
   it('none in two reads for the first time: it is sent again', async (t) => {

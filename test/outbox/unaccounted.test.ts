@@ -64,7 +64,8 @@ function ask(
 ): Map<number, Verdict> {
   const now = Date.parse(SENT_AT) + 120_000;
   const isUnsettled = (row: OutboxRow): boolean => unsettled.includes(row);
-  return whoseAre({ rows: given, posts, authors: learnAuthors(learned), now, isUnsettled }).verdicts;
+  return whoseAre({ rows: given, posts, authors: learnAuthors(learned), now, sweptAt: null, isUnsettled })
+    .verdicts;
 }
 
 /** `exact 101`, `similar 0.95 101`, `one of 101, 102` or `none`. */
@@ -85,6 +86,28 @@ describe('whose a post is', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, { title: 'DARK MODE', content: '' })]), 'similar 0.90 101');
     assert.equal(verdictOn(aRow(), [aPost(101, REMOVED)]), 'one of 101');
     assert.equal(verdictOn(aRow(), []), 'none');
+  });
+
+  it('is not told by words that were never sent, however similar the rest is', () => {
+    for (const [sent, shown] of [
+      ['Export invoices to Excel', 'Export invoices to PDF'],
+      ['Sign in with Google please', 'Sign in with GitHub please'],
+      ['Week starts on Monday', 'Week starts on Sunday'],
+      ['Allow two-factor login', 'Disallow two-factor login'],
+      ['Dark mode for the app', 'Dark mode for the app and the site'],
+    ] as const)
+      assert.equal(verdictOn(aRow({ title: sent }), [aPost(101, { title: shown })]), 'one of 101', shown);
+  });
+
+  it('is not told by the words of somebody else', () => {
+    const ours = aRow({ email: 'ada@example.com' });
+    const byStranger = aPost(101, {}, STRANGER);
+    assert.equal(verdictOn(ours, [byStranger]), 'one of 101');
+    assert.equal(verdictOn(ours, [byStranger], []), 'one of 101', 'nor before anything was learned');
+    const byTeam = aPost(101, {}, { ...STRANGER, isTeam: true });
+    assert.equal(verdictOn(ours, [byTeam], []), 'exact 101', 'the owner of the token is of the team');
+    assert.equal(verdictOn(aRow(), [byStranger], []), 'exact 101', 'nobody knows yet who the owner is');
+    assert.equal(verdictOn(aRow(), [{ ...byStranger, title: 'DARK MODE' }], []), 'one of 101');
   });
 
   it('is the same on another board, with less certainty', () => {
@@ -161,6 +184,7 @@ describe('rows and posts are matched as sets', () => {
       posts,
       authors: learnAuthors([OF_OWNER]),
       now: Date.parse(SENT_AT),
+      sweptAt: null,
       isUnsettled: () => false,
     };
     const { verdicts } = whoseAre({ ...question, rows: given, resting });

@@ -151,6 +151,16 @@ describe('pages', () => {
     },
   );
 
+  story('a page that shows a row twice counts the first one, and changes nothing again', async (mirror) => {
+    const { store, read } = mirror;
+    const page = [aPost(2), aPost(1, { title: 'First' }), aPost(1, { title: 'Second' })];
+    await sweep(store, 'posts', page, 1);
+    const before = [read.table('posts'), read.postHistory(1)];
+    assert.equal(read.table('posts')[0]?.title, 'First');
+    await sweep(store, 'posts', page, 2);
+    assert.deepEqual([read.table('posts'), read.postHistory(1)], before);
+  });
+
   story('ids up to 2^53 - 1 and texts of any kind come back as they were', async ({ store, read }) => {
     const odd = {
       title: '\u0000 zero, \ud83e\udd80 crab',

@@ -28,7 +28,7 @@ const TABLES = [
     'comment_versions',
   ],
   ...['posts_text_data', 'posts_text_idx', 'posts_text_docsize', 'posts_text_config', 'meta'],
-  ...['absences', 'quarantine', 'sweep_pages', 'user_views'],
+  ...['absences', 'quarantine', 'sweep_pages'],
 ];
 
 describe('a sweep that finds nothing new', () => {

@@ -46,7 +46,6 @@ export function rowErasers(db: Db): RowErasers {
   const user = db.prepare(`
     UPDATE users SET email = NULL, name = NULL, alias = NULL, extra = NULL, changed_at = ?
      WHERE id = ? AND coalesce(email, name, alias, extra) IS NOT NULL`);
-  const views = db.prepare('DELETE FROM user_views WHERE user_id = ?');
 
   const rewritePost = (id: number, next: PostWords, at: string): void => {
     const old = find.get(id);
@@ -72,7 +71,6 @@ export function rowErasers(db: Db): RowErasers {
     },
     outbox: outboxEraser(db),
     user(id, at) {
-      views.run(id);
       return user.run(at, id).changes === 1;
     },
   };

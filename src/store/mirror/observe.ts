@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
@@ -9,12 +8,12 @@ import {
   statusTable,
   type Table,
   userTable,
-  type Value,
 } from './entity-tables.ts';
 
 /**
- * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side.
- * The newest observation wins: a page received before the stored values were seen never overwrites them.
+ * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side. Rows may show
+ * copies of different age: a name as it was when a comment was written. One copy counts: that of the newest live row, and of a post
+ * before a comment; what other rows show is no change. And a page received before the stored values were seen never overwrites them.
  */
 const LATE_PAGE_MS = 600_000;
 /** Pages that are remembered for that: more than are ever under way at once. */
@@ -22,11 +21,17 @@ const RECENT_PAGES = 32;
 /** Entities remembered as they stand in the database: the same people write most of the rows. */
 const KNOWN_ENTITIES = 20_000;
 
+/** What a page shows of an entity, and the newest row of the page that shows it. */
+export interface Shown<T> {
+  entity: T;
+  by: number;
+}
+
 export interface Observed {
-  users: Map<number, User>;
-  boards: Map<number, Board>;
-  statuses: Map<number, Status>;
-  references: Map<number, PostReference>;
+  users: Map<number, Shown<User>>;
+  boards: Map<number, Shown<Board>>;
+  statuses: Map<number, Shown<Status>>;
+  references: Map<number, Shown<PostReference>>;
 }
 
 /** Returns a function that stores what a page of a list carried and says how many rows that changed. */
@@ -38,7 +43,7 @@ export function entityObserver(db: Db): (resource: Resource, observed: Observed,
     referenceTable(db),
   ];
   const tables = [users, boards, statuses, references];
-  const views = userViews(db, users);
+  const isNewest = newestChecks(db);
   // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
   const recent: { at: string; observed: Observed }[] = [];
   const isUntouched = otherWriters(db);
@@ -47,36 +52,35 @@ export function entityObserver(db: Db): (resource: Resource, observed: Observed,
     const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
     recent.push({ at, observed });
     if (recent.length > RECENT_PAGES) recent.shift();
-    const seen = { resource, at };
+    const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
+      observe(table, shown, { resource, at }, (id, by) => {
+        return !newer.some((page) => page[kind].has(id)) && isNewest[kind](resource, id, by);
+      });
     return (
-      observe(users, observed.users, seen, (id) => newer.some((page) => page.users.has(id)), views) +
-      observe(boards, observed.boards, seen, (id) => newer.some((page) => page.boards.has(id))) +
-      observe(statuses, observed.statuses, seen, (id) => newer.some((page) => page.statuses.has(id))) +
-      observe(references, observed.references, seen, (id) => newer.some((page) => page.references.has(id)))
+      store('users', users, observed.users) +
+      store('boards', boards, observed.boards) +
+      store('statuses', statuses, observed.statuses) +
+      store('references', references, observed.references)
     );
   };
 }
 
 function observe<T extends Entity>(
   table: Table<T>,
-  entities: Map<number, T>,
+  shown: Map<number, Shown<T>>,
   { resource, at }: { resource: Resource; at: string },
-  isSeenSince: (id: number) => boolean,
-  views?: Views<T>,
+  counts: (id: number, by: number) => boolean,
 ): number {
   let changes = 0;
-  for (const entity of entities.values()) {
+  for (const { entity, by } of shown.values()) {
     if (isKnown(table.known[resource], entity)) continue;
     const stored = table.find.get(entity.id);
-    const isSame = stored !== undefined && table.isSame(stored, table.values(entity));
-    if (isSame) views?.agrees(resource, entity);
-    if (isSame || (stored && views?.isOld(resource, entity))) {
+    if (stored && table.isSame(stored, table.values(entity))) {
       remember(table.known[resource], entity);
       continue;
     }
-    if (stored && (isLate(stored.at(-1) as string, at) || isSeenSince(entity.id))) continue;
+    if (stored && (isLate(stored.at(-1) as string, at) || !counts(entity.id, by))) continue;
     for (const list of RESOURCES) table.known[list].delete(entity.id);
-    if (stored) views?.replaces(resource, entity, stored);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
     changes++;
@@ -84,43 +88,29 @@ function observe<T extends Entity>(
   return changes;
 }
 
-/**
- * Both lists show users, and may show one user differently for good: another precision of a time, another alias. Whichever shows
- * something new is believed; the other one may go on to show what it did, which is no change.
- */
-interface Views<T> {
-  /** Whether this is what the list showed before, when the other one had something newer. */
-  isOld(resource: Resource, entity: T): boolean;
-  /** The list shows what is stored. */
-  agrees(resource: Resource, entity: T): void;
-  /** The list shows something new in place of what is stored, which the other list may go on to show. */
-  replaces(resource: Resource, entity: T, stored: readonly Value[]): void;
-}
+type NewestCheck = (resource: Resource, id: number, by: number) => boolean;
 
-function userViews(db: Db, { values }: Table<User>): Views<User> {
-  const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM user_views)').pluck();
-  const find = db
-    .prepare<[number, string], string>('SELECT digest FROM user_views WHERE user_id = ? AND resource = ?')
-    .pluck();
-  const put = db.prepare(`
-    INSERT INTO user_views (user_id, resource, digest) VALUES (?, ?, ?)
-    ON CONFLICT DO UPDATE SET digest = excluded.digest`);
-  const remove = db.prepare('DELETE FROM user_views WHERE user_id = ? AND resource = ?');
-  return {
-    isOld: (resource, user) => find.get(user.id, resource) === digestOf(values(user)),
-    agrees(resource, { id }) {
-      if (any.get()) remove.run(id, resource);
-    },
-    replaces(resource, user, stored) {
-      remove.run(user.id, resource);
-      const other = resource === 'posts' ? 'comments' : 'posts';
-      put.run(user.id, other, digestOf(stored.slice(0, values(user).length)));
-    },
+/** Whether no live row that is newer than this one shows the entity too. Asked only where the copy differs from what is stored. */
+function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
+  const check = (table: Resource, column: string): ((id: number, above: number) => boolean) => {
+    const newer = db.prepare(
+      `SELECT 1 FROM ${table} WHERE id > ? AND ${column} = ? AND deleted_at IS NULL LIMIT 1`,
+    );
+    return (id, above) => newer.get(above, id) === undefined;
   };
-}
-
-function digestOf(values: readonly Value[]): string {
-  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
+  const posts = check('posts', 'creator_id');
+  const comments = check('comments', 'creator_id');
+  const [boards, statuses, references] = [
+    check('posts', 'board_id'),
+    check('posts', 'status_id'),
+    check('comments', 'post_id'),
+  ];
+  return {
+    users: (resource, id, by) => (resource === 'posts' ? posts(id, by) : posts(id, -1) && comments(id, by)),
+    boards: (_, id, by) => boards(id, by),
+    statuses: (_, id, by) => statuses(id, by),
+    references: (_, id, by) => references(id, by),
+  };
 }
 
 /** Whether no other connection has written since the last call. */

@@ -16,6 +16,7 @@ interface StoredPost {
   comments_count: number;
   created_text: string;
   extra: string | null;
+  first_seen_at: string;
   version_at: string;
   deleted_at: string | null;
 }
@@ -26,7 +27,7 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
     db,
     'posts',
     `title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
-     coalesce(created_raw, created) AS created_text, extra, version_at, deleted_at`,
+     coalesce(created_raw, created) AS created_text, extra, first_seen_at, version_at, deleted_at`,
   );
   const insert = db.prepare(`
     INSERT INTO posts (id, title, content, url, creator_id, board_id, status_id, votes_count, comments_count,
@@ -35,7 +36,7 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
   const update = db.prepare(`
     UPDATE posts SET title = ?, content = ?, url = ?, creator_id = ?, board_id = ?, status_id = ?, votes_count = ?,
                      comments_count = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?,
-                     deleted_at = NULL, erased_at = NULL
+                     first_seen_at = ?, deleted_at = NULL, erased_at = NULL
      WHERE id = ?`);
   const keepVersion = db.prepare(`
     INSERT INTO post_versions (post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted)
@@ -77,7 +78,8 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
       const isSameText = old.title === title && old.content === content;
       const isSameAsBefore: boolean = isSameVersion(old, post);
       if (!isSameAsBefore) keep(id, old, post);
-      update.run(...columns, at, isSameAsBefore ? old.version_at : at, id);
+      const seenAt = isAnother(old, post) ? at : old.first_seen_at;
+      update.run(...columns, at, isSameAsBefore ? old.version_at : at, seenAt, id);
       if (!isSameText) text.changed(id, old, post);
       return 'updated';
     },
@@ -109,6 +111,12 @@ function isSame(old: StoredPost, post: Post): boolean {
     isSameMoment(old.created_text, post.created) &&
     old.extra === post.extra
   );
+}
+
+/** A service may give the number of a deleted post to a new one: nobody makes a post anew, or after it was first seen. */
+function isAnother(old: StoredPost, post: Post): boolean {
+  if (isSameMoment(old.created_text, post.created)) return false;
+  return old.creator_id !== post.creator.id || (toInstant(post.created) ?? '') > old.first_seen_at;
 }
 
 /** Equal in everything that post_history tells about. */

@@ -253,12 +253,12 @@ function postReader(db: Db) {
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
-    SELECT j.value AS id, p.first_seen_at, o.board, o.kind, o.first_sent_at, o.email, o.matched
+    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
-  const isSwept = db
-    .prepare<[], number>(
-      "SELECT EXISTS (SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete')",
+  const firstSweep = db
+    .prepare<[], string | null>(
+      "SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1",
     )
     .pluck();
   // Each is the end of an index; with a condition SQLite would walk over all of it.
@@ -280,12 +280,14 @@ function postReader(db: Db) {
     /** What is known of the upstream's posts before one is sent. */
     knowledge(): Knowledge {
       const readAt = lastRun.get();
-      const ids = [bound?.get(), isSwept.get() === 1 ? listed?.get() : null].filter(
+      const sweptAt = firstSweep.get() ?? null;
+      const ids = [bound?.get(), sweptAt === null ? null : listed?.get()].filter(
         (id) => typeof id === 'number',
       );
       return {
         maxId: ids.length === 0 ? null : Math.max(...ids),
         readAt: readAt === undefined ? null : Date.parse(readAt),
+        sweptAt,
       };
     },
   };

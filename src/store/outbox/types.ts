@@ -178,6 +178,8 @@ export interface MirroredPost {
 export interface KnownPost {
   /** Null where the mirror has not seen it. */
   first_seen_at: string | null;
+  /** As the list showed it; null where the mirror has not seen it. */
+  created: string | null;
   /** Of the row that it confirms, if any. */
   board: string | null;
   kind: string | null;
@@ -198,6 +200,8 @@ export interface Knowledge {
   maxId: number | null;
   /** When the last complete pass over the posts began. */
   readAt: number | null;
+  /** When the whole list had been read for the first time. */
+  sweptAt: string | null;
 }
 
 /** A row as SQLite holds it. */
