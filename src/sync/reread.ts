@@ -152,15 +152,17 @@ async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<
     if (at) reaches.push(...reachOf(at));
     at = place.pageBefore === null ? null : await reader.read(place.pageBefore, null);
   }
+  let before: { cursor: string; key: Key } | null = null;
   for (let pages = 1; at; pages++) {
     reaches.push(...reachOf(at));
     const { page, keys }: Read = at;
-    const key = keys.at(-1) ?? null;
-    const isReached = page.next === null || (key !== null && along(order, key, place.last) >= 0);
+    const key = keys.at(-1);
+    if (key) before = { cursor: page.cursor, key };
+    const isReached = page.next === null || (key !== undefined && along(order, key, place.last) >= 0);
     if (isReached || pages === MOST_FOLLOWED || reader.left() <= 0) break;
-    at = await reader.read(page.next as string, { cursor: page.cursor, key });
+    at = await reader.read(page.next as string, before);
     const first = at?.keys[0];
-    if (key && first) reaches.push([key, first]);
+    if (before && first) reaches.push([before.key, first]);
   }
   return reaches;
 }

@@ -55,7 +55,11 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
   const next: SweepState = {
     ...state,
     cursor: page.next ?? '',
-    previous: { cursor: page.cursor, key: keyOf(slots.at(-1), by) },
+    // A page without rows in the middle of the list stands between its neighbours, and hides nothing of theirs.
+    previous:
+      slots.length === 0 && page.next !== null && state.previous
+        ? state.previous
+        : { cursor: page.cursor, key: keyOf(slots.at(-1), by) },
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
   };
@@ -108,8 +112,11 @@ function proof(order: Order | null, strict: number, evidence: Evidence): Conclus
   };
 }
 
-function unordered(keepsIds: boolean, isStable: boolean, { unknownRows }: Evidence): Conclusion {
-  const why = 'the list has no strict order by id or creation time';
+function unordered(keepsIds: boolean, isStable: boolean, { unknownRows, id }: Evidence): Conclusion {
+  const why =
+    id === 'none'
+      ? 'no page has two rows, so that the order of the list does not show'
+      : 'the list has no strict order by id or creation time';
   const none = (reason: string): Conclusion => ({ rule: 'none', why: `${why}${reason}`, sweeps: null });
   if (unknownRows) return none(', and rows came whose id cannot be read');
   if (!isStable) return none(', and its start or its end changed while the last sweep read it');

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Client, Page } from '../../src/api/client.ts';
+import type { Post } from '../../src/contract/decode.ts';
 import { assertExact } from './mirror-rows.ts';
 import { KILLED, killedAfter, requestsOf, settledBench, type Workbench } from './workbench.ts';
 
@@ -19,6 +21,29 @@ async function assertFound(bench: Workbench, ids: number[]): Promise<void> {
 
 function isLive(bench: Workbench, id: number): boolean {
   return bench.query(`SELECT 1 FROM live_posts WHERE id = ${id}`).length === 1;
+}
+
+/** The same list in pages of five numbers each, as filtered lists come: 30–26, 25–21, … A page has as many rows as there are. */
+function inRanges(client: Client): Client {
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    const all: Page<Post>[] = [];
+    for await (const each of client.posts({ signal })) all.push(each);
+    const highest = Number(cursor || 30);
+    const rows = all.flatMap((each) => each.rows).filter(({ id }) => id <= highest && id > highest - 5);
+    const next = highest > 5 ? String(highest - 5) : null;
+    return { ...(all[0] as Page<Post>), rows, cursor, next };
+  };
+  return {
+    ...client,
+    page: (async (_resource: string, cursor: string, signal?: AbortSignal) => page(cursor, signal)) as never,
+    async *posts({ from = '', signal } = {}) {
+      for (let cursor: string | null = from; cursor !== null; ) {
+        const read: Page<Post> = await page(cursor, signal);
+        yield read;
+        cursor = read.next;
+      }
+    },
+  };
 }
 
 describe('a row that was deleted upstream', () => {
@@ -43,6 +68,18 @@ describe('a row that was deleted upstream', () => {
   it('is found in lists of every form of paging', async (t) => {
     for (const paging of ['number', 'offset', 'cursor', 'cursor-url'] as const)
       await assertFound(await settledBench(t, { paging }), [30, 25, 24, 11, 1]);
+  });
+
+  it('is found beside a page without rows in the middle of the list', async (t) => {
+    const bench = await settledBench(t);
+    const sweeps = async (count: number) => {
+      for (let n = 0; n < count; n++) await bench.sync(SWEEP, { client: inRanges(bench.client) });
+    };
+    for (const id of [20, 19, 18, 17, 16]) assert.ok(bench.sandbox.world.deletePost(id));
+    await sweeps(3);
+    for (const id of [21, 15]) assert.ok(bench.sandbox.world.deletePost(id));
+    await sweeps(3);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
   it('costs no request in a sweep that misses nothing, and a few in one that does', async (t) => {

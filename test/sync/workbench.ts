@@ -41,6 +41,7 @@ export interface Workbench {
 }
 
 export interface SyncExtras {
+  client?: Client;
   store?: MirrorStore;
   signal?: AbortSignal;
   onPage?: () => void;
@@ -87,8 +88,9 @@ export async function openWorkbench(
       if (!outcome.done) throw new Error(outcome.reason);
       return outcome.summary;
     },
-    attempt(request, { store = bench.store, signal = new AbortController().signal, onPage = () => {} } = {}) {
-      return syncOnce({ client, store, clock, signal, ahead: 1, onPage }, request);
+    attempt(request, { signal = new AbortController().signal, ...extras } = {}) {
+      const context = { client, store: bench.store, clock, ahead: 1, onPage: () => {}, ...extras };
+      return syncOnce({ ...context, signal }, request);
     },
     async close() {
       await bench.store.close();
