@@ -22,8 +22,9 @@ export async function findUpstream(settings: Settings, input: LoadInput, live: b
     data: join(settings.dataDir, 'sandbox.db'),
     posts: 500,
     referenceTime: Date.now(),
+    days: 60,
     tokens: [owner],
-    live,
+    live: live && { everyMs: 30_000, pace: 'calm' },
   });
   return { url: sandbox.url, token: () => token, close: () => sandbox.close() };
 }

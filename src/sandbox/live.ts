@@ -12,25 +12,39 @@ export interface LiveEvent {
   id: number;
 }
 
+/** How the events are shared out: up to which number of a draw from 0 to 1 each happens, and a removal beyond the last. */
+const PACES = {
+  busy: { vote: 0.6, post: 0.75, comment: 0.92, status: 0.96, move: 0.975 },
+  // A day of it fits to the days before it in the history of a demonstration: mostly votes.
+  calm: { vote: 0.94, post: 0.95, comment: 0.98, status: 0.993, move: 0.997 },
+} as const;
+
+export type Pace = keyof typeof PACES;
+
 /** Lets people use the service: each call of the returned function is one event, the same ones for the same seed. */
-export function createLife(world: World, seed: number): () => LiveEvent {
+export function createLife(world: World, seed: number, pace: Pace = 'busy'): () => LiveEvent {
   const random = createRandom(seed ^ 0x11fe);
+  const until = PACES[pace];
   return () => {
     const post = anyPost(world, random);
     if (post === null) return newPost(world, random);
-    const dice = random.next();
-    if (dice < 0.6) return vote(world, random, post);
-    if (dice < 0.75) return newPost(world, random);
-    if (dice < 0.92) return comment(world, random, post);
-    if (dice < 0.96) return status(world, random, post);
-    if (dice < 0.975) return move(world, random, post);
+    const draw = random.next();
+    if (draw < until.vote) return vote(world, random, post);
+    if (draw < until.post) return newPost(world, random);
+    if (draw < until.comment) return comment(world, random, post);
+    if (draw < until.status) return status(world, random, post);
+    if (draw < until.move) return move(world, random, post);
     return remove(world, random, post);
   };
 }
 
 /** An event every so often, until the returned function is called. It keeps no process alive. */
-export function startLife(world: World, seed: number, everyMs: number): () => void {
-  const step = createLife(world, seed);
+export function startLife(
+  world: World,
+  seed: number,
+  { everyMs, pace }: { everyMs: number; pace?: Pace },
+): () => void {
+  const step = createLife(world, seed, pace);
   const timer = setInterval(() => unlessDiskFails(step), everyMs);
   timer.unref();
   return () => clearInterval(timer);

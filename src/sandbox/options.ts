@@ -5,6 +5,7 @@ import type { SandboxToken } from './access.ts';
 import { type BehaviourOptions, checkBehaviour, known } from './behaviour.ts';
 import type { RequestNote } from './exchange.ts';
 import type { FaultRule } from './fault-kinds.ts';
+import type { Pace } from './live.ts';
 import { PAGING_PARAMETERS, PAGING_STYLES, type PagingStyle } from './paging.ts';
 import type { ListSettings } from './service.ts';
 import type { World } from './world.ts';
@@ -23,11 +24,14 @@ export interface SandboxOptions extends BehaviourOptions {
   posts?: number | undefined;
   /** When the seeded history ends; a fixed day, so that a seed gives the same bytes at any time. */
   referenceTime?: number | undefined;
+  /** The days that the seeded history is spread over, in the rhythm of a product in use; two years where it is left out. */
+  days?: number | undefined;
   pageSize?: number | undefined;
   paging?: PagingStyle | undefined;
   /** The data file; in memory when left out. An existing file is kept as it is. */
   data?: string | undefined;
-  live?: boolean | { everyMs: number } | undefined;
+  /** Whether people use the service while it runs; a second apart, and busily, unless told otherwise. */
+  live?: boolean | { everyMs: number; pace?: Pace } | undefined;
   faults?: string | readonly FaultRule[] | undefined;
   createStatus?: number | undefined;
   searchShape?: 'envelope' | 'array' | undefined;

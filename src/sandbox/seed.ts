@@ -8,6 +8,8 @@ export interface SeedOptions {
   seed: number;
   posts: number;
   referenceTime: number;
+  /** Spreads the history over so many days, in the rhythm of a product in use; over two years without one where it is left out. */
+  days?: number | undefined;
 }
 
 /** Where a seeded world ends unless told otherwise: fixed, so that a seed gives the same bytes on every day. */
@@ -16,15 +18,41 @@ export const REFERENCE_TIME = Date.parse('2026-01-01T00:00:00.000Z');
 const DAY = 86_400_000;
 const SPAN = 730 * DAY;
 const TEAM = 5;
-/** Comments for each post on average: most posts have one or two, a few have six or more, some have none. */
-const COMMENTS_PER_POST = 1.8;
 
 interface Plan {
   random: Random;
   customers: number;
   /** The moment at which `share` of the world existed: more happens lately than long ago. */
   moment(share: number): number;
+  habits: Habits;
 }
+
+interface Habits {
+  /** On average: most posts have one or two, a few have six or more, some have none. */
+  commentsPerPost: number;
+  teamShare: number;
+  /** How many posts back the team answers, on average; null for any post. */
+  teamReach: number | null;
+  /** The share of the customers who were there before the first post. */
+  knownAtStart: number;
+  /** Whether posts have the status that the team gave them last, or any. */
+  hasCourse: boolean;
+}
+
+const SAMPLE: Habits = {
+  commentsPerPost: 1.8,
+  teamShare: 0.25,
+  teamReach: null,
+  knownAtStart: 0,
+  hasCourse: false,
+};
+const IN_USE: Habits = {
+  commentsPerPost: 2.6,
+  teamShare: 0.45,
+  teamReach: 9,
+  knownAtStart: 0.5,
+  hasCourse: true,
+};
 
 const templates = new Map<string, Buffer>();
 const TEMPLATES = 8;
@@ -47,19 +75,45 @@ export function openSeeded(file: string | undefined, options: SeedOptions): Db {
 }
 
 /** Fills an empty database with the sample world of a seed. */
-function seedWorld(db: Db, { seed, posts, referenceTime }: SeedOptions): void {
+function seedWorld(db: Db, { seed, posts, referenceTime, days }: SeedOptions): void {
   const start = referenceTime - SPAN;
   const plan: Plan = {
     random: createRandom(seed),
     customers: Math.min(50_000, 12 + Math.ceil(posts / 5)),
-    moment: (share) => start + Math.floor(SPAN * share ** 0.8),
+    moment: days ? rhythm(referenceTime, days) : (share) => start + Math.floor(SPAN * share ** 0.8),
+    habits: days ? IN_USE : SAMPLE,
   };
   const meta = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
-  for (const [name, value] of Object.entries({ seed, posts, referenceTime })) meta.run(name, value);
+  for (const [name, value] of Object.entries({ seed, posts, referenceTime, ...(days ? { days } : {}) }))
+    meta.run(name, value);
   seedWords(db);
   seedUsers(db, plan);
   seedPosts(db, plan, posts);
   seedComments(db, plan, posts);
+}
+
+/** How much is written by the hour of the day, in UTC, and by the day of the week from Sunday on. */
+const HOURS = [2, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 9, 11, 12, 12, 11, 9, 7, 6, 5, 5, 4, 3];
+const WEEK = [0.3, 1, 1.1, 1.05, 1, 0.85, 0.35];
+const HOUR = 3_600_000;
+
+/** Busy hours, quiet weekends, and half as much again at the end of the time as at its beginning. */
+function rhythm(referenceTime: number, days: number): Plan['moment'] {
+  const start = referenceTime - days * DAY;
+  const grown: number[] = [0];
+  for (let hour = 0; hour < days * 24; hour++) {
+    const at = new Date(start + hour * HOUR);
+    const weight = (HOURS[at.getUTCHours()] ?? 1) * (WEEK[at.getUTCDay()] ?? 1) * (1 + hour / (days * 48));
+    grown.push((grown.at(-1) ?? 0) + weight);
+  }
+  const all = grown.at(-1) ?? 1;
+  return (share) => {
+    const wanted = Math.min(Math.max(share, 0), 1) * all;
+    const next = grown.findIndex((sum) => sum > wanted);
+    if (next <= 0) return share <= 0 ? start : referenceTime;
+    const [low = 0, high = 1] = [grown[next - 1], grown[next]];
+    return Math.floor(start + (next - 1 + (wanted - low) / (high - low)) * HOUR);
+  };
 }
 
 function seedWords(db: Db): void {
@@ -70,15 +124,17 @@ function seedWords(db: Db): void {
 }
 
 /** The team comes first (ids 1 to 5), then customers in the order in which they signed up. */
-function seedUsers(db: Db, { random, customers, moment }: Plan): void {
+function seedUsers(db: Db, { random, customers, moment, habits: { knownAtStart } }: Plan): void {
   const insert = db.prepare(
     `INSERT INTO users (email, email_key, name, alias, registered, is_admin, is_team)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
+  const signedUp = (n: number): number =>
+    Math.max(0, (n - TEAM - 1) / customers - knownAtStart) / (1 - knownAtStart);
   for (let n = 1; n <= TEAM + customers; n++) {
     const { name, email, alias } = person(random, n);
     const team = n <= TEAM;
-    const joined = team ? moment(0) - (60 + n) * DAY : moment((n - TEAM - 1) / customers) - 30 * DAY;
+    const joined = team ? moment(0) - (60 + n) * DAY : moment(signedUp(n)) - 30 * DAY;
     const registered = stamp(joined - random.int(DAY), random.int(1000));
     insert.run(email, email.toLowerCase(), name, alias, registered, n <= 2 ? 1 : 0, team ? 1 : 0);
   }
@@ -96,7 +152,7 @@ function seedPosts(db: Db, plan: Plan, count: number): void {
     const title = writeTitle(random, about);
     insert.run(
       skewed(random, v.BOARDS.length),
-      skewed(random, v.STATUSES.length),
+      plan.habits.hasCourse ? 1 : skewed(random, v.STATUSES.length),
       random.chance(0.04) ? 1 + random.int(TEAM) : customer(plan, share),
       votes(random),
       stamp(moment(share), random.int(1000)),
@@ -111,18 +167,23 @@ function seedPosts(db: Db, plan: Plan, count: number): void {
  * posts that were there, lately made ones more often.
  */
 function seedComments(db: Db, plan: Plan, posts: number): void {
-  const { random, moment } = plan;
+  const { random, moment, habits } = plan;
   const insert = db.prepare(
     `INSERT INTO comments (post_id, creator_id, kind, status, likes_count, created, highlighted, internal, content)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const count = Math.floor(posts * COMMENTS_PER_POST);
+  const setStatus = db.prepare('UPDATE posts SET status_id = ? WHERE id = ?');
+  const count = Math.floor(posts * habits.commentsPerPost);
   for (let n = 0; n < count; n++) {
     const share = 1 / posts + (1 - 1 / posts) * ((n + random.next()) / count);
     const there = Math.floor(share * posts);
-    const post = Math.max(1, there - Math.floor(there * random.next() ** 1.3));
-    const fromTeam = random.chance(0.25);
+    const drawn = random.next();
+    const fromTeam = random.chance(habits.teamShare);
     const status = fromTeam && random.chance(0.3) ? 1 + random.int(v.STATUSES.length) : null;
+    const isAnswer = fromTeam && status === null && habits.teamReach !== null;
+    const back = isAnswer ? -Math.log(1 - drawn) * (habits.teamReach ?? 0) : there * drawn ** 1.3;
+    const post = Math.max(1, there - Math.floor(back));
+    if (status !== null && habits.hasCourse) setStatus.run(status, post);
     insert.run(
       post,
       fromTeam ? 1 + random.int(TEAM) : customer(plan, share),
@@ -138,8 +199,9 @@ function seedComments(db: Db, plan: Plan, posts: number): void {
 }
 
 /** A customer who had signed up by then; early customers write more. */
-function customer({ random, customers }: Plan, share: number): number {
-  return TEAM + 1 + Math.floor(Math.floor(share * customers) * random.next() ** 1.4);
+function customer({ random, customers, habits: { knownAtStart } }: Plan, share: number): number {
+  const there = knownAtStart + (1 - knownAtStart) * share;
+  return TEAM + 1 + Math.floor(Math.floor(there * customers) * random.next() ** 1.4);
 }
 
 /** An id from 1 to `count`, low ones more often. */

@@ -71,8 +71,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     closing: closing.signal,
   });
   const url = await opened();
-  const everyMs = typeof options.live === 'object' ? options.live.everyMs : 1000;
-  const stopLife = options.live ? startLife(world, seed, everyMs) : () => {};
+  const life = typeof options.live === 'object' ? options.live : { everyMs: 1000 };
+  const stopLife = options.live ? startLife(world, seed, life) : () => {};
   let closed: Promise<void> | undefined;
   return {
     url,

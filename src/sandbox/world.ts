@@ -17,6 +17,7 @@ export interface WorldOptions extends BehaviourOptions {
   seed?: number | undefined;
   posts?: number | undefined;
   referenceTime?: number | undefined;
+  days?: number | undefined;
   clock?: Clock | undefined;
   /** The boards a token may see; null is all of them. */
   access?: ((token: string) => readonly number[] | null) | undefined;
@@ -39,14 +40,14 @@ export class World {
   };
 
   constructor(options: WorldOptions = {}) {
-    const { data, seed = 1, posts = 200, referenceTime, clock, access } = options;
+    const { data, seed = 1, posts = 200, referenceTime, days, clock, access } = options;
     this.behaviour = behaviourOf(options);
     this.draws = createRandom(seed ^ 0xbe4a);
     this.clock = clock ?? systemClock;
     this.#access = access ?? (() => null);
     // Another stream than the seed's own, so that what is added later does not repeat what was there.
     this.#random = createRandom(seed ^ 0x5eed);
-    this.db = openSeeded(data, { seed, posts, referenceTime: referenceTime ?? REFERENCE_TIME });
+    this.db = openSeeded(data, { seed, posts, referenceTime: referenceTime ?? REFERENCE_TIME, days });
   }
 
   /** What may be seen right now, after everything that has come due took effect. */

@@ -73,7 +73,7 @@ test('a living sandbox moves by its timer and stops with it', async (t) => {
 test('life waits while nothing can be written, and goes on afterwards', async () => {
   const world = new World({ posts: 20 });
   world.db.pragma('query_only = ON');
-  const stop = startLife(world, 1, 1);
+  const stop = startLife(world, 1, { everyMs: 1 });
   const before = JSON.stringify(world.posts());
   let turns = 0;
   const turning = setInterval(() => turns++, 1);

@@ -91,3 +91,27 @@ test('nothing happens before it can: posts after their creators, comments after 
   assert.ok(span > 600 * 86_400_000 && span < 731 * 86_400_000, 'about two years');
   world.close();
 });
+
+test('a history of sixty days has quiet weekends, answers within days and the statuses that were told', () => {
+  const now = Date.parse('2026-03-18T12:00:00.000Z');
+  const world = new World({ posts: 500, days: 60, referenceTime: now });
+  const [posts, comments] = [world.posts(), world.comments()];
+  const days = Map.groupBy(posts, ({ created }) => created.slice(0, 10));
+  assert.ok(days.size >= 58 && (posts[0]?.created ?? '') > '2026-01-16', `${days.size} days`);
+  const isWeekend = (day: string): boolean => [0, 6].includes(new Date(day).getUTCDay());
+  const average = (wanted: boolean): number => {
+    const sizes = [...days].filter(([day]) => isWeekend(day) === wanted).map(([, rows]) => rows.length);
+    return sizes.reduce((sum, n) => sum + n, 0) / sizes.length;
+  };
+  assert.ok(average(false) > 2 * average(true), `${average(false)} against ${average(true)}`);
+  const told = new Map(comments.flatMap(({ post, status }) => (status ? [[post.id, status] as const] : [])));
+  assert.ok(told.size > 50);
+  for (const { id, status } of posts) assert.deepEqual(status, told.get(id) ?? world.statuses()[0]);
+  const created = new Map(posts.map((post) => [post.id, Date.parse(post.created)]));
+  const waits = comments
+    .filter(({ creator, kind }) => creator.is_team && kind === 'reply')
+    .map((reply) => Date.parse(reply.created) - (created.get(reply.post.id) ?? 0))
+    .sort((a, b) => a - b);
+  assert.ok((waits[Math.floor(waits.length / 2)] ?? 0) < 3 * 86_400_000);
+  world.close();
+});
