@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..');
 
 /** The house, top to bottom. An import may point to a lower floor or stay in its own room. */
 const FLOORS: [level: number, rooms: string[]][] = [
-  [9, ['src/main.ts', 'src/feedback-mirror.js', 'src/cli']],
+  [9, ['src/main.ts', 'src/feedback-mirror.js', 'src/cli', 'src/web']],
   [8, ['src/http']],
   [7, ['src/worker']],
   [6, ['jobs']],

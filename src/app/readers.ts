@@ -3,13 +3,13 @@ import type { QueryPart, QueryRequest } from '../query/run.ts';
 import { limitQueries } from '../query/slots.ts';
 import type { OpenOptions } from '../store/db.ts';
 import { type ExportSource, openExportSource } from '../store/export.ts';
+import { type LiveStatsReader, openLiveStats } from '../store/live-stats.ts';
 import { readMirrorStatus } from '../store/mirror/store.ts';
 import type { MirrorStatus } from '../store/mirror/types.ts';
 import { openSyncView, type SyncView } from '../store/mirror/view.ts';
 import { openMirrorReadOnly } from '../store/open.ts';
 import { type ImportReads, openImportReads } from '../store/outbox/import-reads.ts';
 import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
-import { openPulse, type PulseReader } from '../store/pulse.ts';
 import { openReplicaReads, type ReplicaReads } from '../store/replica.ts';
 import { openReportReader, type ReportReader } from '../store/reports.ts';
 import { openSavedQueries, type SavedQueries } from '../store/saved-queries.ts';
@@ -60,8 +60,8 @@ export function keptQueries(settings: Settings): SavedQueries {
 }
 
 /** The few numbers that the pages of the dashboard watch. */
-export function watchPulse(settings: Settings): PulseReader {
-  return openPulse(mirrorOf(settings));
+export function watchStats(settings: Settings): LiveStatsReader {
+  return openLiveStats(mirrorOf(settings));
 }
 
 /** What reports ask the mirror. */

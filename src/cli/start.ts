@@ -67,9 +67,9 @@ async function open(
   // Loaded while the queue opens.
   const [{ startHttp }, { openParts }] = await Promise.all([
     import('../http/server.ts'),
-    import('./start-parts.ts'),
+    import('../http/compose.ts'),
   ]);
-  const { parts, close } = await openParts(app, service);
+  const { parts, close } = await openParts({ app, service });
   opened.push(close);
   const { httpHost: host, httpPort: port, httpToken: token } = app.settings;
   const { progress, queues } = service;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isOurHost, type Listening } from './hosts.ts';
-import { LOGIN_PATH, LOGIN_STYLE } from './login.ts';
-import type { Session } from './session.ts';
+import { isIP } from 'node:net';
+import { isLoopback } from '../base/loopback.ts';
+import { LOGIN_PATH, LOGIN_STYLE, type Session } from './session.ts';
 
 export interface Refusal {
   status: number;
@@ -66,7 +66,7 @@ const NO_TOKEN: Refusal = {
 
 /** A person who opens a page is shown where to give the token; a program is told. */
 function refuseUnknown({ method = '', url = '', headers }: IncomingMessage): Refusal {
-  if (method !== 'GET' || !/\btext\/html\b/.test(headers.accept ?? '')) return NO_TOKEN;
+  if (!isOpenedByPerson({ method, headers })) return NO_TOKEN;
   const location = url === '/' ? LOGIN_PATH : `${LOGIN_PATH}?to=${encodeURIComponent(url)}`;
   return { status: 303, detail: 'Sign in first.', headers: { location } };
 }
@@ -101,4 +101,50 @@ function refuseStranger({ method = '', headers, headersDistinct }: IncomingMessa
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
+}
+
+export interface Listening {
+  /** As configured: a name or an address. */
+  host: string;
+  port: number;
+}
+
+/** Ways to spell this machine itself; nobody else can make a browser believe in another one. */
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
+
+const HOST_HEADER = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
+
+/**
+ * The names under which the service may be called. A page of a stranger can point a name of its own at our address (DNS
+ * rebinding) and would then be of our origin; it cannot do so with an address or a name that is not its own. So:
+ * on loopback, exactly the names of loopback with our port; elsewhere, any address, because an operator reaches 0.0.0.0 under
+ * many (and the port may be mapped), but of the names only the configured one and localhost. Elsewhere there is a token too.
+ */
+export function isOurHost(header: string, { host, port }: Listening): boolean {
+  const match = HOST_HEADER.exec(header.toLowerCase());
+  const name = match?.groups?.name;
+  if (name === undefined) return false;
+  const isNamed = name === inUrl(host) || LOOPBACK_NAMES.includes(name);
+  if (isLoopback(host)) return isNamed && Number(match?.groups?.port ?? 80) === port;
+  return isNamed || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
+}
+
+/** Where a person on this machine finds the service: an address that means all of them is no place to go to. */
+export function urlOf({ host, port }: Listening): string {
+  const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
+  const name = inUrl(host);
+  return `http://${anywhere[name] ?? name}:${port}`;
+}
+
+function inUrl(host: string): string {
+  const name = host.toLowerCase();
+  return isIP(name) === 6 ? `[${name}]` : name;
+}
+
+/** Browsers ask for HTML when a person opens an address; programs, and the pages for their data, do not. */
+export function isOpenedByPerson({
+  method = '',
+  headers,
+}: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  return method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '');
 }

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { Guard, Refusal } from './guard.ts';
+import { type Guard, isOpenedByPerson, type Refusal } from './guard.ts';
 
 /** Every code as an HTTP status: 502 and 503 where the upstream is what fails, 500 where we do. */
 const STATUS: Record<ErrorCode, number> = {
@@ -95,15 +95,26 @@ export interface Route {
   methods: readonly string[];
 }
 
-/** Replies for what no route answers: 405 with the methods there are, or 404; and for what fails. Returns the routes to come. */
-export function addReplies(app: FastifyInstance, log: Logger): readonly Route[] {
+/** What a person who opens an unknown address in a browser is shown. */
+export type NotFoundPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+export interface Replies {
+  /** Every route, as it is added. */
+  routes: readonly Route[];
+  setNotFoundPage(page: NotFoundPage): void;
+}
+
+/** Replies for what no route answers: 405 with the methods there are, or 404; and for what fails. */
+export function addReplies(app: FastifyInstance, log: Logger): Replies {
   const routes: Route[] = [];
+  let page: NotFoundPage | null = null;
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ url, methods: [method].flat() });
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = routes.filter(({ url }) => matches(url, path)).flatMap((route) => route.methods);
+    if (methods.length === 0 && page && isOpenedByPerson(request.raw)) return page(request, reply.code(404));
     if (methods.length === 0) return reply.code(404).send({ detail: `There is nothing at ${path}.` });
     const allow = [...new Set(methods)].sort().join(', ');
     return reply
@@ -115,7 +126,12 @@ export function addReplies(app: FastifyInstance, log: Logger): readonly Route[] 
     const { status, detail, headers = {} } = answerTo(error, request.id, log);
     return reply.code(status).headers(headers).send({ detail });
   });
-  return routes;
+  return {
+    routes,
+    setNotFoundPage(given) {
+      page = given;
+    },
+  };
 }
 
 /** The router's own notation: `:name` for a part of a path, `*` for the rest of it. */

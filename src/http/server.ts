@@ -12,12 +12,10 @@ import type { EndedSessions } from '../store/service-state.ts';
 import type { Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
-import { createGuard, type Refusal } from './guard.ts';
+import { createGuard, type Listening, type Refusal, urlOf } from './guard.ts';
 import { addHealth } from './health.ts';
-import { type Listening, urlOf } from './hosts.ts';
-import { addLogin } from './login.ts';
-import { addHeaders, addReplies, badTarget, type Route, refuse } from './replies.ts';
-import { createSession, slowGuesses } from './session.ts';
+import { addHeaders, addReplies, badTarget, type Replies, type Route, refuse } from './replies.ts';
+import { addLogin, createSession, slowGuesses } from './session.ts';
 
 export interface HttpOptions {
   host: string;
@@ -37,7 +35,8 @@ export interface HttpOptions {
   limits?: Partial<HttpLimits>;
 }
 
-export type HttpPart = (app: FastifyInstance) => Promise<void> | void;
+/** Adds its routes in a scope of its own. */
+export type HttpPart = (app: FastifyInstance, site: Pick<Replies, 'setNotFoundPage'>) => Promise<void> | void;
 
 const LIMITS: HttpLimits = {
   bodyBytes: 1024 * 1024,
@@ -94,15 +93,15 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
     limitBody(request, reply, limits.bodyMs, (late) => void refuse(late, TOO_LATE));
     return undefined;
   });
-  const routes = addReplies(app, log);
+  const replies = addReplies(app, log);
   addHealth(app, { ...options, ...limits });
   await addBoard(app, queues);
   if (session) await addLogin(app, { session, guesses });
   for (const part of parts) {
-    const plugin: FastifyPluginAsync = async (scope) => part(scope);
+    const plugin: FastifyPluginAsync = async (scope) => part(scope, replies);
     await app.register(plugin);
   }
-  return { app, routes };
+  return { app, routes: replies.routes };
 }
 
 const TOO_MANY_CONNECTIONS: Refusal = {

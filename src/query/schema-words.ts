@@ -297,7 +297,7 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   sync_state: 'where an interrupted pass goes on',
   sweep_pages: 'which ids a sweep has seen',
   absences: 'rows that were missing from a sweep, until it is clear whether they are gone',
-  saved_queries: 'statements that people keep on the Ask page',
+  saved_queries: 'statements that people keep on the SQL page',
 };
 
 /** Not to be read by SQL from people, with the reason. */

@@ -20,12 +20,13 @@ export type Sort = (typeof SORTS)[number];
 export interface PageRequest {
   filter: PostFilter;
   sort: Sort;
-  /** Where the page before it ended; null for the first. */
+  /** Where the page before it ended, or, backward, where the page after it begins; null for the first. */
   after: Place | null;
+  isBackward?: boolean;
   limit: number;
 }
 
-/** The last row of a page. Sorted by votes, a post that climbs meanwhile can be met again; none that stays is skipped. */
+/** A row at an end of a page. Sorted by votes, a post that climbs meanwhile can be met again; none that stays is skipped. */
 export interface Place {
   key: string | number;
   id: number;
@@ -33,9 +34,11 @@ export interface Place {
 
 export interface PostPage {
   rows: ListedPost[];
-  after: Place | null;
-  /** Null where the page goes on from another one; `isMore` when it is only known to be at least that many. */
-  total: { posts: number; isMore: boolean } | null;
+  /** Where the pages beside it are; null at the ends of the list. */
+  next: Place | null;
+  previous: Place | null;
+  /** `isMore` when it is only known to be more than that many. */
+  total: { posts: number; isMore: boolean };
 }
 
 export interface ListedPost {
@@ -81,13 +84,15 @@ const ORDER: Record<Sort, { column: string; way: 'ASC' | 'DESC' }> = {
 };
 
 /** The ids of a page, found without a look at any text; its rows are fetched afterwards. */
-export function pageSql({ filter, sort, after }: Omit<PageRequest, 'limit'>): string {
-  const { column, way } = ORDER[sort];
+export function pageSql({ filter, sort, after, isBackward = false }: Omit<PageRequest, 'limit'>): string {
+  const { column } = ORDER[sort];
+  const isUp = (ORDER[sort].way === 'ASC') !== isBackward;
+  const way = isUp ? 'ASC' : 'DESC';
   // Few posts are of one person or in one status: walking all by their time until a page is full would read their texts too. The plus
   // leaves the planner with the narrow index, which is in the order of time within a board and status.
   const isThin = filter.creator !== null || (filter.status !== null) !== (filter.board !== null);
   const plus = isThin ? '+' : '';
-  const beyond = after ? [`(${plus}p.${column}, p.id) ${way === 'ASC' ? '>' : '<'} ($key, $id)`] : [];
+  const beyond = after ? [`(${plus}p.${column}, p.id) ${isUp ? '>' : '<'} ($key, $id)`] : [];
   const where = [...conditionsOf(filter), ...beyond];
   return `
     SELECT p.id, p.${column} AS key FROM posts p ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
@@ -125,18 +130,19 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
     return db.prepare<object, number>(sql).pluck().get(boundOf(filter)) ?? 0;
   };
   const page = (request: PageRequest): PostPage => {
-    const { filter, after, limit } = request;
+    const { filter, after, isBackward, limit } = request;
     // The posts of one person are few, and found by a walk over all: that one walk counts them too.
-    const most = filter.creator === null ? limit + 1 : COUNTED_TO + 1;
+    const most = filter.creator === null || after ? limit + 1 : COUNTED_TO + 1;
     const bound = { ...boundOf(filter), ...(after ?? {}), limit: most };
     const found = db.prepare<object, Place>(pageSql(request)).all(bound);
     const shown = found.slice(0, limit);
-    const posts = () => (found.length < most ? found.length : count(filter));
-    const isLast = found.length <= limit;
+    if (isBackward) shown.reverse();
+    const isCut = found.length > limit;
     return {
       rows: rows(shown.map(({ id }) => id)),
-      after: isLast ? null : (shown.at(-1) ?? null),
-      total: after ? null : totalOf(posts()),
+      next: isCut || isBackward ? (shown.at(-1) ?? null) : null,
+      previous: (isBackward ? isCut : after) ? (shown[0] ?? null) : null,
+      total: totalOf(!after && found.length < most ? found.length : count(filter)),
     };
   };
   return {

@@ -3,9 +3,9 @@ import { describe, it, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createLogger } from '../../src/base/log.ts';
 import { addAssets } from '../../src/http/dashboard/assets.ts';
+import type { LiveStats } from '../../src/http/dashboard/events.ts';
 import { addEvents } from '../../src/http/dashboard/events.ts';
-import type { Pulse } from '../../src/http/dashboard/shapes.ts';
-import type { PulseReader, Vital } from '../../src/store/pulse.ts';
+import type { LiveStatsReader, MirrorStats } from '../../src/store/live-stats.ts';
 import { ask } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { progressWith } from '../worker/healthy.ts';
@@ -13,7 +13,12 @@ import { progressWith } from '../worker/healthy.ts';
 const PAGES = ['/', '/posts/:id'];
 
 const serveFiles = (t: TestContext, hasLogin = false): Promise<Running> =>
-  open(t, { parts: [(app: FastifyInstance) => addAssets(app, { pages: PAGES, hasLogin })] });
+  open(t, {
+    parts: [
+      (app: FastifyInstance, site) =>
+        site.setNotFoundPage(addAssets(app, { pages: PAGES, hasLogin, source: 'feedback.test <b>' })),
+    ],
+  });
 
 describe('the files of the dashboard', () => {
   it('are one document for every page, and everything it names is there', async (t) => {
@@ -22,7 +27,7 @@ describe('the files of the dashboard', () => {
     assert.match(String(headers['content-type']), /text\/html/);
     assert.equal((await ask(http, '/posts/7')).body, body);
     const named = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
-    assert.ok(named.length >= 8);
+    assert.ok(named.length >= 6);
     for (const path of named) assert.equal((await ask(http, path)).status, 200, path);
   });
 
@@ -33,7 +38,7 @@ describe('the files of the dashboard', () => {
     const own = http.routes
       .map(({ url }) => url)
       .filter((url) => url.startsWith('/assets/') && !/uPlot/.test(url));
-    assert.ok(own.length > 20);
+    assert.ok(own.length > 15);
     for (const url of own) {
       const text = (await ask(http, url)).body;
       assert.doesNotMatch(
@@ -75,6 +80,23 @@ describe('the files of the dashboard', () => {
       assert.equal((await ask(http, path)).status, 404, path);
   });
 
+  it('name the mirrored service, as the text it is', async (t) => {
+    assert.match(
+      (await ask(await serveFiles(t), '/')).body,
+      /<p class="source"[^>]*>feedback\.test &#60;b&#62;<\/p>/,
+    );
+  });
+
+  it('show a page to a person who opens an unknown address, and a sentence to a program', async (t) => {
+    const http = await serveFiles(t);
+    const { body } = await ask(http, '/');
+    const person = await ask(http, '/nowhere', { headers: { accept: 'text/html,*/*' } });
+    assert.deepEqual([person.status, person.body], [404, body]);
+    assert.deepEqual(JSON.parse((await ask(http, '/nowhere')).body), {
+      detail: 'There is nothing at /nowhere.',
+    });
+  });
+
   it('show a way to sign out only where people sign in', async (t) => {
     assert.doesNotMatch((await ask(await serveFiles(t), '/')).body, /data-login/);
     assert.match((await ask(await serveFiles(t, true), '/')).body, /<html data-login/);
@@ -82,7 +104,7 @@ describe('the files of the dashboard', () => {
 });
 
 /** Numbers that move when the test says so. */
-function movingPulse(): PulseReader & { move(posts: number): void; asked: number } {
+function movingStats(): LiveStatsReader & { move(posts: number): void; asked: number } {
   let [version, posts] = [1, 10];
   const outbox = {
     ready: 0,
@@ -99,7 +121,13 @@ function movingPulse(): PulseReader & { move(posts: number): void; asked: number
       reader.asked += 1;
       return version;
     },
-    read: (): Vital => ({ freshAt: null, live: { posts, comments: 0 }, outbox, heldBack: 0, running: [] }),
+    read: (): MirrorStats => ({
+      updatedAt: null,
+      live: { posts, comments: 0 },
+      outbox,
+      held: 0,
+      running: [],
+    }),
     close: () => undefined,
     move(to: number) {
       posts = to;
@@ -109,42 +137,39 @@ function movingPulse(): PulseReader & { move(posts: number): void; asked: number
   return reader;
 }
 
-async function* pulsesOf(http: Running, signal: AbortSignal): AsyncGenerator<Pulse> {
+async function* statsOf(http: Running, signal: AbortSignal): AsyncGenerator<LiveStats> {
   const response = await fetch(`${http.url}/data/events`, { signal });
   let text = '';
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk;
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      yield JSON.parse(text.slice('data: '.length, end)) as Pulse;
+      yield JSON.parse(text.slice('data: '.length, end)) as LiveStats;
       text = text.slice(end + 2);
     }
   }
 }
 
 describe('the live numbers', () => {
-  const serve = (t: TestContext, pulse: PulseReader): Promise<Running> => {
+  const serve = (t: TestContext, stats: LiveStatsReader): Promise<Running> => {
     const log = createLogger({ level: 'silent', format: 'json', secrets: () => [] });
-    const events = { pulse, progress: async () => progressWith(), log, everyMs: 5 };
+    const events = { stats, progress: async () => progressWith(), log, everyMs: 5 };
     return open(t, { parts: [(app) => addEvents(app, events)] });
   };
 
   it('come at once, and again when they have moved', async (t) => {
-    const pulse = movingPulse();
-    const http = await serve(t, pulse);
+    const stats = movingStats();
+    const http = await serve(t, stats);
     const leave = new AbortController();
-    const stream = pulsesOf(http, leave.signal);
+    const stream = statsOf(http, leave.signal);
     const first = await stream.next();
-    assert.deepEqual(
-      [first.value?.live.posts, first.value?.waitingForYou, first.value?.isReady],
-      [10, 2, true],
-    );
-    pulse.move(11);
+    assert.deepEqual([first.value?.live.posts, first.value?.toDecide, first.value?.isReady], [10, 2, true]);
+    stats.move(11);
     for await (const { live } of stream) if (live.posts === 11) break;
     leave.abort();
   });
 
   it('carry the headers of every other answer', async (t) => {
-    const http = await serve(t, movingPulse());
+    const http = await serve(t, movingStats());
     const leave = new AbortController();
     const { headers } = await fetch(`${http.url}/data/events`, { signal: leave.signal });
     assert.equal(headers.get('cache-control'), 'no-store');
@@ -154,12 +179,12 @@ describe('the live numbers', () => {
   });
 
   it('reach everybody who listens, and end when the service does', async (t) => {
-    const pulse = movingPulse();
-    const http = await serve(t, pulse);
+    const stats = movingStats();
+    const http = await serve(t, stats);
     const signal = new AbortController().signal;
-    const [one, two] = [pulsesOf(http, signal), pulsesOf(http, signal)];
+    const [one, two] = [statsOf(http, signal), statsOf(http, signal)];
     await Promise.all([one.next(), two.next()]);
-    pulse.move(12);
+    stats.move(12);
     for (const stream of [one, two]) {
       let seen = (await stream.next()).value;
       while (seen && seen.live.posts !== 12) seen = (await stream.next()).value;
@@ -169,9 +194,9 @@ describe('the live numbers', () => {
   });
 
   it('cost nothing while nobody listens', async (t) => {
-    const pulse = movingPulse();
-    const http = await serve(t, pulse);
+    const stats = movingStats();
+    const http = await serve(t, stats);
     await ask(http, '/healthz');
-    assert.equal(pulse.asked, 0);
+    assert.equal(stats.asked, 0);
   });
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { ImportState } from '../../src/http/dashboard/imports-shapes.ts';
+import type { ImportState } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
 import { fakeClock } from '../support/clock.ts';
-import { type DeskSite, openDesk } from './desk.ts';
+import { openOnSandbox, type SandboxSite } from './site.ts';
 
 const HOUR = 3_600_000;
 
-function send({ http }: DeskSite, content: string, type = 'text/csv'): Promise<Reply> {
+function send({ http }: SandboxSite, content: string, type = 'text/csv'): Promise<Reply> {
   return ask(http, '/data/imports', {
     method: 'POST',
     headers: { 'content-type': type, origin: http.url },
@@ -17,19 +17,19 @@ function send({ http }: DeskSite, content: string, type = 'text/csv'): Promise<R
   });
 }
 
-async function upload(site: DeskSite, content: string): Promise<ImportState> {
+async function upload(site: SandboxSite, content: string): Promise<ImportState> {
   const reply = await send(site, content);
   assert.equal(reply.status, 201, reply.body);
   return JSON.parse(reply.body) as ImportState;
 }
 
-async function rowsIn(site: DeskSite): Promise<number> {
+async function rowsIn(site: SandboxSite): Promise<number> {
   return (await site.get<OutboxPage>('/data/outbox')).rows.length;
 }
 
-function tallyOf({ rehearsal }: ImportState): number[] {
-  assert.ok(rehearsal?.ok, JSON.stringify(rehearsal));
-  const { rows, accepted, already, refused } = rehearsal.tally;
+function tallyOf({ preview }: ImportState): number[] {
+  assert.ok(preview?.ok, JSON.stringify(preview));
+  const { rows, accepted, already, refused } = preview.tally;
   return [rows, accepted, already, refused];
 }
 
@@ -37,21 +37,21 @@ const FILE = 'board,title,content,email\nbugs,One,First,\nbugs,Two,Second,kim@ex
 
 describe('importing over HTTP', () => {
   it('tells what a file would do, and writes nothing before it is told to', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const before = readdirSync(site.station.folder).sort();
     const state = await upload(site, FILE);
     assert.deepEqual(tallyOf(state), [3, 2, 0, 1]);
-    assert.ok(state.rehearsal?.ok);
-    assert.deepEqual(state.rehearsal.tally.refusals, [{ line: 4, reason: 'title is blank' }]);
-    assert.deepEqual([state.rehearsal.outlook.asOwner, state.rehearsal.outlook.asNewCustomer], [1, 1]);
+    assert.ok(state.preview?.ok);
+    assert.deepEqual(state.preview.tally.refusals, [{ line: 4, reason: 'title is blank' }]);
+    assert.deepEqual([state.preview.outlook.asOwner, state.preview.outlook.asNewCustomer], [1, 1]);
     assert.deepEqual(state.headers, ['board', 'title', 'content', 'email']);
     assert.equal(await rowsIn(site), 0);
     assert.deepEqual(readdirSync(site.station.folder).sort(), before, 'the file has no name to be found by');
   });
 
-  it('imports what was rehearsed, once, however often that is asked for', async (t) => {
-    const site = await openDesk(t);
+  it('imports what was previewed, once, however often that is asked for', async (t) => {
+    const site = await openOnSandbox(t);
     await site.sweep();
     const { id } = await upload(site, FILE);
     const asked = [1, 2].map(() =>
@@ -74,14 +74,14 @@ describe('importing over HTTP', () => {
   });
 
   it('reads the columns as it is told, and says what it cannot read', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const state = await upload(site, 'Wish,Why,email\nDark mode,It is bright,kim@example.com\n');
-    assert.ok(state.rehearsal && !state.rehearsal.ok);
-    assert.match(state.rehearsal.problem, /has no title column/);
+    assert.ok(state.preview && !state.preview.ok);
+    assert.match(state.preview.problem, /has no title column/);
     assert.deepEqual(state.headers, ['Wish', 'Why', 'email'], 'to choose from');
     const read = async (map: object, board: string | null) =>
-      (await site.post<ImportState>(`/data/imports/${state.id}/rehearse`, { map, board })).rehearsal;
+      (await site.post<ImportState>(`/data/imports/${state.id}/preview`, { map, board })).preview;
     const half = await read({ title: 'Wish' }, null);
     assert.ok(half && !half.ok);
     assert.match(half.problem, /no board/);
@@ -92,29 +92,29 @@ describe('importing over HTTP', () => {
     assert.ok(anonymous?.ok);
     assert.deepEqual([anonymous.outlook.asOwner, anonymous.outlook.asNewCustomer], [1, 0]);
     assert.deepEqual(anonymous.facts.ignored, ['email']);
-    assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).rehearsal?.wishes.board, 'bugs');
+    assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).preview?.choices.board, 'bugs');
   });
 
   it('reads a large file again and again, also where it stopped early', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const state = await upload(site, `Wish,Why\n${'Dark mode,It is bright\n'.repeat(4000)}`);
-    assert.ok(state.rehearsal && !state.rehearsal.ok);
+    assert.ok(state.preview && !state.preview.ok);
     const asked = [1, 2].map(() =>
-      site.post<ImportState>(`/data/imports/${state.id}/rehearse`, { map: { title: 'Wish' }, board: 'bugs' }),
+      site.post<ImportState>(`/data/imports/${state.id}/preview`, { map: { title: 'Wish' }, board: 'bugs' }),
     );
-    for (const { rehearsal } of await Promise.all(asked)) {
-      assert.ok(rehearsal?.ok);
-      assert.equal(rehearsal.tally.accepted, 4000);
+    for (const { preview } of await Promise.all(asked)) {
+      assert.ok(preview?.ok);
+      assert.equal(preview.tally.accepted, 4000);
     }
   });
 
   it('does not import a file a second time in another way', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const { id } = await upload(site, FILE);
     await site.post(`/data/imports/${id}/commit`, { map: {}, board: null });
-    for (const step of ['commit', 'rehearse']) {
+    for (const step of ['commit', 'preview']) {
       const reply = await site.send(`/data/imports/${id}/${step}`, { map: {}, board: 'ideas' });
       assert.equal(reply.status, 400);
       assert.match(detailOf(reply), /imported already/);
@@ -123,7 +123,7 @@ describe('importing over HTTP', () => {
   });
 
   it('follows the rows and gives them back with what became of each', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const { id } = await upload(site, 'board,title\nbugs,"=1+1"\nbugs,Two\nbugs,\n');
     await site.post(`/data/imports/${id}/commit`, {});
@@ -142,20 +142,20 @@ describe('importing over HTTP', () => {
   });
 
   it('shows texts of a file as they are', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     site.station.sandbox.world.editPost(3, { title: '<script>alert(document.domain)</script>' });
     await site.sweep();
-    const { rehearsal } = await upload(
+    const { preview } = await upload(
       site,
       'board,title\n<b>none</b>,<script>alert(document.domain)</script>\n',
     );
-    assert.ok(rehearsal?.ok);
-    assert.equal(rehearsal.outlook.unknownBoards[0]?.board, '<b>none</b>');
-    assert.equal(rehearsal.outlook.duplicates.examples[0]?.postId, 3);
+    assert.ok(preview?.ok);
+    assert.equal(preview.outlook.unknownBoards[0]?.board, '<b>none</b>');
+    assert.equal(preview.outlook.duplicates.examples[0]?.postId, 3);
   });
 
   it('refuses what is too large, whether or not its size is told', async (t) => {
-    const site = await openDesk(t, { limitBytes: 1024 * 1024 });
+    const site = await openOnSandbox(t, { limitBytes: 1024 * 1024 });
     const large = `board,title\n${'bugs,Wish\n'.repeat(120_000)}`;
     const told = await send(site, large);
     assert.equal(told.status, 413);
@@ -181,7 +181,7 @@ describe('importing over HTTP', () => {
   });
 
   it('takes a file as text/csv only, from its own pages only', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     assert.equal((await send(site, FILE, 'text/plain')).status, 415);
     assert.equal((await send(site, JSON.stringify(FILE), 'application/json')).status, 400);
     assert.equal((await send(site, '')).status, 400);
@@ -200,7 +200,7 @@ describe('importing over HTTP', () => {
 
   it('forgets a file that nobody asked about for an hour', async (t) => {
     const clock = fakeClock();
-    const site = await openDesk(t, { clock });
+    const site = await openOnSandbox(t, { clock });
     await site.sweep();
     const { id } = await upload(site, FILE);
     clock.advance(HOUR - 1);
@@ -216,7 +216,7 @@ describe('importing over HTTP', () => {
   });
 
   it('keeps the last ten files only', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     const ids: string[] = [];
     for (let n = 0; n < 11; n++) ids.push((await upload(site, `board,title\nbugs,Wish ${n}\n`)).id);
     const statuses = await Promise.all(

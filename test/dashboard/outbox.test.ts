@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { ask, detailOf } from '../http/client.ts';
-import { type DeskSite, openDesk } from './desk.ts';
+import { range } from '../store/rows.ts';
+import { openOnSandbox, type SandboxSite } from './site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
 /** A row that was sent without a clear answer, and for which these posts of the mirror come into question. */
-async function uncertainRow({ station }: DeskSite, candidates: number[]): Promise<number> {
+async function uncertainRow({ station }: SandboxSite, candidates: number[]): Promise<number> {
   const [id = 0] = await station.add('Was it made?');
   const { outbox } = station.app;
   const now = Date.now();
@@ -22,24 +23,33 @@ async function uncertainRow({ station }: DeskSite, candidates: number[]): Promis
 
 describe('the outbox over HTTP', () => {
   it('lists the newest rows first, page by page, with counts by state', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.station.add(...Array.from({ length: 120 }, (_, n) => `Wish ${n + 1}`));
-    const seen: string[] = [];
-    let before: number | null = null;
-    do {
-      const page: OutboxPage = await site.get(`/data/outbox${before === null ? '' : `?before=${before}`}`);
-      seen.push(...page.rows.map(({ title }) => title));
-      assert.equal(page.counts.ready, 120);
-      before = page.before;
-    } while (before !== null);
-    assert.deepEqual(
-      seen,
-      Array.from({ length: 120 }, (_, n) => `Wish ${120 - n}`),
-    );
+    const titles = (from: number, to: number): string[] =>
+      range(to, from)
+        .map((n) => `Wish ${n}`)
+        .reverse();
+    for (const filter of ['', 'state=ready&', 'batch=test&', 'state=ready&batch=test&']) {
+      const page = async (edge: string) => {
+        const { rows, counts, before, after } = await site.get<OutboxPage>(`/data/outbox?${filter}${edge}`);
+        assert.equal(counts.ready, 120);
+        return { titles: rows.map(({ title }) => title), before, after };
+      };
+      const first = await page('');
+      const second = await page(`before=${first.before}`);
+      const third = await page(`before=${second.before}`);
+      assert.deepEqual(
+        [first.titles, second.titles, third.titles],
+        [titles(120, 71), titles(70, 21), titles(20, 1)],
+      );
+      assert.deepEqual([first.after, third.before], [null, null]);
+      assert.deepEqual(await page(`after=${third.after}`), second, 'the way back is the same');
+      assert.deepEqual(await page(`after=${second.after}`), first);
+    }
   });
 
   it('filters by state and batch, alone and together', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     const [first = 0] = await site.station.add('One', 'Two', 'Three');
     await site.post(`/data/outbox/${first}/cancel`);
     const titles = async (query: string) =>
@@ -51,21 +61,37 @@ describe('the outbox over HTTP', () => {
   });
 
   it('refuses filters that mean nothing', async (t) => {
-    const site = await openDesk(t);
-    for (const query of ['state=lost', 'before=-1', 'before=x', 'state=ready&state=sending'])
+    const site = await openOnSandbox(t);
+    for (const query of ['state=lost', 'before=-1', 'after=x', 'state=ready&state=sending'])
       assert.equal((await ask(site.http, `/data/outbox?${query}`)).status, 400, query);
     assert.equal((await ask(site.http, '/data/outbox/999')).status, 404);
     assert.equal((await ask(site.http, '/data/outbox/x')).status, 400);
   });
 
+  it('knows the original of a row that was sent, and whether the mirror has its post', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const { url } = site.station.sandbox.world.post(11);
+    const cases: [post: number, original: string | null, mirrored: number[]][] = [
+      [11, new URL(url, site.station.sandbox.url).href, [11]],
+      [999, null, []],
+    ];
+    for (const [post, original, mirrored] of cases) {
+      const id = await uncertainRow(site, []);
+      await site.post(`/data/outbox/${id}/resolve`, { post });
+      const detail = await site.get<OutboxDetail>(`/data/outbox/${id}`);
+      assert.deepEqual([detail.original, detail.posts.map((one) => one.id)], [original, mirrored]);
+    }
+  });
+
   it('says why nothing is sent', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.station.app.outbox.setPaused('the upstream refused the token');
     assert.equal((await site.get<OutboxPage>('/data/outbox')).paused, 'the upstream refused the token');
   });
 
   it('shows a row with its attempts and the posts it could be, in full', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     site.station.sandbox.world.editPost(3, { title: HOSTILE });
     await site.sweep();
     const id = await uncertainRow(site, [3, 4]);
@@ -85,7 +111,7 @@ describe('the outbox over HTTP', () => {
   });
 
   it('takes each of the three decisions about an uncertain row', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const [a, b, c] = [
       await uncertainRow(site, [3, 4]),
@@ -102,7 +128,7 @@ describe('the outbox over HTTP', () => {
   });
 
   it('takes the same decision twice as one', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const [a, b] = [await uncertainRow(site, [3]), await uncertainRow(site, [])];
     for (const _ of [1, 2]) {
@@ -113,7 +139,7 @@ describe('the outbox over HTTP', () => {
   });
 
   it('refuses decisions that come too late or make no sense, in words', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const [taken, other] = [await uncertainRow(site, [3]), await uncertainRow(site, [3])];
     await site.post(`/data/outbox/${taken}/resolve`, { post: 3 });
@@ -132,7 +158,7 @@ describe('the outbox over HTTP', () => {
   });
 
   it('puts one post in, however often its form is sent', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     await site.sweep();
     const { boards } = await site.get<Boards>('/data/outbox/boards');
     assert.ok(boards.length > 0);
@@ -151,7 +177,7 @@ describe('the outbox over HTTP', () => {
   });
 
   it('refuses a post that is none', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     for (const body of [
       {},
       { board: 'bugs', key: 'k' },
@@ -166,7 +192,7 @@ describe('the outbox over HTTP', () => {
   });
 
   it('takes no change from the page of a stranger', async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     const [id] = await site.station.add('Mine');
     const headers = { 'content-type': 'application/json', origin: 'http://evil.example' };
     const { status } = await ask(site.http, `/data/outbox/${id}/cancel`, {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import { keepAnswers } from '../../src/http/dashboard/kept-answers.ts';
 import type { OverviewAnswer } from '../../src/http/dashboard/overview.ts';
+import { keepAnswers } from '../../src/http/dashboard/overview.ts';
 import { readOverview } from '../../src/reports/overview.ts';
 import { openReportReader } from '../../src/store/reports.ts';
 import { detailOf } from '../http/client.ts';
@@ -10,7 +10,7 @@ import { NOW, pick, tell, UPSTREAM } from '../reports/story.ts';
 import { aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
 import { eventually } from '../support/mirror-site.ts';
-import { openInsight } from './insight.ts';
+import { openOnMirror } from './site.ts';
 
 /** The story of the reports, asked as the first page asks it. */
 async function overviewOf(
@@ -121,7 +121,7 @@ describe('the overview', () => {
   it('is served over HTTP, moves with the mirror, and refuses what makes no sense', async (t) => {
     const now = new Date().toISOString();
     const post = (votes: number) => aPost(1, { created: now, votes_count: votes });
-    const site = await openInsight(t, async (store) => void (await sweep(store, 'posts', [post(2)], 0)));
+    const site = await openOnMirror(t, async (store) => void (await sweep(store, 'posts', [post(2)], 0)));
     const first = await site.get<OverviewAnswer>('/data/overview');
     assert.equal(first.figures.votes.total, 2);
     await sweep(site.store, 'posts', [post(7)], 1);

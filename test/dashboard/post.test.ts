@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { differences } from '../../src/http/assets/pages/text-diff.ts';
 import { type CommentsAnswer, originalOf, type PostAnswer } from '../../src/http/dashboard/posts.ts';
+import { differences, excerpt, linksIn } from '../../src/web/text.ts';
 import * as wire from '../contract/wire.ts';
 import { ANN, TESS } from '../reports/story.ts';
 import { aComment, aPost, iso, range } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
-import { openInsight } from './insight.ts';
+import { openOnMirror } from './site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const PLANNED = { id: 8, name: 'Planned', color: '#2222aa' };
 
 describe('a post', () => {
   it('is told whole: texts, votes, status, edits, and that it is gone', async (t) => {
-    const site = await openInsight(t, async (store) => {
+    const site = await openOnMirror(t, async (store) => {
       const states = [
         aPost(1, { title: 'Dark mode', content: 'please', votes_count: 1, url: '/p/1/' }),
         aPost(1, { title: 'Dark mode', content: 'please', votes_count: 4, url: '/p/1/' }),
@@ -46,7 +46,7 @@ describe('a post', () => {
   });
 
   it('has its comments in the order they were written, page by page, as they are', async (t) => {
-    const site = await openInsight(t, async (store) => {
+    const site = await openOnMirror(t, async (store) => {
       await sweep(store, 'posts', [aPost(1)]);
       const reference = { id: 1, title: 'x', url: '/p/1/' };
       const comments = range(1, 120).map((id) =>
@@ -82,7 +82,7 @@ describe('a post', () => {
   });
 
   it('that nobody knows is not found, and what is no number is refused', async (t) => {
-    const site = await openInsight(t, async (store) => void (await sweep(store, 'posts', [aPost(1)])));
+    const site = await openOnMirror(t, async (store) => void (await sweep(store, 'posts', [aPost(1)])));
     assert.equal((await site.ask('/data/posts/2')).status, 404);
     assert.equal((await site.ask('/data/posts/x')).status, 400);
     assert.equal((await site.ask('/data/posts/1/comments')).status, 400);
@@ -141,5 +141,40 @@ describe('the difference of two texts', () => {
       differences(long('a'), long('b')).map(({ kind }) => kind),
       ['gone', 'new'],
     );
+  });
+});
+
+describe('a text that somebody wrote', () => {
+  it('has its web addresses as links, without the punctuation around them', () => {
+    const cases: [text: string, links: string[]][] = [
+      ['see https://a.test/x, or http://b.test.', ['https://a.test/x', 'http://b.test']],
+      ['(https://a.test/x) and https://a.test/x_(y)', ['https://a.test/x', 'https://a.test/x_(y)']],
+      ['https://a.test/?q=1&r=2#top!', ['https://a.test/?q=1&r=2#top']],
+      ['<https://a.test/> "https://b.test"', ['https://a.test/', 'https://b.test']],
+      ['javascript:alert(1) data:text/html,x ftp://a.test www.a.test http://', []],
+      ['HTTPS://A.test', ['HTTPS://A.test']],
+    ];
+    for (const [text, links] of cases) {
+      const pieces = linksIn(text);
+      assert.deepEqual(
+        pieces.filter(({ href }) => href !== null).map((piece) => piece.text),
+        links,
+      );
+      assert.equal(pieces.map((piece) => piece.text).join(''), text, 'nothing is lost');
+      for (const { href } of pieces) assert.match(href ?? 'https:', /^https?:/);
+    }
+  });
+
+  it('is cut at the end of a word', () => {
+    const cases: [text: string, most: number, cut: string][] = [
+      ['short', 5, 'short'],
+      ['one two three', 9, 'one two…'],
+      ['one two. three', 9, 'one two…'],
+      ['one two three', 7, 'one two…'],
+      ['one two three', 8, 'one two…'],
+      ['endlessly', 4, 'endl…'],
+      ['ab😀cd', 3, 'ab…'],
+    ];
+    for (const [text, most, cut] of cases) assert.equal(excerpt(text, most), cut);
   });
 });

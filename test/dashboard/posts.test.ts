@@ -10,7 +10,7 @@ import * as wire from '../contract/wire.ts';
 import { ANN, BOB, NOW, tell, UPSTREAM, write } from '../reports/story.ts';
 import { aPost, range } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
-import { type InsightSite, openInsight } from './insight.ts';
+import { type MirrorSite, openOnMirror } from './site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const BOARDS = [
@@ -44,7 +44,7 @@ const fill =
   };
 
 /** The ids of a list, walked to its end. */
-async function walk(site: InsightSite, query: string, between?: () => Promise<void>): Promise<number[]> {
+async function walk(site: MirrorSite, query: string, between?: () => Promise<void>): Promise<number[]> {
   const ids: number[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: PostsAnswer = await site.get(`/data/posts?${query}${cursor && `&cursor=${cursor}`}`);
@@ -57,7 +57,7 @@ async function walk(site: InsightSite, query: string, between?: () => Promise<vo
 
 describe('the list of posts', () => {
   it('is walked whole in every order, each post once', async (t) => {
-    const site = await openInsight(t, fill(120));
+    const site = await openOnMirror(t, fill(120));
     const key: Record<string, (id: number) => [number, number]> = {
       newest: (id) => [-Math.floor(id / 2), -id],
       oldest: (id) => [Math.floor(id / 2), id],
@@ -72,8 +72,25 @@ describe('the list of posts', () => {
     }
   });
 
+  it('is walked back the way it was walked, in every order', async (t) => {
+    const site = await openOnMirror(t, fill(40));
+    for (const sort of SORTS) {
+      const page = (cursor: string | null): Promise<PostsAnswer> =>
+        site.get(`/data/posts?sort=${sort}&limit=15${cursor ? `&cursor=${cursor}` : ''}`);
+      const first = await page(null);
+      const second = await page(first.next);
+      const third = await page(second.next);
+      assert.deepEqual([first.previous, third.next, third.total.posts], [null, null, 40], sort);
+      const back = await page(third.previous);
+      assert.deepEqual(back.rows, second.rows, sort);
+      assert.deepEqual((await page(back.next)).rows, third.rows, sort);
+      const start = await page(back.previous);
+      assert.deepEqual([start.rows, start.previous], [first.rows, null], sort);
+    }
+  });
+
   it('skips no post that stays, and shows none twice, while others come and go', async (t) => {
-    const site = await openInsight(t, fill(60));
+    const site = await openOnMirror(t, fill(60));
     let [next, gone] = [100, 60];
     const between = async (): Promise<void> => {
       // A new one at the top, and one that was already shown goes.
@@ -89,7 +106,7 @@ describe('the list of posts', () => {
   });
 
   it('filters by board, status, person, time and deletion, alone and together', async (t) => {
-    const site = await openInsight(t, async (store) => {
+    const site = await openOnMirror(t, async (store) => {
       await sweep(
         store,
         'posts',
@@ -134,7 +151,7 @@ describe('the list of posts', () => {
   });
 
   it('searches as one types, within the filters, with what was found marked as data', async (t) => {
-    const site = await openInsight(t, async (store) => {
+    const site = await openOnMirror(t, async (store) => {
       const odd = { title: HOSTILE, content: 'exporting <b>tables</b>', board: BOARDS[1] };
       await sweep(store, 'posts', [...range(1, 30).map((id) => numbered(id)), numbered(99, odd)]);
     });
@@ -158,11 +175,17 @@ describe('the list of posts', () => {
       [{ text: 'onerror', isMatch: true }],
     );
     assert.deepEqual((await search('nothing-like-it')).rows, []);
+    assert.deepEqual(
+      (await search('%2399&board=features')).rows.map(({ id, marked }) => [id, marked]),
+      [[99, null]],
+      '#99 is a post, whatever the filters say',
+    );
+    assert.deepEqual((await search('%23998')).rows, []);
     assert.equal((await search('%20')).rows.length, 31, 'a blank search is none');
   });
 
   it('refuses filters and places that mean nothing', async (t) => {
-    const site = await openInsight(t, fill(3));
+    const site = await openOnMirror(t, fill(3));
     const numbers = Buffer.from('[5,1]').toString('base64url');
     for (const query of [
       'sort=best',
@@ -206,14 +229,15 @@ describe('the list of posts', () => {
         }
   });
 
-  it('counts to ten thousand on the first page, and does not on the next', async (t) => {
+  it('counts to ten thousand, and all of one person', async (t) => {
     const { path } = await write(t, fill(10_010));
     const browse = openBrowseReads({ path, upstream: UPSTREAM });
     t.after(() => browse.close());
     const first = { sort: 'newest', after: null, limit: 2 } as const;
     const page = browse.page({ ...first, filter: EVERY_LIVE_POST });
     assert.deepEqual(page.total, { posts: 10_000, isMore: true });
-    assert.equal(browse.page({ ...first, filter: EVERY_LIVE_POST, after: page.after }).total, null);
+    const second = browse.page({ ...first, filter: EVERY_LIVE_POST, after: page.next });
+    assert.deepEqual(second.total, page.total);
     const few = browse.page({ ...first, filter: { ...EVERY_LIVE_POST, creator: BOB.id } });
     assert.deepEqual(few.total, { posts: 1001, isMore: false });
     assert.equal(few.rows.length, 2);

@@ -33,9 +33,13 @@ const stage = await openStage({
 try {
   await settle(stage);
   for (const scheme of ['light', 'dark'] as const) {
-    const desk = { scheme, width: 1280, height: 900 };
-    for (const [name, address] of await addresses(stage)) await take(`${name}-${scheme}`, address, desk);
-    await take(`overview-phone-${scheme}`, '/', { scheme, width: 390, height: 844 });
+    const sizes = {
+      desktop: { scheme, width: 1440, height: 900 },
+      phone: { scheme, width: 390, height: 844 },
+    };
+    for (const [name, address] of await addresses(stage))
+      for (const [size, look] of Object.entries(sizes))
+        await take(`${name}-${size}-${scheme}`, address, look);
   }
 } finally {
   await stage.close();
@@ -100,7 +104,7 @@ async function addresses({ url, uncertain }: Stage): Promise<[name: string, addr
     ['outbox-row', `/outbox/${uncertain}`],
     ['import', '/outbox/import'],
     ['sync', '/sync'],
-    ['ask', `/ask?q=${encodeURIComponent(asked)}`],
+    ['sql', `/sql?q=${encodeURIComponent(asked)}`],
   ];
 }
 
@@ -108,8 +112,9 @@ async function take(name: string, address: string, look: Look): Promise<void> {
   if (wanted.length > 0 && !wanted.some((page) => name.startsWith(page))) return;
   const { page, open, close } = await visit(stage.browser, stage.url, look);
   await open(address);
-  // The freshness line comes with the first event of the stream.
-  await page.locator('.fresh[data-state]').waitFor();
-  await page.screenshot({ path: join(folder ?? '', `${name}.png`) });
+  // What tells the age of the mirror comes with the first event of the stream.
+  await page.locator('.updated[data-state]').waitFor();
+  await page.locator('.running').waitFor({ state: 'detached' });
+  await page.screenshot({ fullPage: true, path: join(folder ?? '', `${name}.png`) });
   await close();
 }

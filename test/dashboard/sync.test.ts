@@ -5,7 +5,7 @@ import { ask, detailOf } from '../http/client.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { hasSwept, until } from '../worker/station.ts';
-import { type DeskOptions, type DeskSite, openDesk } from './desk.ts';
+import { openOnSandbox, type SandboxSite, type SandboxSiteOptions } from './site.ts';
 
 describe('sync over HTTP', skipUnless('redis-server'), () => {
   let redis: Server;
@@ -13,18 +13,21 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     redis = await startRedis();
   });
   after(() => redis.stop());
-  const openSwept = async (t: Parameters<typeof openDesk>[0], sandbox: DeskOptions['sandbox'] = {}) => {
-    const site = await openDesk(t, { queueUrl: redis.url, withService: true, sandbox });
+  const openSwept = async (
+    t: Parameters<typeof openOnSandbox>[0],
+    sandbox: SandboxSiteOptions['sandbox'] = {},
+  ) => {
+    const site = await openOnSandbox(t, { queueUrl: redis.url, withService: true, sandbox });
     await until('the first sweeps', () => hasSwept(site.station));
     return site;
   };
-  const stateOf = (site: DeskSite): Promise<SyncState> => site.get('/data/sync');
-  const postsOf = async (site: DeskSite) => {
+  const stateOf = (site: SandboxSite): Promise<SyncState> => site.get('/data/sync');
+  const postsOf = async (site: SandboxSite) => {
     const list = (await stateOf(site)).lists.find(({ resource }) => resource === 'posts');
     assert.ok(list);
     return list;
   };
-  const sweepsOf = async (site: DeskSite) =>
+  const sweepsOf = async (site: SandboxSite) =>
     (await stateOf(site)).runs.filter(
       (run) => run.resource === 'posts' && run.mode === 'sweep' && run.outcome === 'complete',
     ).length;
@@ -119,7 +122,7 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
   it('says so when the queue is away', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
-    const site = await openDesk(t, { queueUrl: own.url, withService: true });
+    const site = await openOnSandbox(t, { queueUrl: own.url, withService: true });
     await until('the first sweeps', () => hasSwept(site.station));
     await own.kill();
     const reply = await site.send('/data/sync/posts/run', { mode: 'sweep' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isOurHost, urlOf } from '../../src/http/hosts.ts';
+import { isOurHost, urlOf } from '../../src/http/guard.ts';
 
 const HOSTILE = [
   'evil.com',

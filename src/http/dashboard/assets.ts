@@ -4,8 +4,10 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { NotFoundPage } from '../replies.ts';
+import { escaped } from '../session.ts';
 
-const FOLDER = join(import.meta.dirname, '..', 'assets');
+const FOLDER = join(import.meta.dirname, '..', '..', 'web');
 /** From the package of the charts: the pages work without any other host. */
 const CHARTS = ['uPlot.iife.min.js', 'uPlot.min.css'];
 
@@ -29,13 +31,18 @@ export interface AssetOptions {
   pages: readonly string[];
   /** Whether there is a session to end. */
   hasLogin: boolean;
+  /** The service that is mirrored, as the frame names it. */
+  source: string;
 }
 
-/** The pages of the dashboard, all drawn by one document, and what that document loads. */
-export function addAssets(app: FastifyInstance, { pages, hasLogin }: AssetOptions): void {
-  const document = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-  const index = pack('index.html', hasLogin ? document.replace('<html', '<html data-login') : document);
-  for (const page of pages) app.get(page, (request, reply) => send(request, reply, index));
+/** The pages of the dashboard, all drawn by one document, and what that document loads. Returns how the document is sent. */
+export function addAssets(app: FastifyInstance, { pages, hasLogin, source }: AssetOptions): NotFoundPage {
+  const document = readFileSync(join(FOLDER, 'index.html'), 'utf8')
+    .replace('<html', hasLogin ? '<html data-login' : '<html')
+    .replace('{{source}}', () => escaped(source));
+  const index = pack('index.html', document);
+  const sendIndex: NotFoundPage = (request, reply) => send(request, reply, index);
+  for (const page of pages) app.get(page, sendIndex);
   for (const [name, read] of files()) {
     let asset: Asset | undefined;
     app.get(`/assets/${name}`, (request, reply) => {
@@ -43,6 +50,7 @@ export function addAssets(app: FastifyInstance, { pages, hasLogin }: AssetOption
       return send(request, reply, asset);
     });
   }
+  return sendIndex;
 }
 
 /** Every file by the name it is asked for; a request never becomes a path. */
@@ -85,7 +93,7 @@ function send(
 ): FastifyReply {
   // Asked again each time, answered with nothing when it is the same: a new version is seen at once.
   reply.header('cache-control', 'no-cache').header('etag', etag).header('vary', 'accept-encoding').type(type);
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (reply.statusCode === 200 && request.headers['if-none-match'] === etag) return reply.code(304).send();
   const accepted = request.headers['accept-encoding'] ?? '';
   if (!/\bbr\b/.test(String(accepted))) return reply.send(plain);
   return reply.header('content-encoding', 'br').send(packed);

@@ -2,13 +2,26 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { PulseReader } from '../../store/pulse.ts';
+import type { LiveStatsReader, MirrorStats } from '../../store/live-stats.ts';
 import { assess, type Progress } from '../../worker/health.ts';
 import { secure } from '../replies.ts';
-import type { Pulse } from './shapes.ts';
+
+/**
+ * What the server sends to every page of the dashboard: data only. Both sides take their types from here and from the rooms that
+ * read the data, so that they cannot drift apart.
+ */
+export interface LiveStats extends MirrorStats {
+  /** Another number whenever rows of the mirror or the outbox have changed. */
+  version: number;
+  isReady: boolean;
+  /** Why it is not ready, in words. */
+  trouble: string | null;
+  /** Outbox rows that a person has to decide about. */
+  toDecide: number;
+}
 
 export interface EventOptions {
-  pulse: PulseReader;
+  stats: LiveStatsReader;
   progress(): Promise<Progress>;
   log: Logger;
   /** How often the file is asked whether anything has changed. */
@@ -20,17 +33,17 @@ const BEATS_WITHOUT_NEWS = 10;
 
 /** Numbers that move without a reload: one server-sent event whenever something changed. Nobody listening costs nothing. */
 export function addEvents(app: FastifyInstance, options: EventOptions): void {
-  const { pulse, progress, log, everyMs = 1000 } = options;
+  const { stats, progress, log, everyMs = 1000 } = options;
   const listeners = new Set<ServerResponse>();
   let isBeating = false;
   let [seen, quiet] = [-1, 0];
 
   const beat = async (): Promise<void> => {
-    const version = pulse.version();
+    const version = stats.version();
     quiet = version === seen ? quiet + 1 : 0;
     if (quiet % BEATS_WITHOUT_NEWS !== 0) return;
     seen = version;
-    const message = eventOf(await readPulse(pulse, progress, version));
+    const message = eventOf(await readStats(stats, progress, version));
     for (const listener of listeners) listener.write(message);
   };
   const schedule = (): void => {
@@ -47,7 +60,7 @@ export function addEvents(app: FastifyInstance, options: EventOptions): void {
   };
 
   app.get('/data/events', async (_request, reply) => {
-    const first = eventOf(await readPulse(pulse, progress, pulse.version()));
+    const first = eventOf(await readStats(stats, progress, stats.version()));
     secure(reply).header('content-type', 'text/event-stream').hijack();
     const { raw } = reply;
     if (raw.destroyed) return;
@@ -62,22 +75,22 @@ export function addEvents(app: FastifyInstance, options: EventOptions): void {
   });
 }
 
-function eventOf(pulse: Pulse): string {
-  return `data: ${JSON.stringify(pulse)}\n\n`;
+function eventOf(stats: LiveStats): string {
+  return `data: ${JSON.stringify(stats)}\n\n`;
 }
 
-async function readPulse(
-  pulse: PulseReader,
+async function readStats(
+  stats: LiveStatsReader,
   progress: EventOptions['progress'],
   version: number,
-): Promise<Pulse> {
+): Promise<LiveStats> {
   const { ready, checks } = assess(await progress());
-  const vital = pulse.read();
+  const mirror = stats.read();
   return {
-    ...vital,
+    ...mirror,
     version,
     isReady: ready,
     trouble: checks.find(({ ok }) => !ok)?.detail ?? null,
-    waitingForYou: vital.outbox.uncertain,
+    toDecide: mirror.outbox.uncertain,
   };
 }

@@ -5,16 +5,41 @@ import { AppError, codeOf, messageOf } from '../../base/errors.ts';
 import { FIELDS } from '../../outbox/csv/csv-file.ts';
 import { openCsv } from '../../outbox/csv/read.ts';
 import { batchId } from '../../outbox/import/batch-id.ts';
-import { type FileFacts, type ImportRequest, importFile, rehearse } from '../../outbox/import/import.ts';
+import {
+  type FileFacts,
+  type Imported,
+  type ImportRequest,
+  importFile,
+  rehearse,
+} from '../../outbox/import/import.ts';
 import { resultsText } from '../../outbox/import/results.ts';
 import { sumCounts } from '../../outbox/import/wait.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import { openScratch } from '../../store/outbox/scratch.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
+import type { StateCounts } from '../../store/outbox/types.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';
-import { required, textOf } from './asked.ts';
-import type { Committed, ImportLimits, ImportState, Rehearsal, Wishes } from './imports-shapes.ts';
-import { openUploads, tooLarge, type Upload } from './imports-uploads.ts';
+import { required, textOf } from './parameters.ts';
+import { type ImportChoices, openUploads, type Preview, tooLarge, type Upload } from './uploads.ts';
+
+export interface ImportState {
+  id: string;
+  bytes: number;
+  headers: string[];
+  preview: Preview | null;
+  /** Null until somebody has said that it should be imported. */
+  committed: Committed | null;
+}
+
+export interface Committed extends Imported {
+  batch: string;
+  /** How the rows of all its batches stand. */
+  counts: StateCounts;
+}
+
+export interface ImportLimits {
+  bytes: number;
+}
 
 export interface ImportDeps {
   view: Pick<OutboxView, 'counts'>;
@@ -31,7 +56,7 @@ const LIMIT_BYTES = 64 * 1024 * 1024;
 /** Somebody waits in front of the page, and the service has other work: fewer rows are compared with the mirror. */
 const SEARCH_MS = 3000;
 
-/** `/data/imports`: a CSV file is handed over, rehearsed as often as wanted, and then imported once. */
+/** `/data/imports`: a CSV file is handed over, previewOf as often as wanted, and then imported once. */
 export async function addImports(app: FastifyInstance, deps: ImportDeps): Promise<void> {
   const { clock, folder, limitBytes = LIMIT_BYTES } = deps;
   const uploads = openUploads({ folder, clock, limitBytes });
@@ -40,7 +65,7 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
     closing.abort(new AppError('interrupted', 'the service is stopping'));
     await uploads.close();
   });
-  const desk: Desk = { ...deps, signal: closing.signal };
+  const context: ImportContext = { ...deps, signal: closing.signal };
   const uploadOf = ({ params }: FastifyRequest): Upload => uploads.find(textOf(params, 'id') ?? '');
 
   app.get('/data/imports/limits', async (): Promise<ImportLimits> => ({ bytes: limitBytes }));
@@ -51,26 +76,26 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
       if (Number(headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
       if (!(body instanceof Readable)) throw new AppError('usage', 'send the file itself, as text/csv');
       const upload = await uploads.take(body);
-      upload.rehearsal = await rehearsed(desk, upload, { map: {}, board: null });
-      return reply.code(201).send(await stateOf(desk, upload));
+      upload.preview = await previewOf(context, upload, { map: {}, board: null });
+      return reply.code(201).send(await stateOf(context, upload));
     });
   };
   await app.register(taking);
-  app.get('/data/imports/:id', (request) => stateOf(desk, uploadOf(request)));
-  app.post('/data/imports/:id/rehearse', async (request) => {
+  app.get('/data/imports/:id', (request) => stateOf(context, uploadOf(request)));
+  app.post('/data/imports/:id/preview', async (request) => {
     const upload = uploadOf(request);
     if (upload.committed) throw importedAlready();
-    upload.rehearsal = await rehearsed(desk, upload, wishesOf(request.body));
-    return await stateOf(desk, upload);
+    upload.preview = await previewOf(context, upload, choicesOf(request.body));
+    return await stateOf(context, upload);
   });
   app.post('/data/imports/:id/commit', async (request) => {
     const upload = uploadOf(request);
-    await commit(desk, upload, wishesOf(request.body));
-    return await stateOf(desk, upload);
+    await commit(context, upload, choicesOf(request.body));
+    return await stateOf(context, upload);
   });
   app.get('/data/imports/:id/results', async (request, reply) => {
     const upload = uploadOf(request);
-    const file = await openCsv(upload.input.read(), readOptions(usedWishes(upload)));
+    const file = await openCsv(upload.input.read(), readOptions(usedChoices(upload)));
     return reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="results.csv"')
@@ -78,13 +103,13 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
   });
 }
 
-interface Desk extends ImportDeps {
+interface ImportContext extends ImportDeps {
   signal: AbortSignal;
 }
 
-function wishesOf(body: unknown): Wishes {
+function choicesOf(body: unknown): ImportChoices {
   const given: unknown = Reflect.get(Object(body), 'map') ?? {};
-  const map: Wishes['map'] = {};
+  const map: ImportChoices['map'] = {};
   for (const field of FIELDS) {
     const header: unknown = Reflect.get(Object(given), field);
     if (header === null || typeof header === 'string') map[field] = header;
@@ -96,29 +121,29 @@ function wishesOf(body: unknown): Wishes {
   return { map, board };
 }
 
-function usedWishes({ committed, rehearsal }: Upload): Wishes {
-  return required(committed?.wishes ?? rehearsal?.wishes ?? null, 'map');
+function usedChoices({ committed, preview }: Upload): ImportChoices {
+  return required(committed?.choices ?? preview?.choices ?? null, 'map');
 }
 
-function readOptions({ map, board }: Wishes): Pick<ImportRequest, 'map' | 'board'> {
+function readOptions({ map, board }: ImportChoices): Pick<ImportRequest, 'map' | 'board'> {
   return { map, board: board ?? undefined };
 }
 
 /** Only what concerns the file as a whole stops a dry run, and then the person can read it another way. */
-async function rehearsed(desk: Desk, upload: Upload, wishes: Wishes): Promise<Rehearsal> {
-  const { reads, clock, signal } = desk;
+async function previewOf(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<Preview> {
+  const { reads, clock, signal } = context;
   const scratch = openScratch();
   let facts: FileFacts | null = null;
   const onFile = (found: FileFacts): void => {
     facts = found;
   };
   try {
-    const request = requestFor(upload, wishes, signal, onFile);
+    const request = requestFor(upload, choices, signal, onFile);
     const { tally, outlook } = await rehearse({ reads, scratch, clock, searchMs: SEARCH_MS }, request);
-    return { ok: true, wishes, facts: required<FileFacts>(facts, 'facts'), tally, outlook };
+    return { ok: true, choices, facts: required<FileFacts>(facts, 'facts'), tally, outlook };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;
-    return { ok: false, wishes, problem: messageOf(error) };
+    return { ok: false, choices, problem: messageOf(error) };
   } finally {
     await scratch.close();
   }
@@ -126,21 +151,21 @@ async function rehearsed(desk: Desk, upload: Upload, wishes: Wishes): Promise<Re
 
 function requestFor(
   { input }: Upload,
-  wishes: Wishes,
+  choices: ImportChoices,
   signal: AbortSignal,
   onFile: (facts: FileFacts) => void = () => {},
 ): ImportRequest {
-  return { input, ...readOptions(wishes), signal, onFile, onBytes: () => {}, onRows: () => {} };
+  return { input, ...readOptions(choices), signal, onFile, onBytes: () => {}, onRows: () => {} };
 }
 
 /** Asked for twice it is still done once; one that failed goes on where it stopped. Whoever leaves meanwhile finds it done. */
-async function commit(desk: Desk, upload: Upload, wishes: Wishes): Promise<void> {
-  const { outbox: store, reads, clock, signal, random = Math.random } = desk;
-  if (upload.committed && !isSame(upload.committed.wishes, wishes)) throw importedAlready();
+async function commit(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
+  const { outbox: store, reads, clock, signal, random = Math.random } = context;
+  if (upload.committed && !isSame(upload.committed.choices, choices)) throw importedAlready();
   if (!upload.committed) {
     const batch = batchId('import', clock.now(), random);
-    const work = importFile({ store, reads, clock }, batch, requestFor(upload, wishes, signal));
-    upload.committed = { wishes, batch, result: null, work };
+    const work = importFile({ store, reads, clock }, batch, requestFor(upload, choices, signal));
+    upload.committed = { choices, batch, result: null, work };
   }
   const under = upload.committed;
   try {
@@ -151,7 +176,7 @@ async function commit(desk: Desk, upload: Upload, wishes: Wishes): Promise<void>
   }
 }
 
-function isSame(a: Wishes, b: Wishes): boolean {
+function isSame(a: ImportChoices, b: ImportChoices): boolean {
   return a.board === b.board && FIELDS.every((field) => a.map[field] === b.map[field]);
 }
 
@@ -161,12 +186,12 @@ function importedAlready(): AppError {
   });
 }
 
-async function stateOf(desk: Desk, upload: Upload): Promise<ImportState> {
-  const { id, input, headers, rehearsal } = upload;
-  return { id, bytes: input.bytes ?? 0, headers, rehearsal, committed: await committedOf(desk, upload) };
+async function stateOf(context: ImportContext, upload: Upload): Promise<ImportState> {
+  const { id, input, headers, preview } = upload;
+  return { id, bytes: input.bytes ?? 0, headers, preview, committed: await committedOf(context, upload) };
 }
 
-async function committedOf({ view }: Desk, { committed }: Upload): Promise<Committed | null> {
+async function committedOf({ view }: ImportContext, { committed }: Upload): Promise<Committed | null> {
   if (!committed?.result) return null;
   const { tally, batches } = committed.result;
   return { batch: committed.batch, tally, batches, counts: await sumCounts(view, batches) };

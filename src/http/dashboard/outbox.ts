@@ -14,10 +14,13 @@ import {
   type StateCounts,
 } from '../../store/outbox/types.ts';
 import type { OutboxView, ViewedPost } from '../../store/outbox/view.ts';
-import { numberOf, oneOf, required, textOf } from './asked.ts';
+import { numberOf, oneOf, required, textOf } from './parameters.ts';
+import { originalOf } from './posts.ts';
 
 export interface OutboxDeps {
   view: OutboxView;
+  /** Where the upstream's own pages are; null where it has none. */
+  upstream: string | null;
   /** Not the sender's own: what that one writes itself it does not notice as news. */
   outbox: OutboxStore;
   reads: Pick<ImportReads, 'boards'>;
@@ -27,23 +30,13 @@ export interface OutboxDeps {
 
 const PAGE_ROWS = 50;
 
+const LISTED = [
+  ...(['id', 'batch', 'line', 'board', 'title', 'email', 'state', 'attempts'] as const),
+  ...(['not_before', 'post_id', 'last_error', 'duplicate_of', 'changed_at'] as const),
+] as const;
+
 /** A row without its text, as a list shows it. */
-export type ListedRow = Pick<
-  OutboxRow,
-  | 'id'
-  | 'batch'
-  | 'line'
-  | 'board'
-  | 'title'
-  | 'email'
-  | 'state'
-  | 'attempts'
-  | 'not_before'
-  | 'post_id'
-  | 'last_error'
-  | 'duplicate_of'
-  | 'changed_at'
->;
+export type ListedRow = Pick<OutboxRow, (typeof LISTED)[number]>;
 
 export interface OutboxPage {
   rows: ListedRow[];
@@ -51,8 +44,9 @@ export interface OutboxPage {
   counts: StateCounts;
   /** Why nothing is sent, in words. */
   paused: string | null;
-  /** Where the next page goes on; null on the last. */
+  /** The row that the next page is older than, and the one that the page before is newer than; null at the ends. */
   before: number | null;
+  after: number | null;
 }
 
 export interface OutboxDetail {
@@ -60,6 +54,8 @@ export interface OutboxDetail {
   attempts: AttemptRow[];
   /** Posts of the mirror that this row is, may be, or has left behind. */
   posts: ViewedPost[];
+  /** The post that confirms the row, on the upstream's own page. */
+  original: string | null;
   /** What a person can decide now. */
   can: Record<Decision, boolean>;
 }
@@ -79,12 +75,12 @@ export interface Created {
 
 /** `/data/outbox`: what is on its way, one row in full, a new one, and the decisions of people. */
 export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
-  const { view, outbox: store, reads, clock } = deps;
+  const { view, upstream, outbox: store, reads, clock } = deps;
   app.get('/data/outbox', ({ query }) => list(view, query));
   app.get('/data/outbox/boards', async (): Promise<Boards> => ({ boards: await reads.boards() }));
   app.post('/data/outbox', async ({ body }, reply) => reply.code(201).send(await create(deps, body)));
   app.get('/data/outbox/:id', async (request, reply) => {
-    const detail = await detailOf(view, idOf(request));
+    const detail = await detailOf(view, upstream, idOf(request));
     return detail ?? reply.code(404).send({ detail: `There is no row ${idOf(request)} in the outbox.` });
   });
   app.post('/data/outbox/:id/retry', async (request) => ({
@@ -123,29 +119,35 @@ function idOf({ params }: FastifyRequest): number {
 async function list(view: OutboxView, query: unknown): Promise<OutboxPage> {
   const batch = textOf(query, 'batch');
   const state = oneOf(query, 'state', OUTBOX_STATES);
-  const before = numberOf(query, 'before');
-  const rows = await view.newest({ state, batch, before, limit: PAGE_ROWS + 1 });
-  const shown = rows.slice(0, PAGE_ROWS);
+  const [before, after] = [numberOf(query, 'before'), numberOf(query, 'after')];
+  const rows = await view.newest({ state, batch, before, after, limit: PAGE_ROWS + 1 });
+  const isCut = rows.length > PAGE_ROWS;
+  // The row too many, which only tells that there are more, stands at the far end.
+  const shown = after === null ? rows.slice(0, PAGE_ROWS) : rows.slice(-PAGE_ROWS);
   return {
     rows: shown.map(listed),
     counts: await view.counts(batch),
     paused: await view.paused(),
-    before: rows.length > shown.length ? (shown.at(-1)?.id ?? null) : null,
+    before: isCut || after !== null ? (shown.at(-1)?.id ?? null) : null,
+    after: (after === null ? before !== null : isCut) ? (shown[0]?.id ?? null) : null,
   };
 }
 
 function listed(row: OutboxRow): ListedRow {
-  const { id, batch, line, board, title, email, state, attempts, ...rest } = row;
-  const { not_before, post_id, last_error, duplicate_of, changed_at } = rest;
-  const fate = { state, attempts, not_before, post_id, last_error, duplicate_of, changed_at };
-  return { id, batch, line, board, title, email, ...fate };
+  return Object.fromEntries(LISTED.map((name) => [name, row[name]])) as ListedRow;
 }
 
-async function detailOf(view: OutboxView, id: number): Promise<OutboxDetail | null> {
+async function detailOf(view: OutboxView, upstream: string | null, id: number): Promise<OutboxDetail | null> {
   const row = await view.find(id);
   if (!row) return null;
   const related = [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null);
-  return { row, attempts: await view.attempts(id), posts: await view.posts(related), can: decisionsOn(row) };
+  return {
+    row,
+    attempts: await view.attempts(id),
+    posts: await view.posts(related),
+    original: row.url && originalOf(row.url, upstream),
+    can: decisionsOn(row),
+  };
 }
 
 function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean> {

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { type Calendar, calendarOf, momentOf } from '../../reports/moment.ts';
 import { type Place, SORTS } from '../../store/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
-import { numberOf, oneOf, required, textOf } from './asked.ts';
+import { numberOf, oneOf, required, textOf } from './parameters.ts';
 import type { FilteredPage, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reads.ts';
 
@@ -17,9 +17,10 @@ export interface PostsDeps {
   timeZone: string;
 }
 
-export interface PostsAnswer extends Omit<FilteredPage, 'after'> {
-  /** Asked for with the same filters, the page after this one; null on the last. */
+export interface PostsAnswer extends Omit<FilteredPage, 'next' | 'previous'> {
+  /** Cursors of the pages beside this one, with the same filters; null at the ends. */
   next: string | null;
+  previous: string | null;
 }
 
 export interface PostAnswer extends WholePost {
@@ -48,8 +49,12 @@ export function addPosts(app: FastifyInstance, { reads, upstream, clock, timeZon
     const found = text
       ? await reads.ask('search', { text, filter }, signal)
       : await reads.ask('posts', pageOf(query, filter), signal);
-    const { after, ...page } = found;
-    return { ...page, next: after && writePlace([after.key, after.id]) };
+    const { next, previous } = found;
+    return {
+      ...found,
+      next: next && writePlace([next.key, next.id]),
+      previous: previous && writePlace([previous.key, previous.id, BACKWARD]),
+    };
   });
   app.get('/data/posts/:id', async ({ params }, reply): Promise<PostAnswer> => {
     const id = required(numberOf(params, 'id'), 'id');
@@ -99,10 +104,13 @@ function pageOf(query: unknown, filter: Wanted): ListRequest {
   const after = placeOf(textOf(query, 'cursor'));
   const isText = sort === 'newest' || sort === 'oldest' || sort === 'changed';
   if (after && (typeof after.key === 'string') !== isText) throw noPlace();
-  return { filter, sort, after, limit };
+  return { filter, sort, after, isBackward: after?.isBackward ?? false, limit };
 }
 
-function writePlace(place: readonly [string | number, number]): string {
+/** The third part of a cursor that leads to the page before. */
+const BACKWARD = 'back';
+
+function writePlace(place: readonly [string | number, number, typeof BACKWARD?]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
@@ -110,12 +118,13 @@ function nextOf({ after }: CommentPage): string | null {
   return after && writePlace([after.created, after.id]);
 }
 
-function placeOf(cursor: string | null): Place | null {
+function placeOf(cursor: string | null): (Place & { isBackward: boolean }) | null {
   if (cursor === null) return null;
   try {
-    const [key, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
+    const [key, id, way] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
     const isKey = typeof key === 'string' || Number.isSafeInteger(key);
-    if (isKey && Number.isSafeInteger(id)) return { key: key as string | number, id: id as number };
+    if (isKey && Number.isSafeInteger(id))
+      return { key: key as string | number, id: id as number, isBackward: way === BACKWARD };
   } catch {
     // As any other text that is none of ours.
   }

@@ -1,3 +1,5 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { AppError, codeOf, type ErrorCode, messageOf } from '../../base/errors.ts';
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
 import { boardOf } from '../../reports/run.ts';
 import { type ListedPost, openBrowseReads, type PageRequest, type PostPage } from '../../store/browse.ts';
@@ -44,6 +46,10 @@ export interface FoundPost extends ListedPost {
   marked: { title: Part[]; snippet: Part[] } | null;
 }
 
+/** `#626` is the post of that number, whatever the filters say, deleted or not. */
+const POST_NUMBER = /^#(\d{1,15})$/;
+const NOTHING: Found = { hits: [], isQuestion: true, unindexed: 0 };
+
 /** Opens what it needs when it is first asked for it. */
 export function openReading(options: OpenOptions): Reading {
   const reports = once(() => openReportReader(options));
@@ -65,10 +71,15 @@ export function openReading(options: OpenOptions): Reading {
     },
     async search({ text, filter: wanted }) {
       const { filter, around } = await resolve(wanted);
-      const found = await texts().find(text, { typing: true, among: filter });
-      const rows = markedRows(browse().rows(found.hits.map(({ id }) => id)), found);
+      const [, number] = POST_NUMBER.exec(text) ?? [];
+      const found = number ? NOTHING : await texts().find(text, { typing: true, among: filter });
+      const rows = number
+        ? browse()
+            .rows([Number(number)])
+            .map((row) => ({ ...row, marked: null }))
+        : markedRows(browse().rows(found.hits.map(({ id }) => id)), found);
       const total = { posts: rows.length, isMore: false };
-      return { rows, after: null, total, ...around, unindexed: found.unindexed };
+      return { rows, next: null, previous: null, total, ...around, unindexed: found.unindexed };
     },
     post: async (id) => browse().post.whole(id),
     comments: async ({ post, after }) => browse().post.comments(post, after),
@@ -86,4 +97,29 @@ function once<T>(open: () => T): () => T {
     opened ??= { value: open() };
     return opened.value;
   };
+}
+
+/** What goes to a thread, and what comes back. */
+export interface Asked {
+  name: keyof Reading;
+  request: unknown;
+}
+
+export type Told = { value: unknown } | { failure: { code: ErrorCode; message: string; hint?: string } };
+
+// This file is the thread: everything else takes types only from it.
+const reading = openReading(workerData as OpenOptions);
+
+parentPort?.on('message', ({ name, request }: Asked) => {
+  void answer(name, request).then((told) => parentPort?.postMessage(told));
+});
+
+async function answer(name: keyof Reading, request: unknown): Promise<Told> {
+  try {
+    const read = reading[name] as (request: unknown) => Promise<unknown>;
+    return { value: await read(request) };
+  } catch (error) {
+    const hint = error instanceof AppError ? error.hint : undefined;
+    return { failure: { code: codeOf(error), message: messageOf(error), ...(hint ? { hint } : {}) } };
+  }
 }

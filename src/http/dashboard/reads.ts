@@ -1,15 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { OpenOptions } from '../../store/db.ts';
-import type { Reading } from './reading.ts';
-
-/** What goes to a thread, and what comes back. */
-export interface Asked {
-  name: keyof Reading;
-  request: unknown;
-}
-
-export type Told = { value: unknown } | { failure: { code: ErrorCode; message: string; hint?: string } };
+import type { Asked, Reading, Told } from './reading.ts';
 
 /** The reads of the pages, answered in threads of their own: the service's loop never waits for the mirror. */
 export interface DashboardReads {
@@ -67,7 +59,7 @@ function createLane(options: OpenOptions) {
     next();
   };
   const start = (): Worker => {
-    const started = new Worker(new URL('./reading-thread.ts', import.meta.url), { workerData: options });
+    const started = new Worker(new URL('./reading.ts', import.meta.url), { workerData: options });
     // It must not keep the process alive.
     started.unref();
     started.on('message', (told: Told) => done((waiting) => settle(waiting, told)));

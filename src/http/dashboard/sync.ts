@@ -5,7 +5,7 @@ import type { ResourceStatus, RunRow } from '../../store/mirror/types.ts';
 import type { AbsentRow, QuarantinedRow, SyncView } from '../../store/mirror/view.ts';
 import { assess, type Health, type ListProgress, type Progress } from '../../worker/health.ts';
 import type { Service } from '../../worker/service.ts';
-import { numberOf, oneOf, required } from './asked.ts';
+import { numberOf, oneOf, required } from './parameters.ts';
 
 export interface SyncDeps {
   view: SyncView;

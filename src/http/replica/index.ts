@@ -5,7 +5,6 @@ import { ENDPOINTS } from '../../contract/endpoints.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
 import { API_TOKEN_PARAMETER } from '../guard.ts';
-import type { HttpPart } from '../server.ts';
 import { create, OUTBOX_PATH, problem, shown } from './creating.ts';
 import { openApiDocument } from './openapi.ts';
 import { list } from './reading.ts';
@@ -39,7 +38,7 @@ export function replica({
   listedMs = 3000,
   waitMs = 25_000,
   pageSize = 100,
-}: ReplicaDeps): HttpPart {
+}: ReplicaDeps): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
     takeJsonOnly(app);
     const tokenParameters = [API_TOKEN_PARAMETER, ...(tokenParameter === null ? [] : [tokenParameter])];

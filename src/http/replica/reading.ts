@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import type { Resource } from '../../contract/resources.ts';
-import type { ReplicaReads, Slice } from '../../store/replica.ts';
-import { CURSOR, readCursor, writeCursor } from './cursor.ts';
+import type { Place, ReplicaReads, Slice } from '../../store/replica.ts';
 
 export interface Reading {
   reads: ReplicaReads;
@@ -73,4 +72,23 @@ function envelope({ rows, hasEarlier, hasMore }: Slice, linkTo: (cursor: string)
 function link({ protocol, host }: FastifyRequest, resource: Resource, cursor: string): string {
   const { path } = resource === 'posts' ? ENDPOINTS.listPosts : ENDPOINTS.listComments;
   return `${protocol}://${host}${path}?${CURSOR}=${cursor}`;
+}
+
+/** The query parameter that holds the place of a page. */
+export const CURSOR = 'cursor';
+
+const SIDES = { after: 'n', before: 'p' } as const;
+
+/** A place as text that means nothing to a client; any text that reads as one is only another place in the same list. */
+export function writeCursor(id: number, side: Place['side']): string {
+  return `${SIDES[side]}${id.toString(36)}`;
+}
+
+/** Null for what was never written here. */
+export function readCursor(cursor: string | null): Place | null {
+  if (cursor === null) return { id: null, side: 'after' };
+  const [, side, digits = ''] = /^([np])([0-9a-z]{1,11})$/.exec(cursor) ?? [];
+  const id = Number.parseInt(digits, 36);
+  if (!Number.isSafeInteger(id) || writeCursor(id, side === 'n' ? 'after' : 'before') !== cursor) return null;
+  return { id, side: side === 'n' ? 'after' : 'before' };
 }

@@ -10,6 +10,7 @@ export interface NewestFilter {
   state: OutboxState | null;
   batch: string | null;
   before?: number | null;
+  after?: number | null;
   limit: number;
 }
 
@@ -44,7 +45,7 @@ export function openOutboxView(options: OpenOptions) {
     attempts,
     counts,
     paused,
-    /** The newest rows first; `before` goes on below that row. */
+    /** The newest rows first; `before` goes on below that row, `after` gives the page that ends above it. */
     newest,
     /** Posts of the mirror by id, with the row that each of them confirms. */
     posts: (ids: readonly number[]) => posts.all(JSON.stringify(ids)),
@@ -52,35 +53,51 @@ export function openOutboxView(options: OpenOptions) {
   };
 }
 
-/** A million rows may stand in one state: each question is a walk down an index, from the newest row to the last one wanted. */
+/** A million rows may stand in one state: each question is a walk along an index, from one end of the page to the other. */
 function newestReader(db: Db): (filter: NewestFilter) => OutboxRow[] {
-  const all = newestOf(db, ['SELECT id FROM outbox WHERE id < $before ORDER BY id DESC LIMIT $limit']);
-  const byBatch = newestOf(
+  const [older, newer] = [pageReader(db, 'older'), pageReader(db, 'newer')];
+  return ({ state, batch, before, after, limit }) => {
+    const filter = { ...(state === null ? {} : { state }), ...(batch === null ? {} : { batch }) };
+    if (after) return newer({ ...filter, edge: after, limit }).reverse();
+    return older({ ...filter, edge: before ?? Number.MAX_SAFE_INTEGER, limit });
+  };
+}
+
+type Way = 'older' | 'newer';
+type PageBounds = { state?: OutboxState; batch?: string; edge: number; limit: number };
+
+function pageReader(db: Db, way: Way): (page: PageBounds) => OutboxRow[] {
+  const all = rowsOf(db, way, [idsOf(way, [])]);
+  const byBatch = rowsOf(
     db,
-    OUTBOX_STATES.flatMap((state) => walks(`batch = $batch AND state = '${state}'`)),
+    way,
+    OUTBOX_STATES.flatMap((state) => walks(way, `batch = $batch AND state = '${state}'`)),
   );
-  const byState = newestOf(db, walks('state = $state'));
-  const byBoth = newestOf(db, walks('batch = $batch AND state = $state'));
-  return ({ state, batch, before, limit }) => {
-    const page = { before: before ?? Number.MAX_SAFE_INTEGER, limit };
-    if (state !== null && batch !== null) return byBoth({ ...page, state, batch });
-    if (state !== null) return byState({ ...page, state });
-    return batch !== null ? byBatch({ ...page, batch }) : all(page);
+  const byState = rowsOf(db, way, walks(way, 'state = $state'));
+  const byBoth = rowsOf(db, way, walks(way, 'batch = $batch AND state = $state'));
+  return (page) => {
+    if (page.state && page.batch !== undefined) return byBoth(page);
+    if (page.state) return byState(page);
+    return page.batch === undefined ? all(page) : byBatch(page);
   };
 }
 
 /** Both indexes go on with `not_before`, and only where that is one value do they stand in the order of ids: few rows wait for a time. */
-function walks(condition: string): string[] {
-  return ['IS NULL', 'IS NOT NULL'].map(
-    (waiting) => `
-      SELECT id FROM outbox WHERE ${condition} AND not_before ${waiting} AND id < $before ORDER BY id DESC LIMIT $limit`,
-  );
+function walks(way: Way, condition: string): string[] {
+  return ['IS NULL', 'IS NOT NULL'].map((waiting) => idsOf(way, [condition, `not_before ${waiting}`]));
 }
 
-function newestOf(db: Db, parts: string[]): (page: Record<string, string | number>) => OutboxRow[] {
+const ORDER: Record<Way, string> = { older: 'DESC', newer: 'ASC' };
+
+function idsOf(way: Way, conditions: readonly string[]): string {
+  const beyond = `id ${way === 'older' ? '<' : '>'} $edge`;
+  return `SELECT id FROM outbox WHERE ${[...conditions, beyond].join(' AND ')} ORDER BY id ${ORDER[way]} LIMIT $limit`;
+}
+
+function rowsOf(db: Db, way: Way, parts: string[]): (page: PageBounds) => OutboxRow[] {
   const ids = parts.map((part) => `SELECT id FROM (${part})`).join(' UNION ALL ');
-  const rows = db.prepare<Record<string, string | number>, StoredRow>(
-    `SELECT * FROM outbox WHERE id IN (${ids}) ORDER BY id DESC LIMIT $limit`,
+  const rows = db.prepare<PageBounds, StoredRow>(
+    `SELECT * FROM outbox WHERE id IN (${ids}) ORDER BY id ${ORDER[way]} LIMIT $limit`,
   );
   return (page) => rows.all(page).map(toRow);
 }

@@ -1,0 +1,117 @@
+import {
+  fileOf,
+  keptQueries,
+  openQueries,
+  openReplica,
+  readsForImport,
+  viewOutbox,
+  viewSync,
+  watchStats,
+} from '../app/readers.ts';
+import { type App, openOutbox } from '../app.ts';
+import { AppError } from '../base/errors.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { Service } from '../worker/service.ts';
+import { addAssets } from './dashboard/assets.ts';
+import { addEvents } from './dashboard/events.ts';
+import { addImports, type ImportDeps } from './dashboard/imports.ts';
+import { addOutbox } from './dashboard/outbox.ts';
+import { addOverview, type OverviewDeps } from './dashboard/overview.ts';
+import { addPosts } from './dashboard/posts.ts';
+import { openReads } from './dashboard/reads.ts';
+import { addSql } from './dashboard/sql.ts';
+import { addSync } from './dashboard/sync.ts';
+import { replica } from './replica/index.ts';
+import type { HttpPart } from './server.ts';
+
+export interface Parts {
+  parts: HttpPart[];
+  close(): Promise<void>;
+}
+
+/** What the parts need of the rest. */
+export interface Composed {
+  app: Pick<App, 'settings' | 'clock' | 'log'>;
+  service: Pick<Service, 'progress' | 'requestSync'>;
+}
+
+/** Limits and periods that tests shorten. */
+export type PartOptions = Pick<ImportDeps, 'limitBytes'> & Pick<OverviewDeps, 'warmEveryMs'>;
+
+/** Statements of people that run at the same time; each is a process that may fill a core for five seconds. */
+const QUERIES_AT_ONCE = 2;
+
+/** Everything that is served beside health, metrics and queues, with handles of its own on the mirror: the one place that knows all. */
+export async function openParts(composed: Composed, options: PartOptions = {}): Promise<Parts> {
+  const { settings, clock } = composed.app;
+  const opened: (() => Promise<void> | void)[] = [];
+  const keep = <T extends { close(): Promise<void> | void }>(handle: T | null): T => {
+    if (!handle) throw new AppError('internal', 'the mirror is gone although the service has opened it');
+    opened.push(() => handle.close());
+    return handle;
+  };
+  const close = async (): Promise<void> => {
+    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+  };
+  try {
+    // Not the sender's own: a connection is not told of what it writes itself.
+    const outbox = keep(openOutbox(settings, 'start'));
+    const api = replica({
+      reads: keep(openReplica(settings)),
+      outbox,
+      clock,
+      upstream: settings.baseUrl?.href ?? null,
+      tokenParameter: settings.authParameter,
+      readNewest: () => composed.service.requestSync('posts', 'head'),
+    });
+    return { parts: [api, dashboard(composed, outbox, keep, options)], close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Keep = <T extends { close(): Promise<void> | void }>(handle: T | null) => T;
+
+const PAGES = [
+  '/',
+  '/posts',
+  '/posts/:id',
+  '/outbox',
+  '/outbox/import',
+  '/outbox/:id',
+  '/sync',
+  '/sql',
+  '/ask',
+];
+
+/** The dashboard: one document for all pages, the files it loads, the data they show, and the stream of live stats. */
+function dashboard(
+  { app: { settings, clock, log }, service }: Composed,
+  outbox: OutboxStore,
+  keep: Keep,
+  options: PartOptions,
+): HttpPart {
+  const { baseUrl, timeZone, deliveredStatuses: usualDelivered, dataDir: folder } = settings;
+  const upstream = baseUrl?.href ?? null;
+  const [view, importReads] = [keep(viewOutbox(settings)), keep(readsForImport(settings))];
+  const [stats, saved, sync] = [
+    keep(watchStats(settings)),
+    keep(keptQueries(settings)),
+    keep(viewSync(settings)),
+  ];
+  const reads = keep(openReads(fileOf(settings)));
+  const ask = openQueries(settings, QUERIES_AT_ONCE);
+  const sending = { view, outbox, reads: importReads, clock, upstream };
+  return async (scope, site) => {
+    const source = baseUrl?.host ?? 'Built-in sandbox';
+    site.setNotFoundPage(addAssets(scope, { pages: PAGES, hasLogin: settings.httpToken !== null, source }));
+    addEvents(scope, { stats, progress: service.progress, log });
+    addSql(scope, { ask, saved, clock });
+    addOutbox(scope, sending);
+    await addImports(scope, { ...sending, folder, ...options });
+    addSync(scope, { view: sync, service });
+    addOverview(scope, { reads, clock, timeZone, usualDelivered, version: stats.version, log, ...options });
+    addPosts(scope, { reads, clock, timeZone, upstream });
+  };
+}

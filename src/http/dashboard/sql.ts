@@ -1,0 +1,145 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AskMirror } from '../../app/readers.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { SCHEMA_HINT } from '../../query/explain.ts';
+import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
+import { type ReadableTable, schemaOf } from '../../query/schema.ts';
+import { bytesText, csvLine, numberText } from '../../query/text.ts';
+import type { SavedQueries, SavedQuery } from '../../store/saved-queries.ts';
+import { numberOf, required, textOf } from './parameters.ts';
+
+export interface SqlDeps {
+  ask: AskMirror;
+  saved: SavedQueries;
+  clock: Clock;
+}
+
+/** What stands on a page; a file may have as many rows as the command gives. */
+const PAGE_ROWS = 1000;
+const PAGE_BYTES = 4 * 1024 * 1024;
+const FILE_ROWS = 100_000;
+const FILE_BYTES = 64 * 1024 * 1024;
+
+export interface Answer {
+  columns: string[];
+  rows: Cell[][];
+  /** Which limit left rows out. */
+  more: More;
+  ms: number;
+}
+
+/** Numbers that JSON or a browser would change, and bytes, are texts here. */
+export type Cell = string | number | null;
+
+export interface SqlInfo {
+  tables: readonly ReadableTable[];
+  /** Rows a page shows and a file holds. */
+  limits: { page: number; file: number };
+}
+
+export interface Saved {
+  queries: SavedQuery[];
+}
+
+/** `/data/query`: SQL from people, with the limits of the command; `/data/queries`: the statements they keep. */
+export function addSql(app: FastifyInstance, { ask, saved, clock }: SqlDeps): void {
+  app.get(
+    '/data/query',
+    async (): Promise<SqlInfo> => ({ tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } }),
+  );
+  app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
+    const began = clock.now();
+    const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };
+    const { columns, rows, more } = await inWords(collect(untilClosed(reply, (gone) => ask(request, gone))));
+    return { columns, rows: rows.map((row) => row.map(cellOf)), more, ms: clock.now() - began };
+  });
+  app.post('/data/query.csv', async ({ body }, reply) => {
+    const request = { sql: statementOf(body), maxRows: FILE_ROWS, maxBytes: FILE_BYTES };
+    const parts = untilClosed(reply, (gone) => ask(request, gone));
+    // Until the first part has come nothing is said yet, and a refusal is an ordinary one.
+    const first = await inWords(parts.next());
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="answer.csv"')
+      .send(Readable.from(csvText(first, parts)));
+  });
+  addSaved(app, saved, clock);
+}
+
+function addSaved(app: FastifyInstance, saved: SavedQueries, clock: Clock): void {
+  app.get('/data/queries', async (): Promise<Saved> => ({ queries: saved.list() }));
+  app.post('/data/queries', async ({ body }, reply) => {
+    const words = { name: required(textOf(body, 'name'), 'name'), sql: statementOf(body) };
+    return reply.code(201).send(saved.save(words, clock.now()));
+  });
+  app.post('/data/queries/:id', async (request, reply) => {
+    const [name, sql] = [textOf(request.body, 'name'), textOf(request.body, 'sql')];
+    const words = { ...(name === null ? {} : { name }), ...(sql === null ? {} : { sql }) };
+    return saved.change(idOf(request), words, clock.now()) ?? gone(reply);
+  });
+  app.post('/data/queries/:id/delete', async (request) => ({ deleted: saved.remove(idOf(request)) }));
+}
+
+function idOf({ params }: FastifyRequest): number {
+  return required(numberOf(params, 'id'), 'id');
+}
+
+function gone(reply: FastifyReply): FastifyReply {
+  return reply.code(404).send({ detail: 'This saved query is gone; somebody may have deleted it.' });
+}
+
+function statementOf(body: unknown): string {
+  const sql = textOf(body, 'sql');
+  if (sql !== null && sql.trim() !== '') return sql;
+  throw new AppError('usage', 'there is no statement', { hint: 'Write one, or take one of the examples.' });
+}
+
+/** The command's own words, but for the hint to it: the page shows the tables. */
+async function inWords<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.hint?.includes(SCHEMA_HINT)) throw error;
+    const hint = error.hint.replace(SCHEMA_HINT, 'The tables and their columns stand beside the statement.');
+    throw new AppError(error.code, error.message, { hint, cause: error });
+  }
+}
+
+/**
+ * A statement that ends with its response, whichever way that ends: sent, cancelled, not read, or never begun. Ending it is not left
+ * to the stream that reads it, because a generator that has not started runs none of its own clean-up.
+ */
+function untilClosed({ raw }: FastifyReply, begin: (gone: AbortSignal) => Parts): Parts {
+  const gone = new AbortController();
+  const parts = begin(gone.signal);
+  const end = (): void => {
+    gone.abort(new AppError('interrupted', 'the client closed the connection'));
+    parts.return().catch(() => undefined);
+  };
+  if (raw.closed) end();
+  else raw.once('close', end);
+  return parts;
+}
+
+type Parts = AsyncGenerator<QueryPart, void, undefined>;
+
+function cellOf(value: Value): Cell {
+  if (typeof value === 'bigint') return numberText(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : numberText(value);
+  return value instanceof Uint8Array ? bytesText(value) : value;
+}
+
+async function* csvText(
+  first: IteratorResult<QueryPart, void>,
+  rest: Parts,
+): AsyncGenerator<string, void, undefined> {
+  for (let next = first; !next.done; next = await rest.next()) {
+    const part = next.value;
+    if (part.kind === 'columns') yield `${csvLine(part.columns)}\r\n`;
+    else if (part.kind === 'rows') yield part.rows.map((row) => `${csvLine(row)}\r\n`).join('');
+    // Thrown in the middle of the file it breaks the connection: nobody takes the piece for the whole.
+    else if (part.more === 'bytes') throw new AppError('partial', 'the answer is larger than a file may be');
+  }
+}

@@ -1,0 +1,55 @@
+import type { OpenOptions } from './db.ts';
+import { rowCounter } from './mirror/status.ts';
+import { openMirrorReadOnly } from './open.ts';
+import { outboxReader } from './outbox/reads.ts';
+import type { StateCounts } from './outbox/types.ts';
+
+/** The few numbers that people watch, cheap enough to be asked every second. */
+export interface LiveStatsReader {
+  /** Changes whenever any connection has written to the file. */
+  version(): number;
+  read(): MirrorStats;
+  close(): void;
+}
+
+export interface MirrorStats {
+  /** When the last complete pass of any list ended. */
+  updatedAt: string | null;
+  live: { posts: number; comments: number };
+  outbox: StateCounts;
+  /** Deletions that wait to be accepted. */
+  held: number;
+  running: RunningPass[];
+}
+
+export interface RunningPass {
+  resource: string;
+  mode: string;
+  since: string;
+  pages: number;
+  rows: number;
+}
+
+export function openLiveStats(options: OpenOptions): LiveStatsReader {
+  const db = openMirrorReadOnly(options);
+  const size = rowCounter(db);
+  const outbox = outboxReader(db);
+  const updatedAt = db
+    .prepare<[], string | null>("SELECT max(finished_at) FROM sync_runs WHERE outcome = 'complete'")
+    .pluck();
+  const held = db.prepare<[], number>('SELECT count(*) FROM absences WHERE held = 1').pluck();
+  const running = db.prepare<[], RunningPass>(
+    "SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id",
+  );
+  return {
+    version: () => db.pragma('data_version', { simple: true }) as number,
+    read: () => ({
+      updatedAt: updatedAt.get() ?? null,
+      live: { posts: size('posts').live, comments: size('comments').live },
+      outbox: outbox.counts(null),
+      held: held.get() ?? 0,
+      running: running.all(),
+    }),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,60 @@
+/** A refusal by the service, in its own words. */
+export class HttpError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface Call {
+  signal?: AbortSignal;
+  /** Sent as JSON; makes the request a POST. */
+  body?: unknown;
+  /** Sent as it is, with its type. */
+  file?: { type: string; content: Blob };
+  method?: string;
+}
+
+/** One request to the service this page came from. */
+export async function fetchJson<T>(path: string, { signal, body, file, method }: Call = {}): Promise<T> {
+  const sends = body !== undefined || file !== undefined;
+  const response = await fetch(path, {
+    method: method ?? (sends ? 'POST' : 'GET'),
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(file ? { 'content-type': file.type } : {}),
+    },
+    body: file ? file.content : body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
+    credentials: 'same-origin',
+  });
+  if (response.status === 401)
+    location.assign(`/login?to=${encodeURIComponent(location.pathname + location.search)}`);
+  if (!response.ok) throw await refusalOf(response);
+  return (await response.json()) as T;
+}
+
+/** Why the service refused a request, in its own words where it has any. */
+export async function refusalOf(response: Response): Promise<HttpError> {
+  const answer = (await response.json().catch(() => null)) as { detail?: string } | null;
+  return new HttpError(response.status, answer?.detail ?? `The service answered ${response.status}.`);
+}
+
+/** The path with these parameters; empty ones are left out, so that addresses stay short. */
+export function withQuery(
+  path: string,
+  parameters: Record<string, string | number | null | undefined>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

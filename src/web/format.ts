@@ -1,0 +1,66 @@
+const whole = new Intl.NumberFormat();
+const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+/** A day without an hour is the same day in every zone. */
+const bareDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+export function number(value: number | null): string {
+  return value === null ? '–' : whole.format(value);
+}
+
+export function percent(share: number | null): string {
+  return share === null ? '–' : percentage.format(share);
+}
+
+export function date(iso: string | null): string {
+  if (iso === null) return '–';
+  return (iso.length === 10 ? bareDay : day).format(new Date(iso));
+}
+
+export function time(iso: string | null): string {
+  return iso === null ? '–' : moment.format(new Date(iso));
+}
+
+/** A sentence of the service with its ISO dates in the reader's own format. */
+export function withDates(text: string): string {
+  return text.replace(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z)?/g, (found, hour) =>
+    Number.isNaN(Date.parse(found)) ? found : hour ? time(found) : date(found),
+  );
+}
+
+const UNITS: [limitSeconds: number, perUnit: number, name: string][] = [
+  [90, 1, 's'],
+  [90 * 60, 60, 'min'],
+  [36 * 3600, 3600, 'h'],
+  [Number.POSITIVE_INFINITY, 86_400, 'd'],
+];
+
+/** `45 s`, `3 min`, `5 h`, `2 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, ms / 1000);
+  const [, perUnit, name] = UNITS.find(([limit]) => seconds < limit) ?? [0, 1, 's'];
+  return `${Math.round(seconds / perUnit)} ${name}`;
+}
+
+/** How long something took that has a beginning and, once it is over, an end. */
+export function lasted(from: string, to: string | null): string {
+  if (to === null) return '–';
+  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
+  return ms < 1000 ? `${ms} ms` : span(ms);
+}
+
+export function ago(iso: string | null): string {
+  return iso === null ? 'never' : `${span(Date.now() - Date.parse(iso))} ago`;
+}
+
+/** `1 post`, `2 posts`. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+/** `12 kB`, `3 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1024 * 1024) return `${number(Math.ceil(bytes / 1024))} kB`;
+  return `${number(Math.round(bytes / 1024 / 1024))} MB`;
+}

@@ -1,0 +1,290 @@
+import type { Decision, OutboxDetail } from '../../http/dashboard/outbox.ts';
+import type { AttemptRow, OutboxRow, OutboxState } from '../../store/outbox/types.ts';
+import type { ViewedPost } from '../../store/outbox/view.ts';
+import { fetchJson, withQuery } from '../api.ts';
+import { type Child, fill, h } from '../dom.ts';
+import { lasted, number, time, withDates } from '../format.ts';
+import { keepDrawn, type Page } from '../page.ts';
+import { banner, button, card, facts, field, openForm, outward, pageHead, table, timeTag } from '../parts.ts';
+import { differences } from '../text.ts';
+import { STATES, stateTag } from './outbox.ts';
+
+/** One row: what it says, what became of it, and what a person can decide about it. */
+export const page: Page = {
+  title: 'Outbox row',
+  async show(context) {
+    const id = Number(context.parts[0]);
+    const load = (): Promise<OutboxDetail> => fetchJson(`/data/outbox/${id}`, { signal: context.signal });
+    const news = h('div', { 'aria-live': 'polite' });
+    const body = h('div.stacked');
+    const done = async (sentence: string): Promise<void> => {
+      for (const open of body.querySelectorAll('details')) open.open = false;
+      await redraw();
+      fill(news, banner('good', sentence));
+    };
+    const redraw = await keepDrawn(context, body, load, (detail) => content(detail, done));
+    context.root.append(news, body);
+  },
+};
+
+type Done = (sentence: string) => Promise<void>;
+
+function content(detail: OutboxDetail, done: Done): Child[] {
+  const { row, attempts } = detail;
+  const source = row.line === null ? row.batch : `${row.batch}, line ${row.line}`;
+  const batch = h('a', { id: 'batch', href: withQuery('/outbox', { batch: row.batch }) }, source);
+  return [
+    pageHead(
+      row.title || `Row ${row.id}`,
+      ['Row ', row.id, ' of ', batch, ', added ', timeTag(row.created_at)],
+      stateTag(row.state),
+    ),
+    doubled(detail),
+    main(detail, done),
+    card({ title: 'Attempts', note: 'Every request that was made for it' }, attemptTable(attempts)),
+  ];
+}
+
+function doubled({ row, posts }: OutboxDetail): Child {
+  if (row.duplicate_of === null) return null;
+  const url = posts.find((post) => post.id === row.duplicate_of)?.url ?? null;
+  return banner(
+    'bad',
+    h('b', 'A second post exists: '),
+    outward(url, `post ${row.duplicate_of}`),
+    ' came from the same row, by an attempt whose answer was lost. Delete it upstream; the mirror follows.',
+  );
+}
+
+function main(detail: OutboxDetail, done: Done): HTMLElement {
+  const { row } = detail;
+  const why = row.state === 'confirmed' || row.last_error === null ? null : h('p', withDates(row.last_error));
+  if (row.state === 'uncertain') return uncertain(detail, done);
+  return card(
+    { title: STATES[row.state].name },
+    why,
+    facts([
+      ['Title', row.title || '(erased)'],
+      ['Text', row.content || '–'],
+      ['Board', row.board],
+      [
+        'In the name of',
+        row.email === null ? 'you, the owner of the token' : `${row.full_name} (${row.email})`,
+      ],
+      ...became(detail),
+    ]),
+    decisions(detail, done),
+  );
+}
+
+/** The mirror has a new post with the next head pass; until then the upstream's own page is what a link can lead to. */
+function became({ row, posts, original }: OutboxDetail): [string, Child][] {
+  if (row.post_id === null) return [];
+  const isMirrored = posts.some((post) => post.id === row.post_id);
+  const link = isMirrored
+    ? h('a', { id: 'post', href: `/posts/${row.post_id}` }, `Post ${row.post_id}`)
+    : `Post ${row.post_id}, which the mirror has not read yet`;
+  const found: [string, Child][] = row.matched === null ? [] : [['Matched', row.matched]];
+  return [['Created as', [link, ' ', original && outward(original, '(open the original)')]], ...found];
+}
+
+function uncertain(detail: OutboxDetail, done: Done): HTMLElement {
+  const { row, posts } = detail;
+  const candidates = posts.filter((post) => row.candidates.includes(post.id));
+  return card(
+    { title: 'Was this post created?', note: row.last_error && withDates(row.last_error) },
+    compare(row, candidates, (post: ViewedPost) => thisPost(detail, post, done)),
+    candidates.length > 0
+      ? null
+      : h('p.note', 'No post in the mirror looks like it. It may appear with the next sweep.'),
+    decisions(detail, done),
+  );
+}
+
+/** What an attempt came to, in the words of the outbox. */
+const OUTCOMES: Record<string, string> = {
+  confirmed: 'Sent',
+  rejected: 'Rejected',
+  unknown: 'No clear answer',
+  unauthorised: 'Token refused',
+  throttled: 'Asked to wait',
+  'not-sent': 'Not sent',
+};
+
+function attemptTable(attempts: readonly AttemptRow[]): HTMLElement {
+  return table<AttemptRow>(
+    [
+      { head: 'No.', cell: ({ n }) => number(n) },
+      { head: 'Started', cell: ({ started_at }) => h('span.nowrap', timeTag(started_at)) },
+      { head: 'Took', cell: ({ started_at, ended_at }) => lasted(started_at, ended_at) },
+      {
+        head: 'Outcome',
+        cell: ({ outcome }) => (outcome === null ? 'In progress' : (OUTCOMES[outcome] ?? outcome)),
+      },
+      { head: 'HTTP', cell: ({ http_status }) => http_status ?? '–' },
+      { head: 'Error', cell: ({ error }) => (error === null ? '–' : withDates(error)) },
+    ],
+    attempts,
+    'Attempts',
+    'It has not been sent yet.',
+  );
+}
+
+/** Our row and the posts it may be, side by side; where a post differs from the row, it is marked. */
+function compare(
+  row: OutboxRow,
+  posts: readonly ViewedPost[],
+  action: (post: ViewedPost) => Child,
+): HTMLElement {
+  return h('div.compare', own(row), ...posts.map((post) => candidate(row, post, action(post))));
+}
+
+function own(row: OutboxRow): HTMLElement {
+  return h(
+    'article.own',
+    { 'aria-label': 'Our row' },
+    h('h3', 'What we sent'),
+    facts([
+      ['Title', row.title],
+      ['Text', row.content || '–'],
+      ['Board', row.board],
+      ['By', row.email ?? 'you, the owner of the token'],
+      ['First sent', time(row.first_sent_at)],
+    ]),
+  );
+}
+
+function candidate(row: OutboxRow, post: ViewedPost, action: Child): HTMLElement {
+  const by = post.creator_email ?? post.creator_name ?? 'somebody';
+  const isOther = row.email !== null && row.email.toLowerCase() !== by.toLowerCase();
+  return h(
+    'article',
+    { 'aria-label': `Post ${post.id}` },
+    h('h3', outward(post.url, `Post ${post.id}`), post.deleted ? ' (deleted upstream)' : null),
+    facts([
+      ['Title', markDifference(post.title, row.title)],
+      ['Text', post.content === '' ? '–' : markDifference(post.content, row.content)],
+      ['Board', markDifference(post.board, row.board)],
+      ['By', isOther ? h('mark', by) : by],
+      ['Created', time(post.created)],
+    ]),
+    action ? h('div.actions', action) : null,
+  );
+}
+
+/** A text with the words marked that another one does not have there. */
+function markDifference(text: string, other: string): Child {
+  return differences(other, text)
+    .filter(({ kind }) => kind !== 'gone')
+    .map(({ kind, text: piece }) => (kind === 'new' ? h('mark', piece) : piece));
+}
+
+interface Choice {
+  label: string;
+  text: string;
+  isDangerous?: boolean;
+  done: string;
+}
+
+const RETRY: Choice = {
+  label: 'Send again',
+  text: 'The row is queued, and is sent in its turn.',
+  done: 'It is queued and will be sent in its turn.',
+};
+
+const CANCEL: Choice = {
+  label: 'Cancel',
+  text: 'It will not be sent. The row stays here, and can be sent later.',
+  isDangerous: true,
+  done: 'It is cancelled.',
+};
+
+/** The same decision in the words that suit the state. */
+const CHOICES: Record<'retry' | 'cancel', Partial<Record<OutboxState, Choice>>> = {
+  retry: {
+    uncertain: {
+      ...RETRY,
+      label: 'It was never created: send again',
+      text: 'Only do this when you are sure that none of the posts upstream is this one: else it will be there twice.',
+    },
+  },
+  cancel: {
+    uncertain: {
+      ...CANCEL,
+      text: 'It will not be sent again. If it was created after all, the post upstream stays as it is.',
+    },
+  },
+};
+
+/** The decisions there are about a row, each asked once more before it is taken. */
+function decisions(detail: OutboxDetail, done: Done): Child {
+  const { row, can } = detail;
+  if (row.erased_at !== null) return h('p.note', 'Its text was erased: it cannot be sent again.');
+  const choose = (decision: 'retry' | 'cancel', usual: Choice): Child => {
+    if (!can[decision]) return null;
+    const choice = CHOICES[decision][row.state] ?? usual;
+    const look = choice.isDangerous ? 'danger' : null;
+    return button(choice.label, () => askFirst(row.id, decision, choice, done), {
+      id: decision,
+      class: look,
+    });
+  };
+  return [
+    can.resolve ? byNumber(detail, done) : null,
+    h('div.actions', choose('retry', RETRY), choose('cancel', CANCEL)),
+  ];
+}
+
+function askFirst(id: number, decision: Decision, choice: Choice, done: Done, body: object = {}): void {
+  openForm({
+    title: choice.label,
+    content: [choice.text],
+    action: choice.label,
+    isDangerous: choice.isDangerous ?? false,
+    async run() {
+      await fetchJson(`/data/outbox/${id}/${decision}`, { body });
+      await done(choice.done);
+    },
+  });
+}
+
+/** The button under a candidate; one that is another row's outcome already cannot be this one's too. */
+function thisPost({ row, can }: OutboxDetail, post: ViewedPost, done: Done): Child {
+  if (!can.resolve) return null;
+  if (post.confirms !== null && post.confirms !== row.id)
+    return h(
+      'p.note',
+      'It is the outcome of ',
+      h('a', { href: `/outbox/${post.confirms}` }, `row ${post.confirms}`),
+      '.',
+    );
+  const attributes = { class: 'main', id: `is-${post.id}`, 'aria-label': `It is this post: ${post.id}` };
+  return button('It is this post', () => resolveAs(row.id, post.id, done), attributes);
+}
+
+function resolveAs(id: number, post: number, done: Done): void {
+  const choice = {
+    label: `It is post ${post}`,
+    text: 'The row is confirmed by that post, and nothing more is sent.',
+    done: `The row is confirmed by post ${post}.`,
+  };
+  askFirst(id, 'resolve', choice, done, { post });
+}
+
+/** For a post that somebody found upstream and the mirror did not think of. */
+function byNumber({ row }: OutboxDetail, done: Done): HTMLElement {
+  const input = h('input', { id: 'post-number', inputmode: 'numeric', autocomplete: 'off', size: 12 });
+  const trouble = h('div');
+  const choose = (): void => {
+    const post = Number(input.value);
+    if (Number.isSafeInteger(post) && post > 0) resolveAs(row.id, post, done);
+    else fill(trouble, banner('warn', 'Give the number of the post, such as 1234.'));
+  };
+  const act = button('It is that post', choose, { id: 'is-other' });
+  return h(
+    'details.below',
+    h('summary', 'It is another post'),
+    h('div.filters', field('Number of the post', input), act),
+    trouble,
+  );
+}

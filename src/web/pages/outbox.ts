@@ -1,0 +1,249 @@
+import type { Boards, Created, ListedRow, OutboxPage } from '../../http/dashboard/outbox.ts';
+import type { OutboxState } from '../../store/outbox/types.ts';
+import { fetchJson, withQuery } from '../api.ts';
+import { type Child, fill, h } from '../dom.ts';
+import { ago, counted, number, span, withDates } from '../format.ts';
+import { onNews, type Page, type PageContext } from '../page.ts';
+import { banner, button, card, failure, field, openForm, pageHead, pager, timeTag } from '../parts.ts';
+
+interface Filter {
+  state: OutboxState | null;
+  batch: string | null;
+  before: string | null;
+  after: string | null;
+  /** Where the page stands in the list. */
+  from: string | null;
+}
+
+/** What is on its way, by state; and the ways to put something in. */
+export const page: Page = {
+  title: 'Outbox',
+  async show(context) {
+    const { from, ...filter } = filterOf(context.url);
+    const load = (): Promise<OutboxPage> =>
+      fetchJson(withQuery('/data/outbox', { ...filter }), { signal: context.signal });
+    const news = h('div', { 'aria-live': 'polite' });
+    const body = h('div.stacked');
+    const draw = (found: OutboxPage): void => fill(body, ...content({ ...filter, from }, found));
+    draw(await load());
+    context.root.append(
+      pageHead(
+        'Outbox',
+        'Posts on their way upstream. Each is sent once; a row that needs a decision waits for you.',
+        tools(news),
+      ),
+      news,
+      body,
+    );
+    onNews(context, async () => draw(await load()));
+  },
+};
+
+function filterOf({ searchParams }: PageContext['url']): Filter {
+  const state = searchParams.get('state');
+  return {
+    state: state !== null && state in STATES ? (state as OutboxState) : null,
+    batch: searchParams.get('batch'),
+    before: searchParams.get('before'),
+    after: searchParams.get('after'),
+    from: searchParams.get('from'),
+  };
+}
+
+function tools(news: HTMLElement): HTMLElement {
+  const write = async (): Promise<void> => {
+    try {
+      await writePost(({ row, notes }) => fill(news, created(row.id, notes)));
+    } catch (error) {
+      fill(news, failure(error));
+    }
+  };
+  return h(
+    'div.filters',
+    button('New post', () => void write()),
+    h('a.button.main', { href: '/outbox/import' }, 'Import a CSV'),
+  );
+}
+
+function created(id: number, notes: string[]): HTMLElement {
+  const note = notes.map((text) => ` Note: ${text}.`);
+  return banner(
+    'good',
+    'Saved in the outbox as ',
+    h('a', { href: `/outbox/${id}` }, `row ${id}`),
+    '.',
+    ...note,
+  );
+}
+
+function content(filter: Filter, found: OutboxPage): Child[] {
+  const { state, batch } = filter;
+  const { rows, counts, paused } = found;
+  return [
+    paused === null
+      ? null
+      : banner('bad', h('b', 'Nothing is sent: '), `${paused}. It goes on by itself once that is mended.`),
+    chips(filter, counts),
+    batch === null
+      ? null
+      : h(
+          'p.note',
+          'Only rows of ',
+          h('b', batch),
+          '. ',
+          h('a', { id: 'all-batches', href: withQuery('/outbox', { state }) }, 'Show all'),
+        ),
+    card(
+      { title: state === null ? 'All rows' : STATES[state].name, note: state && STATES[state].meaning },
+      rows.length > 0 ? h('ul.lines', ...rows.map(line)) : empty(filter),
+      pagerOf(filter, found),
+    ),
+  ];
+}
+
+function chips({ state, batch }: Filter, counts: OutboxPage['counts']): HTMLElement {
+  const states = Object.keys(STATES) as OutboxState[];
+  return h(
+    'ul.chips',
+    { 'aria-label': 'Rows by state' },
+    ...[null, ...states].map((one) => stateChip(one, counts, { batch, isCurrent: one === state })),
+  );
+}
+
+/** A link to the rows of a state, or to all, with their number. */
+export function stateChip(
+  state: OutboxState | null,
+  counts: OutboxPage['counts'],
+  { batch, isCurrent = false }: { batch: string | null; isCurrent?: boolean },
+): HTMLElement {
+  const [name, n] = state === null ? ['All', sum(counts)] : [STATES[state].name, counts[state]];
+  const href = withQuery('/outbox', { state, batch });
+  const current = isCurrent ? 'true' : null;
+  return h(
+    'li',
+    h('a', { id: `state-${state ?? 'all'}`, href, 'aria-current': current }, name, h('span', number(n))),
+  );
+}
+
+function line(row: ListedRow): HTMLElement {
+  const { id, state, title, changed_at } = row;
+  return h(
+    'li',
+    stateTag(state),
+    h(
+      'div.main',
+      h('a.name', { dir: 'auto', id: `row-${id}`, href: `/outbox/${id}` }, title || '(its text was erased)'),
+      h('div.facts', factsOf(row)),
+      fateOf(row),
+    ),
+    h('span.when', timeTag(changed_at, ago(changed_at))),
+  );
+}
+
+function factsOf({ id, board, email, line: at, attempts }: ListedRow): string {
+  const facts = [`Row ${id}`, board, email === null ? 'as yours' : `as ${email}`];
+  if (at !== null) facts.push(`line ${at}`);
+  if (attempts > 0) facts.push(counted(attempts, 'attempt'));
+  return facts.join(' · ');
+}
+
+function fateOf({ state, last_error, duplicate_of, not_before }: ListedRow): Child {
+  const wait = not_before === null ? 0 : Date.parse(not_before) - Date.now();
+  const next =
+    (state === 'ready' || state === 'ambiguous') && wait > 1000 ? `next step in ${span(wait)}` : null;
+  const said = [state === 'confirmed' ? null : last_error, next].filter((text) => text !== null).join('; ');
+  return [
+    said ? h('div.facts', h('b', withDates(said))) : null,
+    duplicate_of === null
+      ? null
+      : h('div.facts', h('span.tag', { 'data-tone': 'bad' }, 'A second post exists')),
+  ];
+}
+
+function pagerOf(filter: Filter, { rows, counts, before, after }: OutboxPage): Child {
+  const { state, batch } = filter;
+  const from = after === null ? 1 : Math.max(1, Number(filter.from) || 1);
+  const to = (edge: { before?: number; after?: number }, first: number): string =>
+    withQuery('/outbox', { state, batch, ...edge, from: first > 1 ? first : null });
+  return pager({
+    from,
+    rows: rows.length,
+    total: { rows: state === null ? sum(counts) : counts[state], isMore: false },
+    previous: after === null ? null : to({ after }, from - PAGE_ROWS),
+    next: before === null ? null : to({ before }, from + rows.length),
+  });
+}
+
+/** What a page of the server holds. */
+const PAGE_ROWS = 50;
+
+function sum(counts: OutboxPage['counts']): number {
+  return Object.values(counts).reduce((total, n) => total + n, 0);
+}
+
+function empty({ state, batch, before, after }: Filter): HTMLElement {
+  if ([state, batch, before, after].some((chosen) => chosen !== null)) return h('p.empty', 'No row matches.');
+  return h(
+    'p.empty',
+    'The outbox is empty. Write a post, or ',
+    h('a', { href: '/outbox/import' }, 'import a CSV'),
+    '.',
+  );
+}
+
+/** A form for one new post; `onCreated` is called once it is safe in the outbox. */
+async function writePost(onCreated: (created: Created) => void): Promise<void> {
+  const { boards } = await fetchJson<Boards>('/data/outbox/boards');
+  // Sent twice because an answer was lost, the form still makes one post.
+  const key = [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((n) => n.toString(16).padStart(2, '0'))
+    .join('');
+  const board = boards.map(({ slug, name }) => h('option', { value: slug }, name));
+  const email = h('input', { name: 'email', type: 'email', autocomplete: 'off' });
+  const name = h('input', { name: 'full_name', autocomplete: 'off' });
+  openForm({
+    title: 'New post',
+    content: [
+      field('Board', h('select', { name: 'board', required: true }, ...board)),
+      field('Title', h('input', { name: 'title', required: true, autocomplete: 'off', dir: 'auto' })),
+      field('Text', h('textarea', { name: 'content', rows: 5, dir: 'auto' })),
+      h('div.pair', field("Customer's e-mail (optional)", email), field("Customer's name (optional)", name)),
+      h('p.note', 'With an e-mail it goes out as that customer, without one as yours.'),
+    ],
+    action: 'Send',
+    async run(fields) {
+      onCreated(await fetchJson<Created>('/data/outbox', { body: { ...Object.fromEntries(fields), key } }));
+    },
+  });
+}
+
+interface Words {
+  name: string;
+  tone: 'good' | 'warn' | 'bad' | null;
+  /** What it means for the rows in it, as a sentence. */
+  meaning: string;
+}
+
+/** In the order in which people want to see them: what waits for them first. */
+export const STATES: Record<OutboxState, Words> = {
+  uncertain: {
+    name: 'Needs a decision',
+    tone: 'warn',
+    meaning: 'The service cannot tell whether these posts were created. They wait for your decision.',
+  },
+  ready: { name: 'Queued', tone: null, meaning: 'These wait for their turn to be sent.' },
+  sending: { name: 'Sending', tone: null, meaning: 'These are being sent now.' },
+  ambiguous: {
+    name: 'Checking',
+    tone: 'warn',
+    meaning: 'The answer was lost. The upstream is checked for these posts before anything is sent again.',
+  },
+  confirmed: { name: 'Sent', tone: 'good', meaning: 'These are posts upstream now.' },
+  rejected: { name: 'Rejected', tone: 'bad', meaning: 'The upstream refused these, and each row says why.' },
+  cancelled: { name: 'Cancelled', tone: null, meaning: 'A person decided not to send these.' },
+};
+
+export function stateTag(state: OutboxState): HTMLElement {
+  const { name, tone } = STATES[state];
+  return h('span.tag', { 'data-tone': tone }, name);
+}

@@ -1,0 +1,267 @@
+import type { OverviewAnswer } from '../../http/dashboard/overview.ts';
+import type { Overview, Titled } from '../../reports/overview.ts';
+import { fetchJson, withQuery } from '../api.ts';
+import { timeChart } from '../chart.ts';
+import { type Child, fill, h } from '../dom.ts';
+import { ago, counted, number, percent, span, withDates } from '../format.ts';
+import { keepDrawn, type Page, type PageContext } from '../page.ts';
+import { bars, card, field, pageHead, select, swatched, table } from '../parts.ts';
+import { excerpt } from '../text.ts';
+
+const PERIODS = [
+  { value: '7d', text: '7 days' },
+  { value: '30d', text: '30 days' },
+  { value: '90d', text: '90 days' },
+  { value: '365d', text: '12 months' },
+];
+const USUAL = '30d';
+const LONGEST_TITLE = 90;
+
+interface Chosen {
+  since: string;
+  until: string | null;
+  board: string | null;
+}
+
+/** The state of feedback in ten seconds: how much, which way it goes, and what waits. */
+export const page: Page = {
+  title: 'Overview',
+  async show(context) {
+    const chosen = chosenIn(context.url);
+    const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
+    const load = async (): Promise<Overview> => {
+      const path = withQuery('/data/overview', { ...chosen });
+      const { asOf, ...overview } = await fetchJson<OverviewAnswer>(path, { signal: context.signal });
+      fill(lead, leadOf(overview, asOf));
+      if (tools.childElementCount === 0) fill(tools, ...fieldsOf(context, chosen, overview));
+      // A period that ends now is another one each time, and no reason to draw everything again.
+      return { ...overview, since: '', until: '' };
+    };
+    await keepDrawn(context, body, load, (overview, signal) => [
+      h('div.figures', ...figuresOf(overview)),
+      ...cardsOf(overview, signal),
+    ]);
+    context.root.append(pageHead('Overview', lead, tools), body);
+  },
+};
+
+function chosenIn({ searchParams }: URL): Chosen {
+  return {
+    since: searchParams.get('since') ?? USUAL,
+    until: searchParams.get('until'),
+    board: searchParams.get('board'),
+  };
+}
+
+function fieldsOf({ go }: PageContext, chosen: Chosen, { boards }: Overview): HTMLElement[] {
+  const goTo = (change: Partial<Chosen>): void => {
+    const { since, ...rest } = { ...chosen, ...change };
+    go(withQuery('/', { ...rest, since: since === USUAL ? null : since }));
+  };
+  const isOther = !PERIODS.some(({ value }) => value === chosen.since);
+  const periods = isOther ? [...PERIODS, { value: chosen.since, text: `since ${chosen.since}` }] : PERIODS;
+  const names = boards.map(({ slug, name }) => ({ value: slug, text: name }));
+  const places = [{ value: '', text: 'All boards' }, ...names];
+  const period = select('period', periods, chosen.since, (since) => goTo({ since, until: null }));
+  const board = select('board', places, chosen.board ?? '', (slug) => goTo({ board: slug }));
+  return [field('Period', period), field('Board', board)];
+}
+
+function leadOf({ since, until, board, boards }: Overview, asOf: string): string {
+  const days = Math.round((Date.parse(until) - Date.parse(since)) / 86_400_000);
+  const where = boards.find(({ slug }) => slug === board)?.name ?? 'all boards';
+  const age = Date.now() - Date.parse(asOf);
+  return `The last ${counted(days, 'day')} on ${where}, compared with the ${counted(days, 'day')} before${
+    age > 90_000 ? `; added up ${ago(asOf)}` : ''
+  }.`;
+}
+
+function figuresOf({ figures }: Overview): HTMLElement[] {
+  const { posts, votes, comments, customers } = figures;
+  return [
+    figure('Posts', posts.total, posts, 'new'),
+    figure('Votes', votes.total, votes, 'gained'),
+    figure('Comments', comments.total, comments, 'new'),
+    figure('Customers who wrote', customers.recent, customers, null),
+  ];
+}
+
+function figure(
+  name: string,
+  shown: number | null,
+  { recent, prior }: Overview['figures']['posts'],
+  verb: string | null,
+): HTMLElement {
+  const change = recent === null || !prior ? null : (recent - prior) / prior;
+  const way = change === null || change === 0 ? 'same' : change > 0 ? 'up' : 'down';
+  const moved = verb && (recent === null ? 'change not known yet' : `${number(recent)} ${verb}`);
+  return h(
+    'div.card.figure',
+    h('span', name),
+    h('b', number(shown)),
+    h(
+      'span',
+      moved,
+      change === null
+        ? null
+        : [
+            verb ? ', ' : null,
+            h('span.change', { 'data-way': way }, `${change > 0 ? '+' : ''}${Math.round(change * 100)} %`),
+            verb ? null : ' on the period before',
+          ],
+    ),
+  );
+}
+
+function cardsOf(overview: Overview, signal: AbortSignal): Child[] {
+  const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes } = overview;
+  const over = step === 'day' ? 'a day' : 'a week';
+  const nothing = overview.figures.posts.total === 0;
+  if (nothing && board === null)
+    return [
+      h(
+        'p.empty',
+        'Nothing is mirrored yet. The first pass is on its way: see ',
+        h('a', { href: '/sync' }, 'Sync'),
+        '.',
+      ),
+    ];
+  const isKnown = newVotes.some((votes) => votes !== null);
+  const watching = notes.find((note) => note.startsWith('The mirror has'));
+  return [
+    h(
+      'div.grid',
+      card(
+        { title: 'New posts', note: over, size: 'half' },
+        timeChart(
+          {
+            title: 'New posts',
+            unit: `posts ${over}`,
+            times,
+            series: [{ label: 'posts', kind: 'bars', values: newPosts }],
+            empty: 'No post was written in this period.',
+          },
+          signal,
+        ),
+      ),
+      card(
+        { title: 'Votes gained', note: over, size: 'half' },
+        isKnown
+          ? timeChart(
+              {
+                title: 'Votes gained',
+                unit: `votes ${over}`,
+                times,
+                series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
+                empty: `No post gained a vote. ${withDates(watching ?? '')}`,
+              },
+              signal,
+            )
+          : h('p.empty', withDates(watching ?? 'Not known yet.')),
+      ),
+      card(
+        { title: 'By status', note: 'posts', size: 'half' },
+        bars(
+          byStatus.map(({ id, name, color, posts }) => ({
+            label: name,
+            value: posts,
+            color,
+            href: withQuery('/posts', { status: id, board }),
+          })),
+          'Posts by status',
+        ),
+      ),
+      card(
+        { title: 'By board', note: 'posts', size: 'half' },
+        bars(
+          byBoard.map(({ id, name, posts }) => ({
+            label: name,
+            value: posts,
+            href: withQuery('/posts', { board: overview.boards.find((one) => one.id === id)?.slug }),
+          })),
+          'Posts by board',
+        ),
+      ),
+      climbersCard(overview),
+      unansweredCard(overview),
+      firstReplyCard(overview, signal),
+    ),
+    notes.length > 0 ? h('p.note', withDates(notes.join(' '))) : null,
+  ];
+}
+
+function titled({ id, title, status, statusColor, board }: Titled, list: string): Child {
+  return [
+    h(
+      'a',
+      { dir: 'auto', id: `${list}-${id}`, href: `/posts/${id}`, title },
+      excerpt(title, LONGEST_TITLE) || '(no title)',
+    ),
+    h('div.post-facts', swatched(status, statusColor), h('span', board)),
+  ];
+}
+
+export function climbersCard({ climbers, figures }: Overview): HTMLElement {
+  return card(
+    { title: 'Fastest climbers', note: 'more votes a day than before', size: 'half' },
+    table(
+      [
+        { head: 'Post', kind: 'wide', cell: (post) => titled(post, 'climber') },
+        { head: 'Gained', kind: 'number', cell: ({ gained }) => `+${number(gained)}` },
+        { head: 'Votes', kind: 'number', cell: ({ votes }) => number(votes) },
+      ],
+      climbers,
+      'Posts that gather votes faster than before',
+      figures.votes.recent === null
+        ? 'Known once the mirror has watched for a while.'
+        : 'No post gained votes in this period.',
+    ),
+  );
+}
+
+export function unansweredCard({ unanswered, board }: Overview): HTMLElement {
+  return card(
+    {
+      title: 'Unanswered',
+      note: h('a', { href: withQuery('/posts', { board, sort: 'votes' }) }, 'All posts by votes'),
+      size: 'half',
+    },
+    table(
+      [
+        { head: 'Post', kind: 'wide', cell: (post) => titled(post, 'unanswered') },
+        { head: 'Waiting', kind: 'number', cell: ({ waitingSeconds }) => span(waitingSeconds * 1000) },
+        { head: 'Votes', kind: 'number', cell: ({ votes }) => number(votes) },
+      ],
+      unanswered,
+      'Open posts of customers without a reply of the team',
+      'Every open post of a customer in this period has a reply of the team.',
+    ),
+  );
+}
+
+const HOUR = 3600;
+
+export function firstReplyCard({ firstReply }: Overview, signal: AbortSignal): HTMLElement {
+  const posts = firstReply.reduce((total, week) => total + week.posts, 0);
+  const answered = firstReply.reduce((total, week) => total + week.answered, 0);
+  const note =
+    posts === 0 ? null : `median hours; ${percent(answered / posts)} of ${counted(posts, 'post')} answered`;
+  const hours = firstReply.map(({ medianSeconds }) =>
+    medianSeconds === null ? null : Math.round((medianSeconds / HOUR) * 10) / 10,
+  );
+  return card(
+    { title: 'Time to first reply', note },
+    answered === 0
+      ? h('p.empty', 'No post of a customer in this period has a reply of the team yet.')
+      : timeChart(
+          {
+            title: 'Time to first reply',
+            unit: 'hours until half of the answered posts of the week had a reply',
+            times: firstReply.map(({ week }) => week),
+            series: [{ label: 'median hours', kind: 'bars', values: hours }],
+            height: 160,
+          },
+          signal,
+        ),
+  );
+}
