@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { type LoadInput, type Settings, secretsOf } from '../config/load.ts';
 import type { Client, ClientOptions } from './api/client.ts';
 import { type Closing, createGate, type Gate } from './api/gate.ts';
@@ -8,6 +7,7 @@ import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
+import { makeFolder } from './base/files.ts';
 import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
@@ -50,7 +50,7 @@ export async function openApp(
   };
   try {
     keepHeapFlat();
-    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(settings.dataDir);
     const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);
     const seen = new Set(secretsOf(settings));
@@ -112,7 +112,7 @@ export async function openQueue({ settings, state, log }: App): Promise<QueueBac
 
 /** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */
 export function openOutbox(settings: Settings, purpose: string): OutboxStore {
-  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(settings.dataDir);
   return openOutboxStore({ ...mirrorOf(settings), holder: holder(purpose) });
 }
 

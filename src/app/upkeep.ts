@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
+import { makeFolder } from '../base/files.ts';
 import { eraseExpired, type Retained } from '../erasure/retention.ts';
 import { type Backup, backUp, keepBackup, keptBackup } from '../store/backup.ts';
 import { doChore } from '../store/chores.ts';
@@ -30,7 +31,7 @@ export interface Erasure {
 }
 
 export function openErasure(settings: Settings, purpose: string): Erasure {
-  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(settings.dataDir);
   const mirror = mirrorOf(settings);
   return {
     store: openErasureStore({ ...mirror, holder: holder(purpose) }),

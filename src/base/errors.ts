@@ -11,6 +11,7 @@ export const ERROR_CODES = [
   'protocol', // the upstream answered something its contract does not allow
   'partial', // done, but some rows were rejected, quarantined or held back
   'busy', // another process holds what this one needs
+  'storage', // the disk is full or fails, or a file on it is damaged
   'interrupted', // a person or the system asked us to stop
   'internal', // a defect of ours
 ] as const;
@@ -35,14 +36,84 @@ export class AppError extends Error {
   }
 }
 
-/** The code of anything thrown: ours, an abort (which says why in its cause), or a defect. */
+/** The code of anything thrown: ours, an abort (which says why in its cause), the disk's, or a defect. */
 export function codeOf(error: unknown): ErrorCode {
   if (error instanceof AppError) return error.code;
   if (error instanceof Error && error.name === 'AbortError')
     return error.cause instanceof AppError ? error.cause.code : 'interrupted';
-  return 'internal';
+  return storageError(error)?.code ?? 'internal';
 }
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+interface StorageTrouble {
+  code: 'usage' | 'storage';
+  what: string;
+  hint: string;
+}
+
+const PERMISSION: StorageTrouble = {
+  code: 'usage',
+  what: 'this user may not read or write there',
+  hint: 'Give the user of this program the right to it, or choose another place (DATA_DIR, MIRROR_PATH, the path you gave).',
+};
+const NO_FOLDER: StorageTrouble = {
+  code: 'usage',
+  what: 'a part of the path is no folder, or no folder can be made there',
+  hint: 'Choose another place (DATA_DIR, MIRROR_PATH, the path you gave).',
+};
+const FULL: StorageTrouble = {
+  code: 'storage',
+  what: 'the disk is full',
+  hint: 'Make room on the disk of DATA_DIR and run this again: what was confirmed before is safe.',
+};
+const FAILING: StorageTrouble = {
+  code: 'storage',
+  what: 'the disk cannot be read or written',
+  hint: 'See whether the disk is full or failing ("feedback-mirror doctor", the log of the system), then run this again.',
+};
+const DAMAGED: StorageTrouble = {
+  code: 'storage',
+  what: 'a database in DATA_DIR is damaged',
+  hint: 'Run "feedback-mirror doctor": it names the file and says what to do.',
+};
+
+/** By the code of Node or SQLite, or its beginning: SQLite's extended codes say more than anybody acts on. */
+const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
+  EROFS: { ...PERMISSION, what: 'the disk can only be read' },
+  ENOTDIR: NO_FOLDER,
+  EEXIST: { ...NO_FOLDER, what: 'there is a file of that name' },
+  EISDIR: { ...NO_FOLDER, what: 'there is a folder of that name' },
+  ENOTEMPTY: { ...NO_FOLDER, what: 'there is a folder of that name' },
+  ENOSPC: FULL,
+  EDQUOT: { ...FULL, what: 'the disk quota is used up' },
+  EFBIG: { ...FULL, what: 'the file would be larger than this disk or user may have' },
+  EIO: FAILING,
+  SQLITE_FULL: FULL,
+  SQLITE_IOERR: FAILING,
+  SQLITE_CORRUPT: DAMAGED,
+  SQLITE_NOTADB: DAMAGED,
+  SQLITE_CANTOPEN: PERMISSION,
+  SQLITE_READONLY: PERMISSION,
+  SQLITE_PERM: PERMISSION,
+};
+
+/** Node gives sockets and child processes the same codes as files. */
+const NOT_FILES = /^(listen|bind|connect|accept|spawn|kill|getaddrinfo)/;
+
+/** What the disk did to us, as a sentence for the person with what to do about it; null for everything else. */
+export function storageError(error: unknown, file?: string): AppError | null {
+  if (!(error instanceof Error)) return null;
+  const { code, syscall = '', path = file } = error as NodeJS.ErrnoException;
+  const name = /^SQLITE_[A-Z]+|^E[A-Z]+$/.exec(typeof code === 'string' ? code : '')?.[0] ?? '';
+  // A missing file is ours to explain where it is looked for; a folder that takes no other, as /proc, says the same.
+  const trouble = name === 'ENOENT' && syscall === 'mkdir' ? NO_FOLDER : STORAGE_TROUBLES[name];
+  if (!trouble || NOT_FILES.test(syscall)) return null;
+  const place = path === undefined ? '' : `${path}: `;
+  const { what, hint } = trouble;
+  return new AppError(trouble.code, `${place}${what} (${error.message})`, { cause: error, hint });
 }

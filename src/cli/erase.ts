@@ -1,11 +1,18 @@
+import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { Erased, ErasurePreview } from '../erasure/erase.ts';
+import type { UntouchedFiles } from '../erasure/files.ts';
+import type { ErasedCounts, Whom } from '../store/erasure/types.ts';
 import { type Context, openContext } from './context.ts';
 import { EXIT_CODES } from './exit.ts';
 
 interface Flags {
   email?: string;
+  user?: string;
+  yes?: true;
+  suppressUnknown?: true;
   lift?: true;
   newKey?: true;
 }
@@ -17,6 +24,12 @@ export function register(program: Command, stop: AbortSignal): void {
       'remove a person from the mirror, its history, index and outbox, and keep them from coming back',
     )
     .option('--email <address>', 'whom to erase')
+    .option('--user <id>', 'whom to erase, by the number of a user without an address')
+    .option('--yes', 'erase without asking')
+    .option(
+      '--suppress-unknown',
+      'also where the mirror holds nothing of them: keep them from ever coming in',
+    )
     .option('--lift', 'end it: the next sweep brings back what the upstream shows')
     .option('--new-key', 'start a new suppression list, when the key of the old one is lost')
     .addHelpText('after', HELP)
@@ -24,75 +37,194 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-Rows stay, without words and names, so that counts hold. Keep the receipt; it names what has to be erased elsewhere.
+What would be erased is shown first, and you are asked; scripts say --yes. Of somebody whom the mirror does not hold
+nothing is erased or kept, and the exit code is 5. Rows stay, without words and names, so that counts hold. Keep the
+receipt; it names what has to be erased elsewhere.
 
 Examples:
   feedback-mirror erase --email ada@example.com
-  feedback-mirror erase --email ada@example.com --json > receipt.json
+  feedback-mirror erase --email ada@example.com --yes --json > receipt.json
+  feedback-mirror erase --user 4711
   feedback-mirror erase --email ada@example.com --lift`;
 
 async function erase(context: Context, flags: Flags): Promise<void> {
-  if (flags.newKey && (flags.email !== undefined || flags.lift))
+  const { email, user, newKey } = flags;
+  if (newKey && Object.keys(flags).length > 1)
     throw new AppError('usage', '--new-key stands alone: it is about the whole list');
-  if (flags.newKey) return await startNewList(context);
-  if (flags.email === undefined) throw new AppError('usage', '--email is missing: say whom to erase');
-  return flags.lift ? await lift(context, flags.email) : await erasePerson(context, flags.email);
+  if (newKey) return await startNewList(context);
+  if (email !== undefined && user !== undefined)
+    throw new AppError('usage', '--email and --user are two ways to say whom to erase: give one');
+  const whom = email ?? (user === undefined ? undefined : userId(user));
+  if (whom === undefined)
+    throw new AppError('usage', '--email is missing: say whom to erase', {
+      hint: 'Of somebody without an address, --user says the number.',
+    });
+  await withErasure(context, (deps) => (flags.lift ? lift(deps, whom) : erasePerson(deps, whom, flags)));
 }
 
-async function erasePerson(context: Context, email: string): Promise<void> {
+function userId(text: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new AppError('usage', `--user must be the number of a user, not "${text}"`);
+}
+
+interface Deps {
+  context: Context;
+  flow: typeof import('../erasure/erase.ts');
+  app: typeof import('../app/upkeep.ts');
+  erasure: import('../app/upkeep.ts').Erasure;
+}
+
+async function withErasure(context: Context, work: (deps: Deps) => Promise<void>): Promise<void> {
+  const [app, flow] = await Promise.all([import('../app/upkeep.ts'), import('../erasure/erase.ts')]);
+  const erasure = app.openErasure(context.settings, 'erase');
+  try {
+    await work({ context, flow, app, erasure });
+  } finally {
+    erasure.store.close();
+  }
+}
+
+async function erasePerson({ context, flow, app, erasure }: Deps, asked: Whom, flags: Flags): Promise<void> {
   const { settings, signal } = context;
-  const [app, flow, files, text] = await Promise.all([
-    import('../app/upkeep.ts'),
-    import('../erasure/erase.ts'),
-    import('../erasure/files.ts'),
-    import('./erase-text.ts'),
-  ]);
-  const { store, compact } = app.openErasure(settings, 'erase');
+  const work = { ...erasure, clock: systemClock, signal };
+  const preview = await flow.previewErasure(work, asked);
+  const { whom, needles } = preview;
+  if (isUnknown(preview) && !flags.suppressUnknown) throw unknown(whom);
+  if (!flags.yes) await confirm(context, preview);
+  const done = await flow.erasePerson(work, whom);
+  const backupRenewed = await app.renewMirrorBackup(settings, signal);
+  const { untouchedFiles } = await import('../erasure/files.ts');
+  const { dataDir, exportDir, mirrorPath: mirror } = settings;
+  const untouched = await untouchedFiles({ dataDir, exportDir, mirror, needles });
+  const subject = typeof whom === 'string' ? { email: whom.trim() } : { user: whom };
+  const receipt: Receipt = { ...subject, ...done, backupRenewed, ...untouched };
+  const unfinished = unfinishedText(receipt);
+  if (context.json) context.print(JSON.stringify({ ...receipt, unfinished }));
+  else context.print(await receiptText(receipt, unfinished));
+  if (unfinished.length > 0) process.exitCode = EXIT_CODES.partial;
+}
+
+function isUnknown({ isSuppressed, users, unsettled, counts }: ErasurePreview): boolean {
+  const isEmpty = Object.values(counts).every((n) => n === 0);
+  return !isSuppressed && users.length + unsettled.length === 0 && isEmpty;
+}
+
+function unknown(whom: Whom): AppError {
+  return new AppError(
+    'partial',
+    `the mirror holds nothing of ${nameOf(whom)}: nothing was erased, and nothing is kept from coming in`,
+    { hint: 'See whether that is spelt right. To keep them from ever coming in, add --suppress-unknown.' },
+  );
+}
+
+function nameOf(whom: Whom): string {
+  return typeof whom === 'string' ? whom.trim() : `user ${whom}`;
+}
+
+/** A plain question: with a line editor Ctrl-C would not reach the program as a signal. */
+async function confirm(context: Context, { whom, counts }: ErasurePreview): Promise<void> {
+  if (!context.json) context.print(`Of ${nameOf(whom)}:\n\n${await countsText(counts, 'to be erased')}\n`);
+  if (context.json || !process.stdin.isTTY || !process.stderr.isTTY)
+    throw new AppError('usage', 'nothing was erased: there is no terminal to ask on', {
+      hint: 'Say --yes to erase without being asked.',
+    });
+  const question = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   try {
-    const done = await flow.erasePerson({ store, compact, clock: systemClock, signal }, email);
-    const backupRenewed = await app.renewMirrorBackup(settings, signal);
-    const { dataDir, exportDir, mirrorPath: mirror } = settings;
-    const untouched = await files.untouchedFiles({ dataDir, exportDir, mirror, email });
-    const receipt = { email: email.trim(), ...done, backupRenewed, ...untouched };
-    const unfinished = text.unfinishedText(receipt);
-    context.print(context.json ? JSON.stringify({ ...receipt, unfinished }) : text.receiptText(receipt));
-    if (unfinished.length > 0) process.exitCode = EXIT_CODES.partial;
+    const { signal } = context;
+    const answer = await question.question('Erase this for good? [y/N] ', { signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new AppError('interrupted', 'nothing was erased');
   } finally {
-    await store.close();
+    question.close();
   }
 }
 
-async function lift(context: Context, email: string): Promise<void> {
-  const [{ openErasure }, { liftSuppression }] = await Promise.all([
-    import('../app/upkeep.ts'),
-    import('../erasure/erase.ts'),
-  ]);
-  const { store } = openErasure(context.settings, 'erase');
-  try {
-    const lifted = await liftSuppression(store, email);
-    if (context.json) context.print(JSON.stringify({ lifted }));
-    else
-      context.print(
-        lifted
-          ? 'taken off the suppression list; the next sweep brings back what the upstream shows'
-          : 'not on the suppression list; nothing was changed',
-      );
-  } finally {
-    await store.close();
-  }
+interface Receipt extends Erased, UntouchedFiles {
+  email?: string;
+  user?: number;
+  backupRenewed: boolean;
+}
+
+/** For the person who asked to be erased, and for the one who has to show that it was done. */
+async function receiptText(receipt: Receipt, unfinished: string[]): Promise<string> {
+  const { email, user, receipt: id, erasedAt, counts, isNew } = receipt;
+  const who = email ?? `user ${user}`;
+  const isEmpty = Object.values(counts).every((n) => n === 0);
+  const parts = [
+    `${who} erased at ${erasedAt}, receipt ${id}`,
+    isEmpty
+      ? `Nothing ${isNew ? '' : 'more '}of them was in the mirror.`
+      : await countsText(counts, 'erased'),
+    `Kept from coming back: ${who} stands on the suppression list, as a keyed hash.`,
+    notReachedText(receipt),
+  ];
+  if (unfinished.length > 0)
+    parts.push(['Not finished:', ...unfinished.map((line) => `- ${line}`)].join('\n'));
+  return parts.join('\n\n');
+}
+
+async function countsText(counts: ErasedCounts, head: string): Promise<string> {
+  const { table } = await import('./table.ts');
+  const rows: [string, number][] = [
+    ['people: address, name, alias', counts.users],
+    ['posts: title, text, link, history, index', counts.posts],
+    ['comments: text, history', counts.comments],
+    ['quarantined rows', counts.quarantine],
+    ['outbox rows: text, address, name', counts.outbox],
+    ['- of them cancelled before they were sent', counts.cancelled],
+    ['- of them unclear: the upstream may have a post of it', counts.unclear],
+    ["other people's rows: the address in them", counts.mentions],
+  ];
+  return table(
+    [head, 'rows'],
+    rows.filter(([, n]) => n > 0),
+  );
+}
+
+/** What a person would otherwise believe to be gone as well. */
+function notReachedText({ exports, naming, backupRenewed }: Receipt): string {
+  return [
+    'Not reached:',
+    '- the feedback service itself: erase the person there too',
+    "- the person's name in other people's texts: nobody can tell whose it is",
+    '- copies and exports outside the data folder',
+    ...exports.map((path) => `- the export ${path}, made before`),
+    ...naming.map((path) => `- the file ${path}: the address stands in it`),
+    ...(backupRenewed ? ['The copy kept in the data folder was made anew.'] : []),
+  ].join('\n');
+}
+
+/** What is left to do, and how; empty when the mirror is clean. */
+function unfinishedText({ underWay, unsettled, isClean }: Erased): string[] {
+  const again = 'then run this again';
+  const rows = (ids: number[]): string =>
+    ids.length === 1 ? `outbox row ${ids[0]} is` : `outbox rows ${ids.join(', ')} are`;
+  const lines: string[] = [];
+  if (underWay.length > 0)
+    lines.push(`${rows(underWay)} being sent just now: wait until that is over, ${again}`);
+  if (unsettled.length > 0)
+    lines.push(
+      `${rows(unsettled)} not settled and names the address for somebody else: cancel it or let it be sent, ${again}`,
+    );
+  if (!isClean)
+    lines.push(
+      `another process was reading or writing all the time, so old bytes may be left in the file: stop it, ${again}`,
+    );
+  return lines;
+}
+
+async function lift({ context, flow, erasure }: Deps, whom: Whom): Promise<void> {
+  const lifted = flow.liftSuppression(erasure.store, whom);
+  const text = lifted
+    ? 'taken off the suppression list; the next sweep brings back what the upstream shows'
+    : 'not on the suppression list; nothing was changed';
+  context.print(context.json ? JSON.stringify({ lifted }) : text);
 }
 
 async function startNewList(context: Context): Promise<void> {
-  const { openErasure } = await import('../app/upkeep.ts');
-  const { store } = openErasure(context.settings, 'erase');
-  try {
-    const forgotten = await store.newKey();
-    if (context.json) context.print(JSON.stringify({ forgotten }));
-    else
-      context.print(
-        `${forgotten} ${forgotten === 1 ? 'address' : 'addresses'} forgotten. People known to the upstream by number stay erased; erase the others again.`,
-      );
-  } finally {
-    await store.close();
-  }
+  await withErasure(context, async ({ erasure }) => {
+    const forgotten = erasure.store.newKey();
+    const addresses = `${forgotten} ${forgotten === 1 ? 'address' : 'addresses'}`;
+    const text = `${addresses} forgotten. People known to the upstream by number stay erased; erase the others again.`;
+    context.print(context.json ? JSON.stringify({ forgotten }) : text);
+  });
 }

@@ -11,5 +11,6 @@ export const EXIT_CODES: Record<ErrorCode, number> = {
   protocol: 4,
   partial: 5,
   busy: 6,
+  storage: 7,
   interrupted: 130,
 };

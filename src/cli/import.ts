@@ -83,8 +83,8 @@ function refuseContradictions({ dryRun, wait, results }: Flags): void {
 }
 
 async function spoolFolder({ settings }: Context): Promise<string> {
-  const { mkdir } = await import('node:fs/promises');
-  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
+  const { makeFolder } = await import('../base/files.ts');
+  makeFolder(settings.dataDir);
   return settings.dataDir;
 }
 

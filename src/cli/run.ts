@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
-import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import { COMMANDS } from './commands.ts';
 import { addSettingFlags, maskSecrets, tell } from './context.ts';
@@ -74,7 +74,11 @@ function pathOf(command: Command): string {
 
 const HELP = `
 Every command explains itself: feedback-mirror <command> --help
-Every setting of "feedback-mirror config" is an environment variable, a line in .env and a flag: DATA_DIR is --data-dir.`;
+Every setting of "feedback-mirror config" is an environment variable, a line in .env and a flag: DATA_DIR is --data-dir.
+
+Exit codes: 0 done; 1 a defect of ours; 2 usage, settings or permissions; 3 the upstream refused the token; 4 the upstream
+could not be reached or kept failing; 5 done in part, the output says what is left; 6 locked by another process; 7 the disk
+is full or fails, or a file on it is damaged; 130 interrupted.`;
 
 /** Every command and flag. Building it reads no setting and opens nothing. */
 export function buildProgram(stop: AbortSignal): Command {
@@ -138,7 +142,8 @@ function stopOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-function report(error: unknown, json: boolean): void {
+function report(thrown: unknown, json: boolean): void {
+  const error = thrown instanceof AppError ? thrown : (storageError(thrown) ?? thrown);
   const code = codeOf(error);
   const hint = error instanceof AppError ? error.hint : undefined;
   if (json) {

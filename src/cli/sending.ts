@@ -103,7 +103,7 @@ function sayPace(context: Context, rows: number, perMinute: number): void {
 /** Whatever ended the waiting, the rows are safe: that is said, with what to do about it. */
 function withAdvice(error: unknown, rows: number, goOn: string): unknown {
   const code = codeOf(error);
-  if (code === 'internal') return error;
+  if (code === 'internal' || code === 'storage') return error;
   const token = code === 'unauthorised' ? ' Put a valid token in FEEDBACK_API_TOKEN.' : '';
   const hint = `Nothing is lost: ${rowsText(rows)} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${token} ${goOn}`;
   return new AppError(code, messageOf(error), { cause: error, hint });

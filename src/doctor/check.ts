@@ -1,4 +1,4 @@
-import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, type ErrorCode, messageOf, storageError } from '../base/errors.ts';
 
 /** What the doctor found out about one thing. */
 export interface Check {
@@ -31,12 +31,9 @@ export async function check(name: string, work: () => Finding | Promise<Finding>
     return { name, ...(await work()) };
   } catch (error) {
     if (codeOf(error) === 'interrupted') throw error;
-    return { name, ...fault(messageOf(error), adviceOf(error), codeOf(error)) };
+    const told = error instanceof AppError ? error : storageError(error);
+    return { name, ...fault(messageOf(told ?? error), told?.hint ?? null, codeOf(error)) };
   }
-}
-
-function adviceOf(error: unknown): string | null {
-  return error instanceof AppError ? (error.hint ?? null) : null;
 }
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];

@@ -69,7 +69,7 @@ function readable(mirror: OpenOptions): Checkup {
     return checkUp(mirror);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('usage', damaged(mirror.path, [messageOf(error)]), { cause: error, hint: RESTORE });
+    throw new AppError('storage', damaged(mirror.path, [messageOf(error)]), { cause: error, hint: RESTORE });
   }
 }
 
@@ -81,7 +81,7 @@ function damaged(path: string, faults: string[]): string {
 }
 
 function wholeness(path: string, { faults }: Checkup): Finding | null {
-  return faults.length > 0 ? fault(damaged(path, faults), RESTORE) : null;
+  return faults.length > 0 ? fault(damaged(path, faults), RESTORE, 'storage') : null;
 }
 
 function described(path: string, { bytes, schema, ms }: Checkup): string {

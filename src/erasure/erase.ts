@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErasureStore } from '../store/erasure/store.ts';
-import type { ErasedCounts, Person, Walk } from '../store/erasure/types.ts';
+import type { ErasedCounts, Found, Person, Step, Walk, Whom } from '../store/erasure/types.ts';
 
 export interface ErasureContext {
   store: ErasureStore;
@@ -28,12 +28,12 @@ export interface Erased {
 const SENDING_MS = 45_000;
 const LOOK_MS = 250;
 
-/** Removes a person from everything the mirror's file holds, and keeps them from coming back. Running it again finishes what was cut short. */
-export async function erasePerson(context: ErasureContext, email: string): Promise<Erased> {
+/** Removes a person from everything the mirror's file holds, and keeps them from coming back. Running it again finishes what was interrupted. */
+export async function erasePerson(context: ErasureContext, whom: Whom): Promise<Erased> {
   const { store, clock, signal } = context;
-  checkAddress(email);
+  checkAddress(whom);
   const began = clock.now();
-  const person = store.suppress(email, began);
+  const person = store.suppress(whom, began);
   const counts: ErasedCounts = { ...NOTHING, users: person.erasedUsers };
   let left = await walkAll(context, person, counts);
   while (left.underWay.length > 0 && clock.now() - began < SENDING_MS) {
@@ -55,10 +55,26 @@ export async function erasePerson(context: ErasureContext, email: string): Promi
   };
 }
 
+export interface ErasurePreview extends Found {
+  counts: ErasedCounts;
+  unsettled: number[];
+}
+
+/** What `erasePerson` would erase now. Nothing is changed. */
+export async function previewErasure(context: ErasureContext, whom: Whom): Promise<ErasurePreview> {
+  checkAddress(whom);
+  const found = context.store.find(whom);
+  const counts: ErasedCounts = { ...NOTHING, users: found.namedUsers };
+  const left = await walkAll(context, found, counts, 'preview');
+  // Rows that are being sent are waited for and then erased like the others.
+  add(counts, { outbox: left.underWay.length });
+  return { ...found, counts, unsettled: left.unsettled };
+}
+
 /** Ends the suppression: the next sweep brings back what the upstream shows. */
-export function liftSuppression(store: ErasureStore, email: string): boolean {
-  checkAddress(email);
-  return store.lift(email);
+export function liftSuppression(store: ErasureStore, whom: Whom): boolean {
+  checkAddress(whom);
+  return store.lift(whom);
 }
 
 const NOTHING: ErasedCounts = {
@@ -76,12 +92,13 @@ async function walkAll(
   { store, clock, signal }: ErasureContext,
   person: Person,
   counts: ErasedCounts,
+  how: 'erase' | 'preview' = 'erase',
 ): Promise<Pick<Erased, 'underWay' | 'unsettled'>> {
   const left = { underWay: [] as number[], unsettled: [] as number[] };
   let walk: Walk | null = null;
   do {
     signal.throwIfAborted();
-    const step = store.erase(person, walk, clock.now());
+    const step: Step = store[how](person, walk, clock.now());
     add(counts, step.counts);
     left.underWay.push(...step.underWay);
     left.unsettled.push(...step.unsettled);
@@ -96,7 +113,7 @@ function add(counts: ErasedCounts, more: Partial<ErasedCounts>): void {
   for (const [key, n] of Object.entries(more)) counts[key as keyof ErasedCounts] += n;
 }
 
-function checkAddress(email: string): void {
-  if (/^\s*[^\s@]+@[^\s@]+\s*$/.test(email)) return;
+function checkAddress(whom: Whom): void {
+  if (typeof whom === 'number' || /^\s*[^\s@]+@[^\s@]+\s*$/.test(whom)) return;
   throw new AppError('usage', '--email is no e-mail address', { hint: 'It looks like ada@example.com.' });
 }

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { emailKey, foldedText } from '../base/email.ts';
+import { zstdDecompressSync } from 'node:zlib';
+import { foldedText } from '../base/email.ts';
 
-/** Files that this program did not touch. */
+/** Files that this program did not touch, and that show the person. */
 export interface UntouchedFiles {
-  /** Exports made before, and copies: what is in them is not known without opening them. */
   exports: string[];
-  /** Other files in which the address still stands, letter by letter. */
+  /** Other files of the data folder. */
   naming: string[];
 }
 
@@ -16,32 +16,31 @@ export interface FilesToSearch {
   exportDir: string;
   /** The mirror: cleaned by other means, and not to be opened by a process that has locks on it. */
   mirror: string;
-  email: string;
+  /** What shows the person; where nothing is known, every export counts. */
+  needles: readonly string[];
 }
 
 /** What else the data folder holds of a person. The sandbox is the upstream, and the queue holds numbers only. */
-export async function untouchedFiles({
-  dataDir,
-  exportDir,
-  mirror,
-  email,
-}: FilesToSearch): Promise<UntouchedFiles> {
+export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedFiles> {
+  const { dataDir, exportDir, mirror } = request;
+  const needles = request.needles.map(foldedText);
   const exports = await filesIn(exportDir);
   const others = (await filesIn(dataDir)).filter(
     (path) =>
       !exports.includes(path) &&
       !path.startsWith(mirror) &&
-      !path.startsWith(join(dataDir, 'queue/')) &&
       !path.startsWith(join(dataDir, 'backup/')) &&
       !/\.lock(\.holder)?$/.test(path) &&
-      !basename(path).startsWith('recovery.db') &&
-      !basename(path).startsWith('sandbox.db'),
+      !/^(queue|recovery|sandbox)\.db/.test(basename(path)),
   );
-  const naming: string[] = [];
-  for (const path of others) if (await holds(path, email)) naming.push(path);
+  const naming = async (paths: string[]): Promise<string[]> => {
+    const found: string[] = [];
+    for (const path of paths) if (await holds(path, needles)) found.push(relative('', path));
+    return found;
+  };
   return {
-    exports: exports.map((path) => relative('', path)),
-    naming: naming.map((path) => relative('', path)),
+    exports: needles.length > 0 ? await naming(exports) : exports.map((path) => relative('', path)),
+    naming: await naming(others),
   };
 }
 
@@ -53,13 +52,38 @@ async function filesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function holds(path: string, email: string): Promise<boolean> {
-  const needle = emailKey(email);
+/** A file that cannot be read counts: better one too many on the receipt than one too few. */
+async function holds(path: string, needles: readonly string[]): Promise<boolean> {
+  const longest = Math.max(0, ...needles.map((needle) => needle.length));
   let rest = '';
-  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
-    const text = foldedText(rest + String(chunk));
-    if (text.includes(needle)) return true;
-    rest = text.slice(-needle.length);
+  try {
+    for await (const piece of path.endsWith('.parquet') ? parquetTexts(path) : textsOf(path)) {
+      const text = foldedText(rest + piece);
+      if (needles.some((needle) => text.includes(needle))) return true;
+      // A needle may begin in one piece and end in the next.
+      rest = text.slice(-longest);
+    }
+  } catch {
+    return true;
   }
   return false;
+}
+
+async function* textsOf(path: string): AsyncGenerator<string, void, undefined> {
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) yield String(chunk);
+}
+
+const ROWS = 10_000;
+
+/** The rows of a compressed file as text. */
+async function* parquetTexts(path: string): AsyncGenerator<string, void, undefined> {
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
+  const compressors = { ZSTD: (bytes: Uint8Array): Uint8Array => zstdDecompressSync(bytes) };
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  for (let rowStart = 0; rowStart < metadata.num_rows; rowStart += ROWS)
+    yield JSON.stringify(
+      await parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd: rowStart + ROWS }),
+      (_, value) => (typeof value === 'bigint' ? String(value) : value),
+    );
 }

@@ -4,11 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
-import { syncFolder } from '../base/sync-folder.ts';
+import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
 import type { ExportSource } from '../store/export.ts';
 import { type ExportTable, TABLES } from '../store/export-tables.ts';
 import type { MakeEncoder } from './encoder.ts';
-import { makeFolder, moveInPlace, removeLeftovers, temporaryName, writeWhole } from './files.ts';
 import { encoderOf, type Format } from './formats.ts';
 import { type ExportedFile, type Manifest, type ManifestOptions, notesOn } from './manifest.ts';
 import { type Redactor, rowRedaction } from './redact.ts';
@@ -69,8 +68,7 @@ async function writeManifest(to: Destination, manifest: Manifest): Promise<void>
   const path = 'folder' in to ? join(to.folder, 'manifest.json') : `${to.file}.manifest.json`;
   const others = 'folder' in to ? await otherFiles(path, manifest) : [];
   const whole = { ...manifest, files: [...manifest.files, ...others] };
-  await writeWhole(path, `${JSON.stringify(whole, null, 2)}\n`);
-  await syncFolder(dirname(path));
+  await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(whole, null, 2)}\n`));
 }
 
 /** What the manifest in this place says of files that this run left as they were. */
@@ -122,14 +120,13 @@ async function toFiles(
 ): Promise<WrittenFile[]> {
   const parts = request.what.map((table) => partOf(table, request.format, to));
   const folder = 'folder' in to ? to.folder : dirname(to.file);
-  if ('folder' in to) await makeFolder(folder);
+  if ('folder' in to) makeFolder(folder);
   const names = new Set(parts.flatMap(({ path }) => [basename(path), `${basename(path)}.manifest.json`]));
   await removeLeftovers(folder, (name) => names.has(name) || name === 'manifest.json');
   try {
     const files = await writeParts(source, request, parts);
     crashPoint('export:written');
-    for (const { temporary, path } of parts) await moveInPlace(temporary, path);
-    await syncFolder(folder);
+    await moveInPlace(parts);
     return files;
   } finally {
     for (const { temporary } of parts) await rm(temporary, { force: true });

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '../base/errors.ts';
-import { temporaryName } from './files.ts';
+import { makeFolder, temporaryName } from '../base/files.ts';
 
 const BYTES = 32;
 
@@ -34,7 +34,7 @@ async function read(path: string): Promise<string | null> {
 
 /** Whole from the first moment on, and never over another's: of two that begin together, both use the first one's. */
 async function make(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const temporary = temporaryName(path);
   try {
     await writeFile(temporary, `${randomBytes(BYTES).toString('hex')}\n`, {

@@ -1,10 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from '../base/sync-folder.ts';
+import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
 import type { ExportSource } from '../store/export.ts';
 import { EXPORT_TABLES } from '../store/export-tables.ts';
 import { type ExportRequest, exportMirror } from './export.ts';
-import { makeFolder, moveInPlace, removeLeftovers, temporaryName, writeWhole } from './files.ts';
 import type { Manifest } from './manifest.ts';
 
 /** A week of daily exports. More would fill the disk of whoever forgot that a schedule was set. */
@@ -36,18 +35,15 @@ export async function exportOnSchedule(
   const name = new Date(clock.now()).toISOString().replaceAll(/[-:.]/g, '');
   const folder = join(root, name);
   const temporary = temporaryName(folder);
-  await makeFolder(root);
+  makeFolder(root);
   await removeLeftovers(root, (left) => EXPORT_NAME.test(left) || left === 'latest.json');
   try {
     const whole = { since: null, live: false, raw: false, redact: null };
     const to = { folder: temporary };
     const manifest = await exportMirror(source, { what: EXPORT_TABLES, format, to, clock, signal, ...whole });
-    await moveInPlace(temporary, folder);
-    await writeWhole(
-      join(root, 'latest.json'),
-      `${JSON.stringify({ folder: name, ...manifest }, null, 2)}\n`,
-    );
-    await syncFolder(root);
+    await moveInPlace([{ temporary, path: folder }]);
+    const latest = `${JSON.stringify({ folder: name, ...manifest }, null, 2)}\n`;
+    await replaceFile(join(root, 'latest.json'), (file) => file.writeFile(latest));
     return { folder, manifest, removed: await removeOldest(root, name, keep) };
   } finally {
     await rm(temporary, { recursive: true, force: true });

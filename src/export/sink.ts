@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { AppError, messageOf } from '../base/errors.ts';
+import { storageError } from '../base/errors.ts';
 
 export interface Written {
   bytes: number;
@@ -76,30 +76,11 @@ function counting(): { add(bytes: Uint8Array): void; written(): Written } {
   };
 }
 
-const REASONS: Record<string, string> = {
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'the disk can only be read',
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'a part of the path is no folder',
-  EEXIST: 'there is a file of that name',
-  EISDIR: 'there is a folder of that name',
-  ENOTEMPTY: 'there is a folder of that name',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file would be too large for this disk',
-};
-
-/** A disk that does not want our file is something for the person, not a defect. */
-export async function explained<T>(path: string, work: Promise<T>): Promise<T> {
+/** A disk that refuses the file is told with the file's final name. */
+async function explained<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''];
-    if (reason === undefined) throw error;
-    throw new AppError('usage', `${path} cannot be written: ${reason}`, {
-      cause: error,
-      hint: `Choose another place with --out, or make room. (${messageOf(error)})`,
-    });
+    throw storageError(error, path) ?? error;
   }
 }

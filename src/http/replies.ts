@@ -13,6 +13,7 @@ const STATUS: Record<ErrorCode, number> = {
   protocol: 502,
   partial: 500,
   busy: 503,
+  storage: 503,
   interrupted: 503,
   internal: 500,
 };

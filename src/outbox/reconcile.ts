@@ -207,7 +207,7 @@ export function postpone(
   error: unknown,
 ): void {
   const code = codeOf(error);
-  if (code === 'interrupted' || code === 'internal') throw error;
+  if (code === 'interrupted' || code === 'internal' || code === 'storage') throw error;
   if (code === 'unauthorised') store.setPaused('the upstream refused the token for reading');
   const now = clock.now();
   const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now) ?? 0);

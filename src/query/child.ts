@@ -115,7 +115,14 @@ function refusalOf(error: unknown, forbidden: string | null): Refusal {
   if (error instanceof SeveralStatements) return { reason: 'several', message: '' };
   if (forbidden !== null) return { reason: 'forbidden', message: forbidden };
   if (isEmpty(error)) return { reason: 'empty', message: '' };
-  return { reason: 'sqlite', message: error instanceof Error ? error.message : String(error) };
+  const message = error instanceof Error ? error.message : String(error);
+  return { reason: isStorage(error) ? 'storage' : 'sqlite', message };
+}
+
+/** SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits say more than anybody acts on. */
+function isStorage(error: unknown): boolean {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  return [10, 11, 26].includes(code);
 }
 
 function sendRows(statement: StatementSync, { maxRows, maxBytes }: Task): More {

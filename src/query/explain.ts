@@ -21,6 +21,10 @@ export function explainRefusal({ reason, message }: Refusal, sql: string): AppEr
       return new AppError('usage', `the mirror cannot be opened: ${message}`, {
         hint: 'Run "feedback-mirror doctor".',
       });
+    case 'storage':
+      return new AppError('storage', `the mirror is damaged, or its disk fails: ${message}`, {
+        hint: 'Run "feedback-mirror doctor".',
+      });
     case 'sqlite':
       return new AppError('usage', `${sentence(message)}${placeOf(message, sql)}`, {
         hint: hintFor(message),

@@ -26,7 +26,7 @@ export type Frame =
 
 /** Why the statement got no answer, as SQLite or the guard put it. */
 export interface Refusal {
-  reason: 'empty' | 'several' | 'forbidden' | 'sqlite' | 'unreadable';
+  reason: 'empty' | 'several' | 'forbidden' | 'sqlite' | 'unreadable' | 'storage';
   message: string;
 }
 

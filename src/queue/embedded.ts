@@ -68,7 +68,7 @@ function removeOldQueue(dataDir: string, log: Logger): void {
 }
 
 function unopened(path: string, error: unknown): AppError {
-  return new AppError('unreachable', `the queue in ${path} could not be opened (${messageOf(error)})`, {
+  return new AppError('storage', `the queue in ${path} could not be opened (${messageOf(error)})`, {
     cause: error,
     hint: 'See that its folder can be written to and that the disk has space.',
   });

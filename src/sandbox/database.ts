@@ -159,7 +159,8 @@ function build(file: string, fill: Fill): Db {
 function isOurs(db: Db): boolean {
   try {
     return db.pragma('application_id', { simple: true }) === APPLICATION_ID;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') return false;
+    throw error;
   }
 }

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
-import { syncFolder } from '../base/sync-folder.ts';
+import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import { type CopyFacts, doChore } from './chores.ts';
 import type { OpenOptions } from './db.ts';
-import { createPrivately } from './files.ts';
 
 export interface Backup extends CopyFacts {
   path: string;
@@ -20,13 +18,12 @@ export async function backUp(
 ): Promise<Backup> {
   const path = resolve(to);
   refusePath(mirror.path, path, force);
-  const part = join(dirname(path), `.${basename(path)}.${randomUUID()}.part`);
+  const part = temporaryName(path);
   try {
     createPrivately(part);
     const facts = await doChore({ chore: 'copy', ...mirror, to: part }, signal);
     await flush(part);
-    await rename(part, path);
-    await syncFolder(dirname(path));
+    await moveInPlace([{ temporary: part, path }]);
     return { path, ...facts };
   } finally {
     for (const rest of ['', '-journal', '-wal', '-shm']) await rm(part + rest, { force: true });
@@ -35,7 +32,7 @@ export async function backUp(
 
 /** The one copy that the service keeps beside the mirror. */
 export async function keepBackup(mirror: OpenOptions, folder: string, signal?: AbortSignal): Promise<Backup> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   return await backUp(mirror, keptBackup(folder), { force: true, signal });
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
-import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
 import { openForWriting } from './db.ts';
 import { compact } from './erasure/compaction.ts';
@@ -61,7 +61,7 @@ function checked(path: string): CopyFacts {
 }
 
 function damaged(how: string): AppError {
-  return new AppError('usage', `the mirror is damaged: ${how}`, {
+  return new AppError('storage', `the mirror is damaged: ${how}`, {
     hint: 'See what "feedback-mirror doctor" says, and go back to an earlier copy if there is one.',
   });
 }
@@ -70,7 +70,7 @@ function explained(error: unknown): unknown {
   if (isBusy(error))
     return new AppError('busy', 'another process keeps writing to the mirror', { hint: 'Try again.' });
   const isCorrupt = error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
-  return isCorrupt ? damaged(error.message) : error;
+  return isCorrupt ? damaged(error.message) : (storageError(error) ?? error);
 }
 
 function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {

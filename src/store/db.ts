@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { AppError } from '../base/errors.ts';
-import { createPrivately } from './files.ts';
+import { AppError, storageError } from '../base/errors.ts';
+import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import { isBusy } from './lock.ts';
 import { migrate, migrations, refuseNewer, versionOf } from './migrate.ts';
 
@@ -28,8 +27,8 @@ export interface OpenOptions {
 /** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
 export function openForWriting({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (existsSync(path)) look(path, upstream);
+  makeFolder(dirname(path));
+  if (isThere(path)) look(path, upstream);
   createPrivately(path);
   const db = new Database(path, { timeout: BUSY_MS });
   try {
@@ -70,7 +69,7 @@ export function logAhead(db: Db): void {
 /** Opens an existing file for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
-  const version = existsSync(path) ? look(path, upstream) : 0;
+  const version = isThere(path) ? look(path, upstream) : 0;
   if (version === 0)
     throw new AppError('usage', `there is no mirror at ${path} yet`, {
       hint: 'Run "feedback-mirror sync" first.',
@@ -115,8 +114,9 @@ function look(path: string, upstream: string): number {
     // In one transaction: the process that is just creating the mirror must not be seen half-way.
     return db.transaction(checkBelongs)(db, path, upstream);
   } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw new AppError('usage', `${path} cannot be opened as an SQLite database`, {
+    if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_NOTADB')
+      throw storageError(error, path) ?? error;
+    throw new AppError('usage', `${path} is not an SQLite database`, {
       cause: error,
       hint: 'Point MIRROR_PATH elsewhere, or restore a backup.',
     });

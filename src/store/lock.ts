@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { createPrivately } from './files.ts';
+import { createPrivately } from '../base/files.ts';
 import type { Busy, Lock } from './mirror/types.ts';
 
 /**

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
+import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import { type Db, logAhead, type OpenOptions } from './db.ts';
-import { createPrivately } from './files.ts';
 
 /**
  * What the data folder remembers outside of the mirror's file. A mirror that was put back to an earlier state cannot know what it
@@ -48,7 +47,7 @@ export function dataFolderOf({ path, dataDir }: Pick<OpenOptions, 'path' | 'data
 
 export function openRecoveryLog(options: OpenOptions): RecoveryLog {
   const path = logPath(options);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   createPrivately(path);
   return opened(path, () => {
     const db = new Database(path, { timeout: BUSY_MS });
@@ -65,7 +64,7 @@ export function openRecoveryLog(options: OpenOptions): RecoveryLog {
 /** For those who only read; null where the data folder remembers nothing. */
 export function readRecoveryLog(options: OpenOptions): RecoveryLog | null {
   const path = logPath(options);
-  if (!existsSync(path)) return null;
+  if (!isThere(path)) return null;
   return opened(path, () => {
     const db = new Database(path, { readonly: true, timeout: BUSY_MS });
     if (db.pragma('user_version', { simple: true }) !== 0) return db;
@@ -87,7 +86,7 @@ function opened(path: string, open: () => Db | null): RecoveryLog | null {
     return db && recoveryLog(db);
   } catch (error) {
     if (!(error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code))) throw error;
-    throw new AppError('usage', `${path} is damaged: what was sent and erased cannot be told from it`, {
+    throw new AppError('storage', `${path} is damaged: what was sent and erased cannot be told from it`, {
       cause: error,
       hint: 'Move it away. The mirror then counts as an older copy, and people erased since its last backup have to be erased again.',
     });

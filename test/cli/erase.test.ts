@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
+import { ENTRY } from '../support/cli.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
+import { skipUnless } from '../support/programs.ts';
 
 interface Author {
+  id: number;
   email: string;
   name: string;
   posts: number;
@@ -15,7 +20,7 @@ interface Author {
 function author(site: Site): Author {
   const db = new Database(site.mirror, { readonly: true });
   try {
-    const sql = `SELECT u.email, u.name, count(*) AS posts FROM posts p JOIN users u ON u.id = p.creator_id
+    const sql = `SELECT u.id, u.email, u.name, count(*) AS posts FROM posts p JOIN users u ON u.id = p.creator_id
                   GROUP BY u.id ORDER BY posts DESC, u.id LIMIT 1`;
     const found = db.prepare<[], Author>(sql).get();
     assert.ok(found);
@@ -32,6 +37,22 @@ function filesWith(site: Site, text: string): string[] {
     .sort();
 }
 
+/** What a person sees who types the answer at the question. */
+async function onTerminal(site: Site, args: string[], answer: string): Promise<string> {
+  const command = [process.execPath, ENTRY, ...args].join(' ');
+  const child = spawn('script', ['-qec', `${command}; echo exit $?`, '/dev/null'], {
+    cwd: site.folder,
+    env: { PATH: process.env.PATH, TERM: 'xterm', ...site.env },
+  });
+  let seen = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    seen += chunk.toString();
+    if (seen.endsWith('[y/N] ')) child.stdin.write(`${answer}\n`);
+  });
+  await once(child, 'close');
+  return seen;
+}
+
 describe('erase', () => {
   it('prints a receipt, renews the kept copy, and names the files it did not touch', async (t) => {
     const site = await openSite(t);
@@ -39,20 +60,31 @@ describe('erase', () => {
     const { email, name, posts } = author(site);
     mkdirSync(join(site.folder, 'data/exports'));
     mkdirSync(join(site.folder, 'data/backup'));
-    writeFileSync(join(site.folder, 'data/exports/posts.csv'), 'id\n');
+    writeFileSync(join(site.folder, 'data/exports/boards.csv'), 'id\n');
+    await site.run(['export', 'users', '--format', 'csv', '--out', 'data/exports/']);
+    await site.run(['export', 'users', '--format', 'parquet', '--out', 'data/exports/']);
+    await site.run(['export', 'boards', '--format', 'parquet', '--out', 'data/exports/']);
     writeFileSync(join(site.folder, 'data/results.csv'), `email\n${email.toUpperCase()}\n`);
     await site.run(['backup', 'data/backup/mirror.db']);
-    assert.deepEqual(filesWith(site, email), ['data/backup/mirror.db', 'data/mirror.db']);
+    assert.deepEqual(filesWith(site, email), [
+      'data/backup/mirror.db',
+      'data/exports/users.csv',
+      'data/mirror.db',
+    ]);
 
-    const { code, stdout, stderr } = await site.run(['erase', '--email', email]);
+    const { code, stdout, stderr } = await site.run(['erase', '--email', email, '--yes']);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, new RegExp(`^${email} erased at \\S+Z, receipt [\\w-]{16}\n`));
     assert.match(stdout, new RegExp(`posts: .* ${posts}\n`));
-    assert.match(stdout, /the export data\/exports\/posts\.csv, made before/);
+    assert.deepEqual(stdout.match(/(?<=the export data\/exports\/)\S+(?=, made before)/g), [
+      'users.csv',
+      'users.parquet',
+    ]);
     assert.match(stdout, /the file data\/results\.csv: the address stands in it/);
     assert.match(stdout, /The copy kept in the data folder was made anew/);
     assert.ok(!stdout.includes(name), 'a receipt tells no more than the address it was given');
-    for (const text of [email, name]) assert.deepEqual(filesWith(site, text), [], text);
+    for (const text of [email, name])
+      assert.deepEqual(filesWith(site, text), ['data/exports/users.csv'], text);
     assert.ok(existsSync(join(site.folder, 'data/backup/mirror.db')));
 
     const again = await site.run(['sync', '--json']);
@@ -61,14 +93,70 @@ describe('erase', () => {
       passes.map(({ updated, inserted }) => updated + inserted),
       [0, 0],
     );
-    assert.deepEqual(filesWith(site, email), []);
+    assert.deepEqual(filesWith(site, email), ['data/exports/users.csv']);
+  });
+
+  it('shows what it would erase and asks; without a terminal it refuses, and nothing is changed', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const { email, posts } = author(site);
+    const refused = await site.run(['erase', '--email', email]);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stdout, new RegExp(`TO BE ERASED.*\n.*\nposts: .* ${posts}\n`));
+    assert.match(refused.stderr, /nothing was erased: there is no terminal to ask on\nSay --yes/);
+    assert.equal(author(site).email, email);
+  });
+
+  it('erases on a terminal once the person has said yes, and not before', skipUnless('script'), async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const { email } = author(site);
+    assert.match(
+      await onTerminal(site, ['erase', '--email', email], 'n'),
+      /nothing was erased[\s\S]*exit 130/,
+    );
+    assert.equal(author(site).email, email);
+    assert.match(await onTerminal(site, ['erase', '--email', email], 'y'), /erased at [\s\S]*exit 0/);
+    assert.notEqual(author(site).email, email);
+  });
+
+  it('ends with 5 for an address it does not hold, and suppresses it only when told to', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const { code, stdout, stderr } = await site.run(['erase', '--email', 'no@example.com', '--yes']);
+    assert.deepEqual([code, stdout], [5, '']);
+    assert.match(stderr, /holds nothing of no@example\.com: nothing was erased.*\n.*--suppress-unknown/);
+    const create = ['create', '--board', 'bugs', '--title', 'T', '--email', 'no@example.com'];
+    assert.equal((await site.run(create)).code, 0);
+    await site.run(['outbox', 'cancel', '1']);
+    const told = ['erase', '--email', 'never@example.com', '--yes', '--suppress-unknown'];
+    assert.match((await site.run(told)).stdout, /Kept from coming back: never@example\.com/);
+    assert.equal((await site.run([...create.slice(0, -1), 'never@example.com'])).code, 2);
+  });
+
+  it('erases a user without an address by number, also from the next sweep, until that is lifted', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const { id, name } = author(site);
+    const db = new Database(site.mirror);
+    db.prepare('UPDATE users SET email = NULL WHERE id = ?').run(id);
+    db.close();
+    assert.equal((await site.run(['erase', '--user', '999999', '--yes'])).code, 5);
+    const { code, stdout } = await site.run(['erase', '--user', String(id), '--yes']);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, new RegExp(`^user ${id} erased at`));
+    await site.run(['sync']);
+    assert.deepEqual(filesWith(site, name), []);
+    assert.match((await site.run(['erase', '--user', String(id), '--lift'])).stdout, /taken off/);
+    await site.run(['sync']);
+    assert.deepEqual(filesWith(site, name), ['data/mirror.db']);
   });
 
   it('turns away posts for the person until it is lifted, in create, in a dry run and in an import', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);
     const { email } = author(site);
-    await site.run(['erase', '--email', email]);
+    await site.run(['erase', '--email', email, '--yes']);
     const created = await site.run(['create', '--board', 'bugs', '--title', 'T', '--email', email]);
     assert.equal(created.code, 2);
     assert.match(created.stderr, /for a customer who was erased/);
@@ -96,7 +184,7 @@ describe('erase', () => {
     const site = await openSite(t);
     const create = ['create', '--board', 'bugs', '--title', 'T', '--email', 'ada@example.com', '--json'];
     const { id } = JSON.parse((await site.run(create)).stdout) as { id: number };
-    const { stdout } = await site.run(['erase', '--email', 'Ada@example.com']);
+    const { stdout } = await site.run(['erase', '--email', 'Ada@example.com', '--yes']);
     assert.match(stdout, /cancelled before they were sent\s+1/);
     const { code, stderr } = await site.run(['outbox', 'retry', String(id)]);
     assert.deepEqual([code, /cannot be sent again: its text was erased/.test(stderr)], [2, true]);
@@ -105,14 +193,21 @@ describe('erase', () => {
   it('ends with 5 and says what to do where a row that is under way names the address', async (t) => {
     const site = await openSite(t);
     await site.run(['create', '--board', 'bugs', '--title', 'Ask ada@example.com']);
-    const { code, stdout } = await site.run(['erase', '--email', 'ada@example.com']);
+    const { code, stdout } = await site.run(['erase', '--email', 'ada@example.com', '--yes']);
     assert.equal(code, 5);
     assert.match(stdout, /Not finished:\n- outbox row 1 is not settled/);
   });
 
   it('refuses what is no address, and flags that do not go together', async (t) => {
     const site = await openSite(t);
-    for (const args of [[], ['--email', 'ada'], ['--new-key', '--email', 'a@example.com'], ['--lift']])
+    for (const args of [
+      [],
+      ['--email', 'ada'],
+      ['--new-key', '--email', 'a@example.com'],
+      ['--lift'],
+      ['--user', 'ada'],
+      ['--user', '1', '--email', 'a@example.com'],
+    ])
       assert.equal((await site.run(['erase', ...args])).code, 2, args.join(' '));
     assert.equal(
       (await site.run(['erase', '--new-key'])).stdout,

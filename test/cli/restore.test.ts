@@ -129,7 +129,7 @@ describe('a mirror that is an older copy', () => {
     await done(site, 'sync');
     await done(site, 'import', 'ideas.csv');
     await done(site, 'backup', 'copy.db');
-    await done(site, 'erase', '--email', 'ada@example.com');
+    await done(site, 'erase', '--email', 'ada@example.com', '--yes');
     putBack(site);
     assert.doesNotMatch(await done(site, 'search', 'zeppelin'), /zeppelin wishes/i);
     const bytes = readFileSync(site.mirror);

@@ -1,8 +1,8 @@
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
-import { syncFolder } from '../../base/sync-folder.ts';
+import { replaceFile } from '../../base/files.ts';
 import { SUPPRESSED } from '../../store/erasure/list.ts';
 import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
 import type { AcceptedRow, CsvFile, CsvRow } from '../csv/csv-file.ts';
@@ -22,28 +22,10 @@ export async function writeResults(
   file: CsvFile,
   reads: Pick<ImportReads, 'known' | 'suppressed'>,
 ): Promise<void> {
-  const part = join(dirname(path), `.${basename(path)}.part`);
-  const handle = await open(part, 'w', 0o600);
-  try {
-    await writeRows(handle, file, reads);
-    await handle.sync();
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  } finally {
-    await handle.close();
-  }
-  crashPoint('import:results');
-  await rename(part, path);
-  await syncFolder(dirname(path));
-}
-
-async function writeRows(
-  handle: FileHandle,
-  file: CsvFile,
-  reads: Pick<ImportReads, 'known' | 'suppressed'>,
-) {
-  for await (const text of resultsText(file, reads)) await handle.writeFile(text);
+  await replaceFile(path, async (handle) => {
+    for await (const text of resultsText(file, reads)) await handle.writeFile(text);
+    crashPoint('import:results');
+  });
 }
 
 /** The same as text, piece by piece. */

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { chmodSync, closeSync, globSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, globSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { ConnectionClosedError } from 'bullmq';
+import { makeFolder } from '../../base/files.ts';
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 /** Tests of BullMQ replace the timers of the process; what reaches another process must keep the real ones. */
@@ -304,7 +305,7 @@ function moveAside(path: string): string {
 
 /** SQLite gives its journals the mode of the file. */
 function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }

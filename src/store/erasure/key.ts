@@ -21,6 +21,11 @@ export function readKey(db: Db, file: string): Hash {
   return hash;
 }
 
+/** The key of the list as it is; null while there is none. */
+export function storedKey(db: Db, file: string): Hash | null {
+  return storedCheck(db) === undefined ? null : readKey(db, file);
+}
+
 /** The same, where a list that is still empty gets its key. To be called inside a transaction that writes. */
 export function readOrMakeKey(db: Db, file: string): Hash {
   if (storedCheck(db) !== undefined) return readKey(db, file);

@@ -7,10 +7,10 @@ import { senderLockPath } from '../outbox/sender-lock.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
 import { noteUnclean } from './compaction.ts';
 import { expiry } from './expire.ts';
-import { keyCheckOf, keyFileOf, readKey, readOrMakeKey } from './key.ts';
+import { type Hash, keyCheckOf, keyFileOf, readKey, readOrMakeKey, storedKey } from './key.ts';
 import { personEraser } from './person.ts';
 import { rowErasers } from './rows.ts';
-import type { Expired, Person, RetireWalk, Step, Suppressed, Walk } from './types.ts';
+import type { Expired, Found, Person, RetireWalk, Step, Suppressed, Walk, Whom } from './types.ts';
 
 export type ErasureStore = ReturnType<typeof openErasureStore>;
 
@@ -33,19 +33,24 @@ export function openErasureStore(options: StoreOptions) {
   db.pragma('synchronous = FULL');
   const commit = <T>(work: () => T): T => db.transaction(work).immediate();
   const eraseStep = personEraser(db);
+  const startOr = (walk: Walk | null): Walk => walk ?? { place: 0, after: -1 };
   const { expire, retire } = expiry(db);
   const list = suppressing(db, options);
   return {
-    /** Puts an address on the list and erases the users who have it; from here on no page brings them back. */
-    suppress: (email: string, now: number): Suppressed =>
-      commit(() => list.suppress(emailKey(email), iso(now))),
-    /** Takes an address off the list; false when it was not on it. */
-    lift: (email: string): boolean => commit(() => list.lift(emailKey(email))),
+    /** Who that is here; changes nothing. */
+    find: list.find,
+    /** Puts somebody on the list and erases the users they are; from here on no page brings them back. */
+    suppress: (whom: Whom, now: number): Suppressed => commit(() => list.suppress(whom, iso(now))),
+    /** Takes somebody off the list; false when they were not on it. */
+    lift: (whom: Whom): boolean => commit(() => list.lift(whom)),
     /** Forgets the hashes, for when their key is lost; returns how many. People known by number stay on the list. */
     newKey: (): number => commit(list.newKey),
     /** The next piece of what is left of a person; start with null. */
     erase: (person: Person, walk: Walk | null, now: number): Step =>
-      commit(() => noting(db, eraseStep(person, walk ?? { place: 0, after: -1 }, iso(now)))),
+      commit(() => noting(db, eraseStep(person, startOr(walk), iso(now)))),
+    /** The same piece, undone before anybody sees it: what `erase` would do. */
+    preview: (person: Person, walk: Walk | null, now: number): Step =>
+      undone(db, () => eraseStep(person, startOr(walk), iso(now))),
     /** Erases those of the person's rows in `sending` that a dead sender left behind; none while a sender lives. Returns how many. */
     eraseOrphans: (ids: readonly number[], now: number): number =>
       commit(() => eraseOrphans(db, options, ids, iso(now))),
@@ -58,6 +63,15 @@ export function openErasureStore(options: StoreOptions) {
     isUnclean: (): boolean => db.prepare("SELECT 1 FROM meta WHERE key = 'unclean'").get() !== undefined,
     close: (): void => void db.close(),
   };
+}
+
+function undone<T>(db: Db, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    return work();
+  } finally {
+    db.exec('ROLLBACK');
+  }
 }
 
 function noting<T extends { counts: object }>(db: Db, step: T): T {
@@ -82,18 +96,15 @@ function suppressing(db: Db, options: OpenOptions) {
   );
   const remove = db.prepare('DELETE FROM suppressions WHERE hash = ?');
   const removeUsers = db.prepare('DELETE FROM suppressed_users WHERE hash = ?');
-  const known = db.prepare<[string], number>('SELECT user_id FROM suppressed_users WHERE hash = ?').pluck();
-  const people = db.prepare<[], { id: number; email: string }>(
-    'SELECT id, email FROM users WHERE email IS NOT NULL',
-  );
+  const find = personFinder(db);
   const rows = rowErasers(db);
   return {
-    suppress(email: string, at: string): Suppressed {
-      const hash = readOrMakeKey(db, keyFile)(email);
+    find: (whom: Whom): Found => find(whom, storedKey(db, keyFile)),
+    suppress(asked: Whom, at: string): Suppressed {
+      const key = readOrMakeKey(db, keyFile);
+      const { whom, users, isMeant } = find(asked, key);
+      const hash = key(subjectOf(whom));
       const isNew = add.run(hash, at).changes === 1;
-      // By our own comparison of addresses, which an index does not know.
-      const found = people.all().filter((user) => emailKey(user.email) === email);
-      const users = [...new Set([...known.all(hash), ...found.map((user) => user.id)])];
       for (const id of users) addUser.run(id, hash);
       logged((log) =>
         log.addErasures({
@@ -104,12 +115,11 @@ function suppressing(db: Db, options: OpenOptions) {
       );
       const erasedUsers = users.filter((id) => rows.user(id, at)).length;
       noteUnclean(db);
-      const isMeant = (other: string): boolean => emailKey(other) === email;
       return { isMeant, users, hash, isNew, erasedUsers };
     },
-    lift(email: string): boolean {
+    lift(whom: Whom): boolean {
       if (db.prepare('SELECT 1 FROM suppressions').get() === undefined) return false;
-      const hash = readKey(db, keyFile)(email);
+      const hash = readKey(db, keyFile)(subjectOf(whom));
       removeUsers.run(hash);
       logged((log) => log.removeErasure(hash));
       return remove.run(hash).changes === 1;
@@ -119,6 +129,44 @@ function suppressing(db: Db, options: OpenOptions) {
       db.prepare("DELETE FROM meta WHERE key = 'suppression_check'").run();
       return db.prepare('DELETE FROM suppressions').run().changes;
     },
+  };
+}
+
+/** What is hashed for the list; no address looks like a number of ours. */
+function subjectOf(whom: Whom): string {
+  return typeof whom === 'number' ? `user:${whom}` : whom;
+}
+
+interface UserRow {
+  id: number;
+  email: string | null;
+  name: string | null;
+  alias: string | null;
+  is_named: number;
+}
+
+function personFinder(db: Db): (whom: Whom, key: Hash | null) => Found {
+  const columns = 'id, email, name, alias, coalesce(email, name, alias, extra) IS NOT NULL AS is_named';
+  const byId = db.prepare<[number], UserRow>(`SELECT ${columns} FROM users WHERE id = ?`);
+  const addressed = db.prepare<[], UserRow>(`SELECT ${columns} FROM users WHERE email IS NOT NULL`);
+  const known = db.prepare<[string], number>('SELECT user_id FROM suppressed_users WHERE hash = ?').pluck();
+  const listed = db.prepare('SELECT 1 FROM suppressions WHERE hash = ?');
+  const listedUser = db.prepare('SELECT 1 FROM suppressed_users WHERE user_id = ?');
+  return (asked, key) => {
+    const row = typeof asked === 'number' ? byId.get(asked) : undefined;
+    const whom = row?.email ?? asked;
+    const email = typeof whom === 'string' ? emailKey(whom) : null;
+    const hash = key?.(subjectOf(whom)) ?? '';
+    const isMeant = (other: string): boolean => email !== null && emailKey(other) === email;
+    // By our own comparison of addresses, which an index does not know.
+    const found = email === null ? [row] : addressed.all().filter((user) => isMeant(user.email ?? ''));
+    const present = found.filter((user) => user !== undefined);
+    const users = [...new Set([...known.all(hash), ...present.map(({ id }) => id)])];
+    const isSuppressed =
+      listed.get(hash) !== undefined || (typeof whom === 'number' && listedUser.get(whom) !== undefined);
+    const namedUsers = present.filter(({ is_named }) => is_named === 1).length;
+    const needles = email === null ? [row?.name, row?.alias].filter((name) => name != null) : [email];
+    return { whom, users, isMeant, isSuppressed, namedUsers, needles };
   };
 }
 

@@ -5,6 +5,19 @@ export interface Person {
   users: number[];
 }
 
+/** An address, or the upstream's number of a user who has none. */
+export type Whom = string | number;
+
+export interface Found extends Person {
+  /** The address, also where a user who has one was asked for by number. */
+  whom: Whom;
+  isSuppressed: boolean;
+  /** How many users have something left to erase. */
+  namedUsers: number;
+  /** Texts that show the person in a file; none where only a number is known. */
+  needles: string[];
+}
+
 export interface Suppressed extends Person {
   /** Tells one erasure from another without telling whose it was. */
   hash: string;

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { emailKey } from '../../base/email.ts';
+import { isThere } from '../../base/files.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppressionList } from '../erasure/list.ts';
 import { openMirrorReadOnly } from '../open.ts';
@@ -34,7 +34,7 @@ export interface KnownTitle {
 
 /** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows; null where there is no file yet. */
 export function openImportReads(options: OpenOptions) {
-  if (!existsSync(options.path)) return null;
+  if (!isThere(options.path)) return null;
   const db = openMirrorReadOnly(options);
   // Rows are asked for once each and in no order of the file, so a large cache would only be filled.
   db.pragma('cache_size = -4000');

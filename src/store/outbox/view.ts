@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { isThere } from '../../base/files.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { outboxReader } from './reads.ts';
@@ -29,7 +29,7 @@ export interface ViewedPost {
 
 /** The outbox as a person looks at it, from a handle that cannot change it; null where there is no file yet. */
 export function openOutboxView(options: OpenOptions) {
-  if (!existsSync(options.path)) return null;
+  if (!isThere(options.path)) return null;
   const db = openMirrorReadOnly(options);
   const reads = outboxReader(db);
   const newest = newestReader(db);

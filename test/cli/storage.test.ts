@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { type CliResult, ENTRY } from '../support/cli.ts';
+import { skipUnless } from '../support/programs.ts';
+
+/** The explanation is made in one place, so a few commands of each kind stand for all. */
+const COMMANDS = {
+  read: [['status'], ['outbox'], ['query', 'SELECT count(*) FROM posts']],
+  write: [['sync'], ['create', '--board', 'bugs', '--title', 'T']],
+};
+/** The superuser may do everything, so permissions are tried as somebody else. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+describe('a disk that refuses', skipUnless('prlimit'), () => {
+  let sandbox: Sandbox;
+  let home: string;
+  before(async () => {
+    sandbox = await startSandbox({ posts: 300, pageSize: 100 });
+    home = mkdtempSync(join(tmpdir(), 'fm-disk-'));
+    if (NOBODY.uid !== undefined) chownSync(home, NOBODY.uid, NOBODY.gid);
+    assert.equal((await run(['sync'])).code, 0);
+  });
+  after(async () => {
+    await sandbox.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  function run(args: string[], env: Record<string, string> = {}, fileBytes?: number): Promise<CliResult> {
+    const own = {
+      PATH: process.env.PATH,
+      FEEDBACK_BASE_URL: sandbox.url,
+      FEEDBACK_API_TOKEN: 'sandbox',
+      ...env,
+    };
+    const program = [process.execPath, ENTRY, ...args];
+    const limited = fileBytes === undefined ? program : ['prlimit', `--fsize=${fileBytes}:`, ...program];
+    const [command = '', ...rest] = limited;
+    return new Promise((resolve) => {
+      // A command that spins does not hear a polite signal.
+      const options = { cwd: home, env: own, timeout: 60_000, killSignal: 'SIGKILL', ...NOBODY } as const;
+      const child = execFile(command, rest, options, (_error, stdout, stderr) =>
+        resolve({ code: child.exitCode, stdout, stderr }),
+      );
+    });
+  }
+
+  /** Cause and remedy, and nothing that looks like a defect of ours. */
+  function assertTold({ code, stderr }: CliResult, expected: number, cause: RegExp, args: string[]): void {
+    assert.match(stderr, cause, args.join(' '));
+    assert.doesNotMatch(stderr, /\n {4}at |no mirror at/, args.join(' '));
+    assert.equal(code, expected, `${args.join(' ')}: ${stderr}`);
+    assert.ok(stderr.trim().split('\n').length >= 2, `${args.join(' ')} says what to do: ${stderr}`);
+  }
+
+  it('is told with cause and remedy, exit 2, where no data folder can be made', async () => {
+    writeFileSync(join(home, 'a-file'), '');
+    const places: [dataDir: string, cause: RegExp][] = [
+      ['a-file', /a-file\S*: (there is a file of that name|a part of the path is no folder)/],
+      ['/proc/none', /\/proc\/none\S*: (a part of the path|no folder can be made|this user may not)/],
+      ['/root/none', /\/root\/none\S*: this user may not read or write there/],
+    ];
+    for (const [dataDir, cause] of places)
+      for (const args of COMMANDS.write) assertTold(await run(args, { DATA_DIR: dataDir }), 2, cause, args);
+    for (const args of COMMANDS.read)
+      assertTold(await run(args, { DATA_DIR: 'a-file' }), 2, /no folder/, args);
+  });
+
+  it('is told, exit 2, where the mirror may not be read', async (t) => {
+    const folder = join(home, 'data');
+    const mirror = join(folder, 'mirror.db');
+    t.after(() => chmodSync(folder, 0o700));
+    for (const [path, mode] of [
+      [mirror, 0o600],
+      [folder, 0o700],
+    ] as const) {
+      chmodSync(path, 0);
+      for (const args of [['status'], ['outbox'], ['sync']])
+        assertTold(await run(args), 2, /mirror\.db: this user may not read or write there/, args);
+      chmodSync(path, mode);
+    }
+  });
+
+  it('is told, exit 7, where the disk is full', async () => {
+    const cause = /the disk (is full|cannot be read or written)|larger than this disk/;
+    for (const args of [
+      ['create', '--board', 'bugs', '--title', 'T'],
+      ['sync'],
+      ['backup', 'copy.db'],
+      ['export', 'posts', '--format', 'csv', '--out', 'out/'],
+    ]) {
+      for (const rest of globSync('data/mirror.db-*', { cwd: home })) rmSync(join(home, rest));
+      assertTold(await run(args, {}, 4096), 7, cause, args);
+    }
+    const start = ['start', '--http-port', '0'];
+    assertTold(await run(start, {}, 40_960), 7, /queue\.db could not be opened|the disk cannot be/, start);
+    assert.equal((await run(['sync'])).code, 0, 'and goes on once there is room');
+  });
+
+  it('is told, exit 7, where a page of the mirror is damaged', async () => {
+    const mirror = join(home, 'data/mirror.db');
+    const good = readFileSync(mirror);
+    const db = new Database(mirror, { readonly: true });
+    const pages = db
+      .prepare<[], number>("SELECT pageno FROM dbstat WHERE name IN ('posts', 'post_search_content')")
+      .pluck()
+      .all();
+    db.close();
+    const bad = Buffer.from(good);
+    for (const page of pages) bad.fill(0xa5, (page - 1) * 4096, page * 4096);
+    writeFileSync(mirror, bad);
+    for (const args of [
+      ['sync'],
+      ['query', 'SELECT * FROM posts'],
+      ['export', 'posts', '--format', 'csv', '--out', 'out/'],
+      ['backup', 'copy.db'],
+      ['doctor'],
+    ]) {
+      const { code, stdout, stderr } = await run(args);
+      assert.match(stdout + stderr, /damaged/, args.join(' '));
+      assert.doesNotMatch(stderr, /\n {4}at /, args.join(' '));
+      assert.equal(code, 7, `${args.join(' ')}: ${stderr}`);
+    }
+    writeFileSync(mirror, good);
+  });
+});
