@@ -80,7 +80,7 @@ describe('backup', () => {
     const good = readFileSync(join(site.folder, 'copy.db'));
     damagePosts(site.mirror);
     const { code, stderr } = await site.run(['backup', 'copy.db', '--force']);
-    assert.equal(code, 2);
+    assert.equal(code, 7);
     assert.match(stderr, /the mirror is damaged: /);
     assert.deepEqual(readFileSync(join(site.folder, 'copy.db')), good);
     assert.equal(existsSync(join(site.folder, 'copy.db-journal')), false);

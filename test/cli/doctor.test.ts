@@ -120,7 +120,7 @@ describe('feedback-mirror doctor', () => {
     writeSync(file, Buffer.alloc(pageSize, 0xa5), 0, pageSize, (Number(root) - 1) * pageSize);
     closeSync(file);
     const found = await examine(site);
-    assert.deepEqual([found.code, of('mirror', found).state], [2, 'fail']);
+    assert.deepEqual([found.code, of('mirror', found).state], [7, 'fail']);
     assert.match(of('mirror', found).detail, /^data\/mirror\.db is damaged: /);
     assert.match(of('mirror', found).advice ?? '', /backup/);
   });
@@ -133,7 +133,7 @@ describe('feedback-mirror doctor', () => {
     db.exec('DELETE FROM boards WHERE id = (SELECT min(board_id) FROM posts)');
     db.close();
     const found = await examine(site);
-    assert.equal(found.code, 2);
+    assert.equal(found.code, 7);
     assert.match(
       of('mirror', found).detail,
       /damaged: row \d+ of posts points to a row of boards that is not there/,
