@@ -191,6 +191,9 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       internal: '1 where only the team saw it',
       status: 'the status it set, as JSON',
       deleted: '1 where it was gone then',
+      post_id: 'the post it stood under then; posts.id',
+      creator_id: 'who had written it then; users.id',
+      kind: 'what it was then: comment or reply',
     },
   },
   {

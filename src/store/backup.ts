@@ -1,10 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import { type CopyFacts, doChore } from './chores.ts';
 import type { OpenOptions } from './db.ts';
+import { dataFolderOf } from './recovery-log.ts';
 
 export interface Backup extends CopyFacts {
   path: string;
@@ -17,7 +18,17 @@ export async function backUp(
   { force, signal }: { force: boolean; signal?: AbortSignal | undefined },
 ): Promise<Backup> {
   const path = resolve(to);
-  refusePath(mirror.path, path, force);
+  refusePath(mirror, path, force);
+  return await copyTo(mirror, path, signal);
+}
+
+/** The one copy that the service keeps beside the mirror. */
+export async function keepBackup(mirror: OpenOptions, folder: string, signal?: AbortSignal): Promise<Backup> {
+  makeFolder(folder);
+  return await copyTo(mirror, resolve(keptBackup(folder)), signal);
+}
+
+async function copyTo(mirror: OpenOptions, path: string, signal?: AbortSignal): Promise<Backup> {
   const part = temporaryName(path);
   try {
     createPrivately(part);
@@ -30,28 +41,39 @@ export async function backUp(
   }
 }
 
-/** The one copy that the service keeps beside the mirror. */
-export async function keepBackup(mirror: OpenOptions, folder: string, signal?: AbortSignal): Promise<Backup> {
-  makeFolder(folder);
-  return await backUp(mirror, keptBackup(folder), { force: true, signal });
-}
-
 export function keptBackup(folder: string): string {
   return join(folder, 'mirror.db');
 }
 
-function refusePath(mirror: string, path: string, force: boolean): void {
+/** Whatever is asked for, only a regular file is replaced, and none that belongs to a mirror. */
+function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
+  const refuse = (what: string, hint = 'Give the copy another name.'): never => {
+    throw new AppError('usage', `${path} ${what}`, { hint });
+  };
   if (!existsSync(dirname(path)))
     throw new AppError('usage', `there is no folder ${dirname(path)}`, {
       hint: 'Make it first, or give another path.',
     });
-  if (!existsSync(path)) return;
-  if (existsSync(mirror) && realpathSync(path) === realpathSync(mirror))
-    throw new AppError('usage', `${path} is the mirror itself`, { hint: 'Give the copy another name.' });
+  const present = lstatSync(path, { throwIfNoEntry: false });
+  if (isSidePath(path)) refuse('belongs to the database beside it');
+  if (!present) return;
+  if (!present.isFile()) refuse('is not a regular file');
+  const own = statSync(mirror.path, { throwIfNoEntry: false });
+  if (own && own.dev === present.dev && own.ino === present.ino) refuse('is the mirror itself');
+  if (dirname(realpathSync(path)) === realpathSync(dataFolderOf(mirror)))
+    refuse('is a file of the data folder, where this program keeps its own');
+  if (SIDE_FILES.some((side) => existsSync(path + side))) refuse('is a database in use');
   if (!force)
-    throw new AppError('usage', `${path} is there already; nothing was written`, {
-      hint: 'Give the copy another name, or replace the file with --force.',
-    });
+    refuse(
+      'is there already; nothing was written',
+      'Give the copy another name, or replace the file with --force.',
+    );
+}
+
+const SIDE_FILES = ['-wal', '-shm', '-journal'];
+
+function isSidePath(path: string): boolean {
+  return SIDE_FILES.some((side) => path.endsWith(side) && existsSync(path.slice(0, -side.length)));
 }
 
 async function flush(path: string): Promise<void> {

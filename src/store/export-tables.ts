@@ -214,9 +214,12 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
       internal: boolean,
       status: statusJson,
       deleted: boolean,
+      post_id: integer,
+      creator_id: integer,
+      kind: word,
     }),
     sql: `
-      SELECT comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted
+      SELECT comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted, post_id, creator_id, kind
         FROM comment_history h
        WHERE comment_id > $after AND comment_id <= $upto
          AND ($since IS NULL OR observed_at >= $since

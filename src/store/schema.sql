@@ -119,7 +119,7 @@ CREATE TABLE comment_versions (
   internal    INTEGER NOT NULL CHECK (internal IN (0, 1)),
   status      TEXT,
   deleted     INTEGER NOT NULL CHECK (deleted IN (0, 1))
-, erased_at TEXT) STRICT;
+, erased_at TEXT, post_id INTEGER, creator_id INTEGER, kind TEXT) STRICT;
 
 CREATE INDEX comment_versions_by_comment ON comment_versions (comment_id, n);
 
@@ -139,19 +139,6 @@ SELECT v.post_id,
 UNION ALL
 SELECT id, version_at, title, content, board_id, status_id, votes_count, comments_count, deleted_at IS NOT NULL
   FROM posts;
-
-CREATE VIEW comment_history AS
-SELECT v.comment_id,
-       v.observed_at,
-       coalesce(v.content,
-                (SELECT w.content FROM comment_versions w
-                  WHERE w.comment_id = v.comment_id AND w.n > v.n AND w.content IS NOT NULL ORDER BY w.n LIMIT 1),
-                c.content) AS content,
-       v.likes_count, v.highlighted, v.internal, v.status, v.deleted
-  FROM comment_versions v JOIN comments c ON c.id = v.comment_id
-UNION ALL
-SELECT id, version_at, content, likes_count, highlighted, internal, status, deleted_at IS NOT NULL
-  FROM comments;
 
 CREATE VIEW live_posts AS
 SELECT p.id, p.title, p.content, p.url,
@@ -363,3 +350,16 @@ CREATE INDEX comments_by_post ON comments (post_id, created, creator_id, interna
 
 CREATE INDEX post_versions_by_post
   ON post_versions (post_id, n, observed_at, status_id, votes_count, deleted, board_id);
+
+CREATE VIEW comment_history AS
+SELECT v.comment_id,
+       v.observed_at,
+       coalesce(v.content,
+                (SELECT w.content FROM comment_versions w
+                  WHERE w.comment_id = v.comment_id AND w.n > v.n AND w.content IS NOT NULL ORDER BY w.n LIMIT 1),
+                c.content) AS content,
+       v.likes_count, v.highlighted, v.internal, v.status, v.deleted, v.post_id, v.creator_id, v.kind
+  FROM comment_versions v JOIN comments c ON c.id = v.comment_id
+UNION ALL
+SELECT id, version_at, content, likes_count, highlighted, internal, status, deleted_at IS NOT NULL, post_id, creator_id, kind
+  FROM comments;

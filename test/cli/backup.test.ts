@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
@@ -71,6 +80,33 @@ describe('backup', () => {
     assert.match(itself.stderr, /is the mirror itself/);
     assert.deepEqual(readFileSync(site.mirror), before);
     assert.equal((await site.run(['backup', 'no/such/folder.db'])).code, 2);
+  });
+
+  it('never replaces a device, a link, a part of a mirror or a database in use', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const at = (name: string): string => join(site.folder, name);
+    symlinkSync('/dev/null', at('to-device'));
+    linkSync(site.mirror, at('same-file.db'));
+    execFileSync('mkfifo', [at('fifo')]);
+    for (const name of ['data/mirror.db-wal', 'used.db', 'used.db-wal', 'plain']) writeFileSync(at(name), '');
+    const refused: [path: string, why: RegExp][] = [
+      ['/dev/null', /is not a regular file/],
+      ['to-device', /is not a regular file/],
+      ['fifo', /is not a regular file/],
+      ['same-file.db', /is the mirror itself/],
+      ['data/mirror.db-wal', /belongs to the database beside it/],
+      ['data/recovery.db', /is a file of the data folder/],
+      ['used.db', /is a database in use/],
+      ['used.db-wal', /belongs to the database beside it/],
+    ];
+    for (const [path, why] of refused) {
+      const { code, stderr } = await site.run(['backup', path, '--force']);
+      assert.match(stderr, why, path);
+      assert.equal(code, 2, path);
+    }
+    assert.ok(statSync('/dev/null').isCharacterDevice());
+    assert.equal((await site.run(['backup', 'plain', '--force'])).code, 0);
   });
 
   it('of a damaged mirror says so and leaves the good copy from before', async (t) => {

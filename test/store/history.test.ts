@@ -70,6 +70,26 @@ describe('history', () => {
     assert.equal(read.commentHistory(2).length, 1);
   });
 
+  story(
+    'a comment that changes its kind, its post or its author is a new version',
+    async ({ store, read }) => {
+      const first = aComment(1);
+      const looks = [
+        first,
+        { ...first, kind: 'note' },
+        { ...first, kind: 'note', post: { ...first.post, id: 99 } },
+        { ...first, kind: 'note', post: { ...first.post, id: 99 }, creator: { ...first.creator, id: 77 } },
+      ];
+      for (const [i, look] of looks.entries()) await sweep(store, 'comments', [look], i);
+      assert.deepEqual(
+        read
+          .commentHistory(1)
+          .map(({ kind, post_id, creator_id, observed_at }) => [kind, post_id, creator_id, observed_at]),
+        looks.map(({ kind, post, creator }, i) => [kind, post.id, creator.id, iso(i)]),
+      );
+    },
+  );
+
   story('history tells the votes at a date, the changes of status and the time in each', async (mirror) => {
     const { store, read } = mirror;
     for (const [at, look] of POST_STORY)

@@ -16,7 +16,8 @@ const PROMISED = {
     'id post_id creator_id kind status likes_count highlighted internal content created extra first_seen_at ' +
     'changed_at deleted_at',
   post_history: 'post_id observed_at title content board_id status_id votes_count comments_count deleted',
-  comment_history: 'comment_id observed_at content likes_count highlighted internal status deleted',
+  comment_history:
+    'comment_id observed_at content likes_count highlighted internal status deleted post_id creator_id kind',
   sync_runs:
     'id resource mode started_at finished_at outcome pages rows inserted updated unchanged deleted suspects ' +
     'quarantined error',

@@ -36,8 +36,9 @@ export function commentWriter(db: Db): RowWriter<Comment> {
                         content = ?, created = ?, created_raw = ?, extra = ?, changed_at = ?, version_at = ?, deleted_at = NULL, erased_at = NULL
      WHERE id = ?`);
   const keepVersion = db.prepare(`
-    INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted,
+                                  post_id, creator_id, kind)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const remove = db.prepare(
     'UPDATE comments SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
   );
@@ -54,6 +55,9 @@ export function commentWriter(db: Db): RowWriter<Comment> {
       old.internal,
       old.status,
       deleted,
+      old.post_id,
+      old.creator_id,
+      old.kind,
     );
   };
 
@@ -90,9 +94,6 @@ export function commentWriter(db: Db): RowWriter<Comment> {
 function isSame(old: StoredComment, comment: Comment): boolean {
   return (
     isSameVersion(old, comment) &&
-    old.post_id === comment.post.id &&
-    old.creator_id === comment.creator.id &&
-    old.kind === comment.kind &&
     isSameMoment(old.created_text, comment.created) &&
     old.extra === comment.extra
   );
@@ -101,6 +102,9 @@ function isSame(old: StoredComment, comment: Comment): boolean {
 /** Equal in everything that comment_history tells about. */
 function isSameVersion(old: StoredComment, comment: Comment): boolean {
   return (
+    old.post_id === comment.post.id &&
+    old.creator_id === comment.creator.id &&
+    old.kind === comment.kind &&
     old.likes_count === comment.likes_count &&
     old.highlighted === Number(comment.highlighted) &&
     old.internal === Number(comment.internal) &&
