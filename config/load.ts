@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
 import { isLoopback } from '../src/base/loopback.ts';
-import { nearest } from '../src/base/nearest.ts';
 import { Secret } from '../src/base/secret.ts';
+import { nearest } from '../src/base/text.ts';
 import { machineZone } from './parse.ts';
 import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
 

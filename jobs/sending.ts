@@ -1,5 +1,5 @@
 import { type Job, RateLimitError } from 'bullmq';
-import { unlessStopped } from '../src/base/unless-stopped.ts';
+import { unlessStopped } from '../src/base/timeout.ts';
 import type { JobContext } from './context.ts';
 
 /** The longest single hold: after it the gate is asked again, whatever the clock did meanwhile. */

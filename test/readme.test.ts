@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS } from '../config/schema.ts';
-import { EXIT_CODES } from '../src/cli/exit.ts';
+import { EXIT_CODES } from '../src/cli/context.ts';
 import { TRANSITIONS } from '../src/outbox/states.ts';
 
 const root = resolve(import.meta.dirname, '..');

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { readWithin } from './read-within.ts';
+import { readWithin } from './timeout.ts';
 
 /** What the service counts about itself, for Prometheus. Labels hold kinds of things only, never ids, names or texts. */
 export interface Metrics {

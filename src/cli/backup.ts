@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted, sizeText } from '../base/text.ts';
 import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -33,10 +34,11 @@ async function backUp(
     return;
   }
   const { posts, comments, users, outbox } = copy.rows;
-  const rows = [`${posts} posts`, `${comments} comments`, `${users} people`, `${outbox} outbox rows`];
+  const rows = [
+    counted(posts, 'post'),
+    counted(comments, 'comment'),
+    counted(users, 'person', 'people'),
+    counted(outbox, 'outbox row'),
+  ];
   print(`${copy.path}  ${sizeText(copy.bytes)}, checked: ${rows.join(', ')}`);
-}
-
-function sizeText(bytes: number): string {
-  return `${(bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 }

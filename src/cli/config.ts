@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { printed, SETTINGS, type Setting, type SettingKey } from '../../config/schema.ts';
 import { type Context, openContext } from './context.ts';
+import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -27,7 +28,6 @@ async function showConfig(context: Context): Promise<void> {
     );
     return;
   }
-  const { table } = await import('./table.ts');
   context.print(
     table(
       ['setting', 'value', 'from', 'meaning'],

@@ -1,8 +1,31 @@
 import { type Command, Option } from 'commander';
 import { type LoadInput, loadSettings, type Settings, secretsOf } from '../../config/load.ts';
+import type { Parse } from '../../config/parse.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
-import { printable } from '../base/printable.ts';
+import { AppError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
+import { printable } from '../base/text.ts';
+
+/** What a shell or a scheduler learns from each failure. */
+export const EXIT_CODES: Record<ErrorCode, number> = {
+  internal: 1,
+  usage: 2,
+  unauthorised: 3,
+  unreachable: 4,
+  throttled: 4,
+  refused: 4,
+  protocol: 4,
+  partial: 5,
+  busy: 6,
+  storage: 7,
+  interrupted: 130,
+};
+
+/** As the shell counts the end by SIGPIPE that `git log | head` comes to: the reader has what it wanted and went away. */
+export const READER_GONE = 141;
+
+/** Adds one command. `stop` is aborted when the person or the system asks the program to end. */
+export type Register = (program: Command, stop: AbortSignal) => void;
 
 /** What a command gets to work with, besides its own flags. */
 export interface Context {
@@ -11,11 +34,11 @@ export interface Context {
   json: boolean;
   /** Aborted by the first SIGINT or SIGTERM. */
   signal: AbortSignal;
-  /** The answer: stdout, nothing else goes there. Without `--json` it is for a person, and filtered for a terminal. */
+  /** The answer, with all that is said about it: stdout. Without `--json` it is for a person, and filtered for a terminal. */
   print(text: string): void;
   /** The answer in a form that a program reads, such as CSV: as it is. */
   printData(text: string): void;
-  /** For the person: stderr. */
+  /** What is said on the way, and beside an answer that a program reads: stderr. */
   say(text: string): void;
 }
 
@@ -42,6 +65,26 @@ export function openContext(program: Command, signal: AbortSignal): Context {
     printData: (text) => process.stdout.write(`${text}\n`),
     say: tell,
   };
+}
+
+/** A flag by the parser of a setting: its complaint names the flag. */
+export function readFlag<T>(flag: string, parse: Parse<T>, text: string): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new AppError('usage', `${flag} ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** A number that counts or names something. */
+export function wholeNumber(what: string, text: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new AppError('usage', `${what} must be a whole number from 1 up, not "${text}"`);
+}
+
+/** For a flag that may be given several times. */
+export function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 /** Whatever a person reads on stderr. */

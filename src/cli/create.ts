@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { OutboxRow } from '../store/outbox/types.ts';
-import { type Context, openContext } from './context.ts';
-import { EXIT_CODES } from './exit.ts';
+import { type Context, EXIT_CODES, openContext } from './context.ts';
+import { stateWord } from './outbox-text.ts';
 import { openSending, PATIENCE, patienceOf } from './sending.ts';
 
 interface Flags {
@@ -67,13 +67,14 @@ async function readInput(signal: AbortSignal): Promise<string> {
   return (await text(addAbortSignal(signal, process.stdin))).replace(/\r?\n$/, '');
 }
 
-function report({ json, print, say }: Context, row: OutboxRow, waited: boolean): void {
+function report({ json, print }: Context, row: OutboxRow, waited: boolean): void {
   const { id, batch, state, post_id, url, last_error: reason } = row;
   if (json) print(JSON.stringify({ id, batch, state, post_id, url, reason }));
   else if (state === 'confirmed') print(`post ${post_id}${url === null ? '' : `  ${url}`}`);
-  else print(`outbox row ${id}: ${state}${reason === null ? '' : `, ${reason}`}`);
+  else print(`outbox row ${id}: ${stateWord(state)}${reason === null ? '' : `, ${reason}`}`);
   if (waited && state !== 'confirmed') {
     process.exitCode = EXIT_CODES.partial;
-    if (!json) say(`See what can be done: feedback-mirror outbox show ${id}`);
-  } else if (!waited && !json) say('It is sent by "feedback-mirror start"; with --wait it is sent at once.');
+    if (!json) print(`See what can be done: feedback-mirror outbox show ${id}`);
+  } else if (!waited && !json)
+    print('It is sent by "feedback-mirror start"; with --wait it is sent at once.');
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { unknownSettings } from '../../config/load.ts';
+import { oneLine } from '../base/text.ts';
 import type { Check, Finding } from '../doctor/check.ts';
-import { type Context, maskSecrets, openContext } from './context.ts';
-import { EXIT_CODES } from './exit.ts';
+import { type Context, EXIT_CODES, maskSecrets, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -23,20 +23,20 @@ Examples:
   feedback-mirror doctor --json`;
 
 async function doctor(context: Context): Promise<void> {
-  const [{ patientOf }, { examine }, { check, fine }, { oneLine }] = await Promise.all([
-    import('../app/patient.ts'),
+  const [{ doctorInput }, { examine }, { check, fine }] = await Promise.all([
+    import('../app/doctor-input.ts'),
     import('../doctor/examine.ts'),
     import('../doctor/check.ts'),
-    import('./table.ts'),
   ]);
   const checks: Check[] = [];
   const note = (found: Check): void => {
     checks.push(found);
-    if (!context.json) context.print(lineOf(found, oneLine));
+    if (!context.json) context.print(lineOf(found));
   };
   note(await check('Node', () => fine(process.versions.node)));
   note(await check('settings', () => examineSettings(context)));
-  for await (const found of examine(patientOf(context.settings, context.input), context.signal)) note(found);
+  for await (const found of examine(doctorInput(context.settings, context.input), context.signal))
+    note(found);
   const failed = checks.find(({ state }) => state === 'fail');
   if (context.json) context.print(maskSecrets(JSON.stringify({ ok: !failed, checks })));
   if (failed) process.exitCode = EXIT_CODES[failed.code ?? 'internal'];
@@ -44,13 +44,13 @@ async function doctor(context: Context): Promise<void> {
 
 /** A wrong value has stopped the program before: what is left are names that do nothing, and a file that tells secrets. */
 async function examineSettings({ input, settings }: Context): Promise<Finding> {
-  const [{ examineFile }, { doubt, fine }] = await Promise.all([
-    import('../doctor/folder.ts'),
+  const [{ examineFile }, { warning, fine }] = await Promise.all([
+    import('../doctor/machine.ts'),
     import('../doctor/check.ts'),
   ]);
   const [unknown] = unknownSettings(input);
   if (unknown)
-    return doubt(
+    return warning(
       `${unknown.name} is set and is no setting of this program`,
       unknown.near === null ? 'Remove it, or see "feedback-mirror config".' : `Did you mean ${unknown.near}?`,
     );
@@ -60,7 +60,7 @@ async function examineSettings({ input, settings }: Context): Promise<Finding> {
 
 const WIDTH = 'write-ahead log'.length;
 
-function lineOf({ name, state, detail, advice }: Check, oneLine: (text: string) => string): string {
+function lineOf({ name, state, detail, advice }: Check): string {
   const line = `${state.padEnd(4)}  ${name.padEnd(WIDTH)}  ${oneLine(detail)}`;
   const lines = advice === null ? [line] : [line, `${' '.repeat(WIDTH + 8)}${oneLine(advice)}`];
   return maskSecrets(lines.join('\n'));

@@ -2,11 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { counted } from '../base/text.ts';
 import type { Erased, ErasurePreview } from '../erasure/erase.ts';
 import type { UntouchedFiles } from '../erasure/files.ts';
 import type { ErasedCounts, Whom } from '../store/erasure/types.ts';
-import { type Context, openContext } from './context.ts';
-import { EXIT_CODES } from './exit.ts';
+import { type Context, EXIT_CODES, openContext, wholeNumber } from './context.ts';
+import { table } from './table.ts';
 
 interface Flags {
   email?: string;
@@ -54,17 +55,12 @@ async function erase(context: Context, flags: Flags): Promise<void> {
   if (newKey) return await startNewList(context);
   if (email !== undefined && user !== undefined)
     throw new AppError('usage', '--email and --user are two ways to say whom to erase: give one');
-  const whom = email ?? (user === undefined ? undefined : userId(user));
+  const whom = email ?? (user === undefined ? undefined : wholeNumber('--user', user));
   if (whom === undefined)
     throw new AppError('usage', '--email is missing: say whom to erase', {
       hint: 'Of somebody without an address, --user says the number.',
     });
   await withErasure(context, (deps) => (flags.lift ? lift(deps, whom) : erasePerson(deps, whom, flags)));
-}
-
-function userId(text: string): number {
-  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new AppError('usage', `--user must be the number of a user, not "${text}"`);
 }
 
 interface Deps {
@@ -100,7 +96,7 @@ async function erasePerson({ context, flow, app, erasure }: Deps, asked: Whom, f
   const receipt: Receipt = { ...subject, ...done, backupRenewed, ...untouched };
   const unfinished = unfinishedText(receipt);
   if (context.json) context.print(JSON.stringify({ ...receipt, unfinished }));
-  else context.print(await receiptText(receipt, unfinished));
+  else context.print(receiptText(receipt, unfinished));
   if (unfinished.length > 0) process.exitCode = EXIT_CODES.partial;
 }
 
@@ -123,7 +119,7 @@ function nameOf(whom: Whom): string {
 
 /** A plain question: with a line editor Ctrl-C would not reach the program as a signal. */
 async function confirm(context: Context, { whom, counts }: ErasurePreview): Promise<void> {
-  if (!context.json) context.print(`Of ${nameOf(whom)}:\n\n${await countsText(counts, 'to be erased')}\n`);
+  if (!context.json) context.print(`Of ${nameOf(whom)}:\n\n${countsText(counts, 'to be erased')}\n`);
   if (context.json || !process.stdin.isTTY || !process.stderr.isTTY)
     throw new AppError('usage', 'nothing was erased: there is no terminal to ask on', {
       hint: 'Say --yes to erase without being asked.',
@@ -145,15 +141,13 @@ interface Receipt extends Erased, UntouchedFiles {
 }
 
 /** For the person who asked to be erased, and for the one who has to show that it was done. */
-async function receiptText(receipt: Receipt, unfinished: string[]): Promise<string> {
+function receiptText(receipt: Receipt, unfinished: string[]): string {
   const { email, user, receipt: id, erasedAt, counts, isNew } = receipt;
   const who = email ?? `user ${user}`;
   const isEmpty = Object.values(counts).every((n) => n === 0);
   const parts = [
     `${who} erased at ${erasedAt}, receipt ${id}`,
-    isEmpty
-      ? `Nothing ${isNew ? '' : 'more '}of them was in the mirror.`
-      : await countsText(counts, 'erased'),
+    isEmpty ? `Nothing ${isNew ? '' : 'more '}of them was in the mirror.` : countsText(counts, 'erased'),
     `Kept from coming back: ${who} stands on the suppression list, as a keyed hash.`,
     notReachedText(receipt),
   ];
@@ -162,8 +156,7 @@ async function receiptText(receipt: Receipt, unfinished: string[]): Promise<stri
   return parts.join('\n\n');
 }
 
-async function countsText(counts: ErasedCounts, head: string): Promise<string> {
-  const { table } = await import('./table.ts');
+function countsText(counts: ErasedCounts, head: string): string {
   const rows: [string, number][] = [
     ['people: address, name, alias', counts.users],
     ['posts: title, text, link, history, index', counts.posts],
@@ -223,7 +216,7 @@ async function lift({ context, flow, erasure }: Deps, whom: Whom): Promise<void>
 async function startNewList(context: Context): Promise<void> {
   await withErasure(context, async ({ erasure }) => {
     const forgotten = erasure.store.newKey();
-    const addresses = `${forgotten} ${forgotten === 1 ? 'address' : 'addresses'}`;
+    const addresses = counted(forgotten, 'address', 'addresses');
     const text = `${addresses} forgotten. People known to the upstream by number stay erased; erase the others again.`;
     context.print(context.json ? JSON.stringify({ forgotten }) : text);
   });

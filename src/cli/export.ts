@@ -1,14 +1,21 @@
-import { join } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
 import type { Command } from 'commander';
+import type { Settings } from '../../config/load.ts';
+import { duration } from '../../config/parse.ts';
+import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
-import type { ExportRequest } from '../export/export.ts';
+import { durationText } from '../base/text.ts';
+import { toInstant } from '../contract/datetime.ts';
+import type { Destination, ExportRequest } from '../export/export.ts';
+import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
 import type { ExportSource } from '../store/export.ts';
 import type { ExportTable } from '../store/export-tables.ts';
 import { type Context, openContext } from './context.ts';
-import { type ExportFlags, requestOf } from './export-request.ts';
 import { openProgress, type Progress } from './progress.ts';
+import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -60,7 +67,7 @@ async function exportTables(context: Context, what: string[], flags: ExportFlags
     const manifest = await stoppable(context, progress, () =>
       exportMirror(source, { ...request, signal: context.signal, ...shown }),
     );
-    await report(context, request, manifest);
+    report(context, request, manifest);
   } finally {
     progress.stop();
     source.close();
@@ -97,18 +104,12 @@ async function stoppable<T>({ json, say }: Context, progress: Progress, work: ()
   }
 }
 
-async function report(
-  context: Context,
-  { to }: Pick<ExportRequest, 'to'>,
-  manifest: Manifest,
-): Promise<void> {
-  if (context.json) return context.print(JSON.stringify(manifest));
-  const { table } = await import('./table.ts');
-  const files = manifest.files.map(({ name, rows, bytes, ms }) => [name, rows, bytes, secondsText(ms)]);
+function report(context: Context, { to }: Pick<ExportRequest, 'to'>, manifest: Manifest): void {
+  const files = manifest.files.map(({ name, rows, bytes, ms }) => [name, rows, bytes, durationText(ms)]);
   const text = table(['file', 'rows', 'bytes', 'time'], files);
-  if ('stream' in to) return context.say(text);
-  context.print(text);
-  context.say(whereText(to));
+  if (context.json) context.print(JSON.stringify(manifest));
+  else if ('stream' in to) context.say(text);
+  else context.print(`${text}\n${whereText(to)}`);
 }
 
 function whereText(to: { folder: string } | { file: string }): string {
@@ -117,6 +118,134 @@ function whereText(to: { folder: string } | { file: string }): string {
     : `${to.file}.manifest.json describes it.`;
 }
 
-function secondsText(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
+interface ExportFlags {
+  format?: string;
+  out?: string;
+  raw?: true;
+  since?: string;
+  live?: true;
+  redact?: string;
+}
+
+type Settled = Omit<ExportRequest, 'signal' | 'onProgress'>;
+
+/** What the words and flags ask for; refused before anything is opened where they contradict each other. */
+export async function requestOf(
+  what: readonly string[],
+  flags: ExportFlags,
+  settings: Pick<Settings, 'dataDir' | 'exportDir' | 'exportFormat' | 'mirrorPath'>,
+): Promise<Settled> {
+  const { EXPORT_TABLES } = await import('../store/export-tables.ts');
+  const wanted = new Set(what.flatMap((word) => tablesOf(word, EXPORT_TABLES)));
+  const tables = EXPORT_TABLES.filter((table) => wanted.has(table));
+  const format = await formatOf(flags, settings.exportFormat);
+  const { raw = false, live = false } = flags;
+  if (raw && format !== 'csv')
+    throw new AppError('usage', `--raw is for csv: ${format} keeps every text exactly as it is anyway`);
+  return {
+    what: tables,
+    format,
+    to: await destinationOf(flags.out ?? settings.exportDir, tables, format, settings.mirrorPath),
+    since: flags.since === undefined ? null : readSince(flags.since, systemClock.now()),
+    live,
+    raw,
+    redact: await redactorOf(flags.redact, settings.dataDir),
+    clock: systemClock,
+  };
+}
+
+function tablesOf(word: string, all: readonly ExportTable[]): readonly ExportTable[] {
+  if (word === 'all') return all;
+  if (word === 'history') return ['post_history', 'comment_history'];
+  const table = all.find((name) => name === word);
+  if (table) return [table];
+  throw new AppError('usage', `there is no "${word}" to export`, {
+    hint: `Say one or more of ${all.join(', ')}, history (both of them), or all.`,
+  });
+}
+
+/** As told; or as the name of the file tells; or as scheduled exports do it. */
+async function formatOf({ format, out }: ExportFlags, fallback: Format): Promise<Format> {
+  const { FORMATS } = await import('../export/formats.ts');
+  const given = format ?? (out === undefined ? '' : extname(out).slice(1));
+  const found = FORMATS.find((name) => name === given.toLowerCase());
+  if (found) return found;
+  if (format === undefined) return fallback;
+  throw new AppError('usage', `--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+}
+
+async function destinationOf(
+  out: string,
+  tables: readonly ExportTable[],
+  format: Format,
+  mirrorPath: string,
+): Promise<Destination> {
+  if (out === '-') return stdoutFor(tables, format);
+  const present = await stat(out).catch(() => null);
+  if (present && !present.isDirectory() && !present.isFile())
+    throw new AppError('usage', `--out ${out} is neither a file nor a folder`, {
+      hint: 'For standard output say --out -',
+    });
+  const isFile = present
+    ? present.isFile()
+    : extname(out) !== '' && !out.endsWith('/') && tables.length === 1;
+  if (!isFile) return { folder: out };
+  if (tables.length > 1)
+    throw new AppError('usage', `--out ${out} is a file, and these are ${tables.length}`, ONE_FILE);
+  await refuseMirror(out, mirrorPath);
+  return { file: out };
+}
+
+const ONE_FILE = { hint: 'Export one table at a time, or say a folder with --out. (history is two tables.)' };
+
+function stdoutFor(tables: readonly ExportTable[], format: Format): Destination {
+  if (tables.length > 1)
+    throw new AppError('usage', `standard output holds one file, not ${tables.length}`, ONE_FILE);
+  if (format === 'parquet')
+    throw new AppError('usage', 'parquet does not go to standard output', {
+      hint: 'Say --format csv or ndjson, or a file with --out.',
+    });
+  return { stream: process.stdout };
+}
+
+/** Replacing a file is what an export does; the mirror and what belongs to it must never be that file. */
+async function refuseMirror(out: string, mirrorPath: string): Promise<void> {
+  const folder = await stat(dirname(out)).catch(() => null);
+  if (!folder?.isDirectory())
+    throw new AppError('usage', `--out ${out}: there is no folder ${dirname(out)}`, {
+      hint: 'Make it first, or end the path with / for a folder that is made.',
+    });
+  const [mine, theirs] = await Promise.all([
+    realpath(out).catch(() => out),
+    realpath(mirrorPath).catch(() => mirrorPath),
+  ]);
+  if ([theirs, `${theirs}-wal`, `${theirs}-shm`].includes(mine))
+    throw new AppError('usage', `--out ${out} is the mirror itself`);
+}
+
+async function redactorOf(what: string | undefined, dataDir: string): Promise<ExportRequest['redact']> {
+  if (what === undefined) return null;
+  if (what !== 'emails')
+    throw new AppError('usage', `--redact "${what}" is unknown`, {
+      hint: 'Say --redact emails: pseudonyms instead of e-mail addresses and names.',
+    });
+  const [{ redactionKey }, { createRedactor }] = await Promise.all([
+    import('../export/redaction-key.ts'),
+    import('../export/redact.ts'),
+  ]);
+  return createRedactor(await redactionKey(join(dataDir, 'redaction.key')));
+}
+
+/** `2026-01-01`, `2026-01-01T12:00Z`, or `7d` for that long before now; as the mirror spells its times. */
+function readSince(text: string, now: number): string {
+  const given = text.trim();
+  const instant = toInstant(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00Z` : given);
+  if (instant !== null) return instant;
+  try {
+    return new Date(now - duration(given)).toISOString();
+  } catch {
+    throw new AppError('usage', `--since "${text}" is neither a date nor a duration`, {
+      hint: 'Say 2026-01-31, 2026-01-31T12:00Z, or 7d for the last seven days; times without a zone are UTC.',
+    });
+  }
 }

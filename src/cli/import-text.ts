@@ -1,10 +1,11 @@
+import { counted, grouped } from '../base/text.ts';
 import type { MappedColumn } from '../outbox/csv/csv-file.ts';
 import type { FileFacts } from '../outbox/import/import.ts';
 import type { Outlook, UnknownBoard } from '../outbox/import/outlook.ts';
 import type { Tally } from '../outbox/import/tally.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import type { Context } from './context.ts';
-import { rowsText, stateText } from './outbox-text.ts';
+import { stateText } from './outbox-text.ts';
 import { cut, table } from './table.ts';
 
 export interface Outcome {
@@ -43,7 +44,9 @@ function tallyNotes({ refused, refusals, notes, alreadyBy }: Tally, more: string
   const lines: string[] = [];
   if (Object.keys(alreadyBy).length > 0) lines.push(`Already imported: ${stateText(alreadyBy)}.`);
   for (const { text, rows, lines: at } of notes)
-    lines.push(`Note: ${text} (${rowsText(rows)}: line ${listed(at, 5)}${rows > at.length ? ', ...' : ''}).`);
+    lines.push(
+      `Note: ${text} (${counted(rows, 'row')}: line ${listed(at, 5)}${rows > at.length ? ', ...' : ''}).`,
+    );
   if (refused > 0) {
     const shown = refusals.slice(0, SHOWN_REFUSALS);
     lines.push(
@@ -54,8 +57,7 @@ function tallyNotes({ refused, refusals, notes, alreadyBy }: Tally, more: string
         shown.map(({ line, reason }) => [String(line), reason]),
       ),
     );
-    if (refused > shown.length)
-      lines.push(`and ${(refused - shown.length).toLocaleString('en')} more${more}`);
+    if (refused > shown.length) lines.push(`and ${grouped(refused - shown.length)} more${more}`);
   }
   return lines;
 }
@@ -67,11 +69,11 @@ export function printIntake(context: Context, tally: Tally, outcome: Outcome, wa
     tally,
     results === null ? '; use --results to see all' : `; all are in ${results}`,
   );
-  if (tally.accepted > 0) lines.push('', `Batch ${batch}: ${rowsText(tally.accepted)} in the outbox.`);
+  if (tally.accepted > 0) lines.push('', `Batch ${batch}: ${counted(tally.accepted, 'row')} in the outbox.`);
   else lines.push('', 'Nothing in this file is new.');
   if (!waits && batches.length > 0)
     lines.push('They are sent by "feedback-mirror start", or now by the same command with --wait.');
-  context.say(lines.join('\n'));
+  context.print(lines.join('\n'));
 }
 
 /** Where the rows stand after waiting, and what to do about those that did not arrive. */
@@ -84,7 +86,7 @@ export function printStates(context: Context, { batches, results }: Outcome, sta
       for (const batch of batches)
         lines.push(`${what}: feedback-mirror outbox list --batch ${batch} --state ${state}`);
   if (results !== null) lines.push(`Every row with its outcome: ${results}`);
-  if (lines.length > 0) context.say(lines.join('\n'));
+  if (lines.length > 0) context.print(lines.join('\n'));
 }
 
 export function printRehearsal(context: Context, tally: Tally, outlook: Outlook): void {
@@ -97,11 +99,13 @@ export function printRehearsal(context: Context, tally: Tally, outlook: Outlook)
   if (outlook.mirror === 'empty')
     lines.push('There is no mirror yet to compare with: run "feedback-mirror sync" first to learn more.');
   else if (duplicates.checked < tally.accepted)
-    lines.push(`Only the first ${rowsText(duplicates.checked)} were compared with the mirror, to save time.`);
+    lines.push(
+      `Only the first ${counted(duplicates.checked, 'row')} were compared with the mirror, to save time.`,
+    );
   else if (tally.accepted > 0 && duplicates.found === 0)
     lines.push('None of the new rows looks like a post that is there already.');
   lines.push(...notified(outlook), 'This was a dry run: nothing was written.');
-  context.say(lines.join('\n'));
+  context.print(lines.join('\n'));
 }
 
 function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: Outlook): string {
@@ -118,7 +122,7 @@ function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: 
 function boardsTable(boards: readonly UnknownBoard[], more: number): string {
   const rows = boards.map(({ board, rows, line, nearest }) => [board, rows, line, nearest ?? '']);
   const lines = [table(['unknown board', 'rows', 'first in line', 'did you mean'], rows)];
-  if (more > 0) lines.push(`and ${rowsText(more)} with further unknown boards`);
+  if (more > 0) lines.push(`and ${counted(more, 'row')} with further unknown boards`);
   return lines.join('\n');
 }
 
@@ -130,7 +134,7 @@ function duplicatesTable({ duplicates: { found, examples } }: Outlook): string {
     cut(postTitle, 50),
   ]);
   const lines = [table(['line', 'looks like a post that exists', 'post', 'its title'], rows)];
-  if (found > examples.length) lines.push(`and ${(found - examples.length).toLocaleString('en')} more`);
+  if (found > examples.length) lines.push(`and ${grouped(found - examples.length)} more`);
   return lines.join('\n');
 }
 

@@ -3,11 +3,10 @@ import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
-import type { Imported } from '../outbox/import/import.ts';
+import type { FileFacts, Imported, ImportRequest } from '../outbox/import/import.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
-import { type Context, openContext } from './context.ts';
-import { EXIT_CODES } from './exit.ts';
-import { type Request, readMap, requestOf } from './import-request.ts';
+import { type Context, collect, EXIT_CODES, openContext } from './context.ts';
+import * as words from './import-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
 
@@ -46,17 +45,8 @@ Examples:
   feedback-mirror import ideas.csv --results results.csv --wait
   cat ideas.csv | feedback-mirror import -`;
 
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
-}
-
-type Words = typeof import('./import-text.ts');
-
 async function importCsv(context: Context, path: string, flags: Flags): Promise<void> {
-  const [{ openInput }, words] = await Promise.all([
-    import('../outbox/import/input.ts'),
-    import('./import-text.ts'),
-  ]);
+  const { openInput } = await import('../outbox/import/input.ts');
   keepHeapFlat();
   const map = readMap(flags.map ?? []);
   const patienceMs = patienceOf(flags.patience);
@@ -66,9 +56,9 @@ async function importCsv(context: Context, path: string, flags: Flags): Promise<
   const input = await openInput({ path, stdin, spoolIn });
   const progress = await openProgress(context);
   try {
-    const request = requestOf(context, { input, map, board: flags.board }, progress, words);
-    if (flags.dryRun) await dryRun(context, request, progress, words);
-    else await realRun(context, request, { ...flags, patienceMs, progress, words });
+    const request = requestOf(context, { input, map, board: flags.board }, progress);
+    if (flags.dryRun) await dryRun(context, request, progress);
+    else await realRun(context, request, { ...flags, patienceMs, progress });
   } finally {
     progress.stop();
     await input.close();
@@ -88,7 +78,7 @@ async function spoolFolder({ settings }: Context): Promise<string> {
   return settings.dataDir;
 }
 
-async function dryRun(context: Context, request: Request, progress: Progress, words: Words): Promise<void> {
+async function dryRun(context: Context, request: Request, progress: Progress): Promise<void> {
   const [{ readsForImport }, { rehearse }, { openScratch }] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
@@ -109,7 +99,7 @@ async function dryRun(context: Context, request: Request, progress: Progress, wo
   }
 }
 
-type RunOptions = Flags & { patienceMs: number; progress: Progress; words: Words };
+type RunOptions = Flags & { patienceMs: number; progress: Progress };
 type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
@@ -148,7 +138,7 @@ interface Run extends Imported {
 /** What was taken in, at once; then, where that is waited for, what became of it. */
 async function report(context: Context, request: Request, run: Run, options: RunOptions): Promise<void> {
   const { tally, batch, batches } = run;
-  const { words, wait = false } = options;
+  const { wait = false } = options;
   const outcome = { batch, batches, results: options.results ?? null };
   if (!context.json) words.printIntake(context, tally, outcome, wait);
   let states: StateCounts | null = null;
@@ -186,4 +176,56 @@ async function stoppable<T>({ json, say }: Context, work: () => Promise<T>): Pro
 function needsSomebody(refused: number, already: Partial<StateCounts>, states: StateCounts | null): boolean {
   const left = [already.rejected, already.uncertain, states?.rejected, states?.uncertain];
   return refused > 0 || left.some((n = 0) => n > 0);
+}
+
+/** A request that shows what goes on, and remembers how the file was read. */
+interface Request extends ImportRequest {
+  facts(): (FileFacts & { board: string | null }) | null;
+}
+
+/** The mapping is said before the bar begins, which it would break. */
+function requestOf(
+  context: Context,
+  asked: Pick<ImportRequest, 'input' | 'map' | 'board'>,
+  progress: Progress,
+): Request {
+  const { input, board } = asked;
+  let facts: FileFacts | null = null;
+  let move: ReturnType<Progress['start']> | undefined;
+  let [bytes, rows] = [0, 0];
+  const show = (): void => move?.(input.bytes === null ? rows : bytes, { rows });
+  return {
+    ...asked,
+    signal: context.signal,
+    facts: () => facts && { board: board ?? null, ...facts },
+    onFile(found) {
+      facts = found;
+      if (!context.json) context.print(words.mappingText(found, board));
+      move = progress.start({ name: 'reading', total: input.bytes ?? 0, text: '{rows} rows' });
+    },
+    onBytes(n) {
+      bytes = n;
+      show();
+    },
+    onRows(n) {
+      rows = n;
+      show();
+    },
+  };
+}
+
+/** `title=Wish`: the header may hold further equals signs. */
+function readMap(pairs: readonly string[]): Record<string, string> {
+  const map: Record<string, string> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    const [field, header] = [pair.slice(0, at).trim(), pair.slice(at + 1)];
+    if (at < 1 || header.trim() === '')
+      throw new AppError('usage', `--map "${pair}" is not of the form field=Header`, {
+        hint: 'For example: --map title=Subject',
+      });
+    if (Object.hasOwn(map, field)) throw new AppError('usage', `--map names the field ${field} twice`);
+    map[field] = header;
+  }
+  return map;
 }

@@ -1,10 +1,40 @@
-import { OUTBOX_STATES, type StateCounts } from '../store/outbox/types.ts';
+import { grouped } from '../base/text.ts';
+import {
+  type AttemptRow,
+  OUTBOX_STATES,
+  type OutboxRow,
+  type OutboxState,
+  type StateCounts,
+} from '../store/outbox/types.ts';
+import type { ViewedPost } from '../store/outbox/view.ts';
+import { type Cell, cut, oneLine, table } from './table.ts';
 
-/** `12 confirmed, 1 rejected`, or `empty`. */
+/** The states as people read them; machines get the stored names. */
+const STATE_WORDS: Record<OutboxState, string> = {
+  ready: 'Queued',
+  sending: 'Sending',
+  ambiguous: 'Checking',
+  confirmed: 'Sent',
+  rejected: 'Rejected',
+  uncertain: 'Needs a decision',
+  cancelled: 'Cancelled',
+};
+
+export function stateWord(state: OutboxState): string {
+  return STATE_WORDS[state];
+}
+
+/** `--state` takes both: what is read in a table, and what a machine reads. */
+export function stateNamed(text: string): OutboxState | null {
+  const given = text.trim().toLowerCase();
+  return OUTBOX_STATES.find((state) => state === given || STATE_WORDS[state].toLowerCase() === given) ?? null;
+}
+
+/** `12 sent, 1 rejected`, or `empty`. */
 export function stateText(counts: Partial<StateCounts>): string {
   const parts = OUTBOX_STATES.flatMap((state) => {
     const n = counts[state] ?? 0;
-    return n > 0 ? [`${n.toLocaleString('en')} ${state}`] : [];
+    return n > 0 ? [`${grouped(n)} ${STATE_WORDS[state].toLowerCase()}`] : [];
   });
   return parts.length > 0 ? parts.join(', ') : 'empty';
 }
@@ -13,7 +43,196 @@ export function pausedText(reason: string): string {
   return `Sending is paused: ${reason}. Put a valid token in FEEDBACK_API_TOKEN; the next sender tries it.`;
 }
 
-/** `1 row`, `1,200 rows`. */
-export function rowsText(n: number): string {
-  return `${n.toLocaleString('en')} ${n === 1 ? 'row' : 'rows'}`;
+export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
+
+export interface Listed {
+  rows: OutboxRow[];
+  counts: StateCounts;
+  paused: string | null;
+  filter: { state: OutboxState | null; batch: string | null };
+}
+
+/** Even in a narrow terminal some of the title is to be seen; where a batch came from is the first to go. */
+const SHORTEST_TITLE = 16;
+const WIDE = 110;
+
+export function listText({ rows, counts, paused, filter }: Listed, width: number): string {
+  const where = filter.batch === null ? 'outbox' : `batch ${filter.batch}`;
+  const lines =
+    rows.length > 0
+      ? [rowsTable(rows, width, filter.batch === null && width >= WIDE), ...reasons(rows, width), '']
+      : [];
+  const all = filter.state === null ? total(counts) : counts[filter.state];
+  if (rows.length < all && rows.length > 0)
+    lines.push(`The newest ${grouped(rows.length)} of ${grouped(all)}; --limit shows more.`);
+  lines.push(`${where}: ${stateText(counts)}`);
+  if (paused !== null) lines.push(pausedText(paused));
+  return lines.join('\n');
+}
+
+function total(counts: StateCounts): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+function rowsTable(rows: OutboxRow[], width: number, withBatch: boolean): string {
+  const head = ['id', 'state', 'board', 'goes as', 'post', 'tries', ...(withBatch ? ['batch'] : []), 'line'];
+  const cells = (row: OutboxRow): Cell[] => [
+    String(row.id),
+    STATE_WORDS[row.state],
+    cut(row.board, 24),
+    cut(row.email ?? 'owner', 28),
+    row.post_id === null ? '' : `#${row.post_id}`,
+    row.attempts,
+    ...(withBatch ? [row.batch] : []),
+    row.line === null ? '' : String(row.line),
+  ];
+  const others = table(head, rows.map(cells));
+  const used = Math.max(...others.split('\n').map((line) => line.length));
+  const room = Math.max(SHORTEST_TITLE, width - used - 2);
+  return table(
+    [...head, 'title'],
+    rows.map((row) => [...cells(row), cut(row.title, room)]),
+  );
+}
+
+/** Below the rows, not beside them: a column as wide as a sentence would break every line. */
+function reasons(rows: OutboxRow[], width: number): string[] {
+  const told = rows.filter((row) => row.last_error !== null && row.state !== 'confirmed');
+  if (told.length === 0) return [];
+  const room = Math.max(40, width - 12);
+  return [
+    '',
+    table(
+      ['id', 'why'],
+      told.map((row) => [String(row.id), cut(row.last_error ?? '', room)]),
+    ),
+  ];
+}
+
+export function showText(row: OutboxRow, attempts: AttemptRow[], posts: ViewedPost[]): string {
+  const parts = [fieldsText(row), ...section('attempts', attempts.length > 0 ? attemptsTable(attempts) : '')];
+  const candidates = posts.filter((post) => row.candidates.includes(post.id));
+  if (row.candidates.length > 0)
+    parts.push(
+      ...section(CANDIDATES[row.state === 'uncertain' ? 'open' : 'settled'], postsTable(candidates, row)),
+    );
+  if (row.state === 'uncertain' && candidates.length > 0)
+    parts.push(...section('side by side', comparison(row, candidates.slice(0, MOST_COMPARED))));
+  const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
+  if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
+  const next = advice(row);
+  if (next.length > 0) parts.push('', ...next);
+  return parts.join('\n');
+}
+
+/** More columns than this fit into no terminal. */
+const MOST_COMPARED = 3;
+const COMPARED_WIDTH = 36;
+
+/** What was sent beside what the posts show, field by field. */
+function comparison(row: OutboxRow, posts: ViewedPost[]): string {
+  const cell = (text: string | null): string => cut(text ?? '', COMPARED_WIDTH);
+  const line = (name: string, sent: string | null, shown: (post: ViewedPost) => string | null): string[] => [
+    name,
+    cell(sent),
+    ...posts.map((post) => cell(shown(post))),
+  ];
+  return table(
+    ['', 'sent', ...posts.map(({ id }) => `#${id}`)],
+    [
+      line('title', row.title, (post) => post.title),
+      line('content', row.content, (post) => post.content),
+      line('board', row.board, (post) => post.board),
+      line('by', row.email ?? 'the owner', (post) => post.creator_email ?? post.creator_name),
+      line('made', row.first_sent_at, (post) => post.created),
+    ],
+  );
+}
+
+const CANDIDATES = { open: 'it could be one of these posts', settled: 'posts that look the same' };
+
+function section(title: string, text: string): string[] {
+  return text === '' ? [] : ['', `${title}:`, text];
+}
+
+function fieldsText(row: OutboxRow): string {
+  const fields: [string, Cell][] = [
+    ['id', row.id],
+    ['state', STATE_WORDS[row.state]],
+    ['why', row.last_error],
+    ['board', row.board],
+    ['title', row.title],
+    ['content', row.content],
+    ['goes as', row.email === null ? 'the owner of the token' : `${row.full_name ?? ''} <${row.email}>`],
+    ['batch', row.line === null ? row.batch : `${row.batch}, line ${row.line}`],
+    ['source key', row.source_key],
+    ['not before', row.not_before],
+    ['post', row.post_id],
+    ['url', row.url],
+    ['matched', row.matched],
+    ['second post', row.duplicate_of],
+    ['accepted', row.created_at],
+    ['first sent', row.first_sent_at],
+    ['last change', row.changed_at],
+  ];
+  const shown = fields.filter(([, value]) => value !== null && value !== '');
+  return shown.map(([name, value]) => `${name.padEnd(13)}${indented(String(value))}`).join('\n');
+}
+
+/** Each line of a longer text stands under its first, without what would move the cursor. */
+function indented(text: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map(oneLine)
+    .join(`\n${' '.repeat(13)}`);
+}
+
+function attemptsTable(attempts: AttemptRow[]): string {
+  return table(
+    ['n', 'started', 'ended', 'outcome', 'http', 'post', 'what happened'],
+    attempts.map((a) => [
+      a.n,
+      a.started_at,
+      a.ended_at,
+      a.outcome ?? 'unknown yet',
+      a.http_status === null ? '' : String(a.http_status),
+      a.post_id === null ? '' : `#${a.post_id}`,
+      a.error,
+    ]),
+  );
+}
+
+function postsTable(posts: ViewedPost[], row: OutboxRow): string {
+  if (posts.length === 0)
+    return `#${row.candidates.join(', #')}: not in the mirror yet, run "feedback-mirror sync".`;
+  return table(
+    ['post', 'created', 'board', 'by', 'title', 'url', 'note'],
+    posts.map((post) => [
+      `#${post.id}`,
+      post.created,
+      post.board,
+      post.creator_email,
+      cut(post.title, 60),
+      post.url,
+      noteOn(post, row),
+    ]),
+  );
+}
+
+function noteOn(post: ViewedPost, row: OutboxRow): string {
+  if (post.deleted === 1) return 'deleted since';
+  if (post.confirms === null || post.confirms === row.id) return '';
+  return `confirms row ${post.confirms}`;
+}
+
+function advice({ id, state }: OutboxRow): string[] {
+  if (state === 'uncertain')
+    return [
+      `It is one of them:   feedback-mirror outbox resolve ${id} --post NUMBER`,
+      `It was never made:   feedback-mirror outbox retry ${id}`,
+      `Forget about it:     feedback-mirror outbox cancel ${id}`,
+    ];
+  if (state === 'rejected' || state === 'cancelled')
+    return [`Send it again:  feedback-mirror outbox retry ${id}`];
+  return [];
 }

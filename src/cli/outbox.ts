@@ -4,7 +4,9 @@ import { AppError } from '../base/errors.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
 import type { OutboxView } from '../store/outbox/view.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, openContext, wholeNumber } from './context.ts';
+import { EMPTY, listText, showText, stateNamed, stateWord } from './outbox-text.ts';
+import { screenWidth } from './table.ts';
 
 interface ListFlags {
   state?: string;
@@ -21,7 +23,7 @@ export function register(program: Command, stop: AbortSignal): void {
   outbox
     .command('list', { isDefault: true })
     .description('the newest rows and how many there are of each state')
-    .option('--state <state>', `only rows that are ${OUTBOX_STATES.join(', ')}`)
+    .option('--state <state>', `only rows that are ${OUTBOX_STATES.join(', ')}, or as the table calls them`)
     .option('--batch <batch>', 'only rows of one import')
     .option('--limit <number>', 'how many rows at most', '50')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox list --state rejected --limit 200')
@@ -31,7 +33,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .argument('<id>', 'the id of a row')
     .description('everything about one row: its text, its attempts, the posts it could be')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox show 12')
-    .action((id: string) => show(open(), whole('the id of a row', id)));
+    .action((id: string) => show(open(), wholeNumber('the id of a row', id)));
   decisions(outbox, open);
 }
 
@@ -48,54 +50,46 @@ function decisions(outbox: Command, open: () => Context): void {
     .argument('<id>', 'the id of a row that is rejected, uncertain or cancelled')
     .description('send a row again')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox retry 12')
-    .action((id: string) => decide(open(), id, (flow, desk, row) => flow.retry(desk, row)));
+    .action((id: string) => decide(open(), id, (flow, deps, row) => flow.retry(deps, row)));
   outbox
     .command('cancel')
     .argument('<id>', 'the id of a row that is ready, rejected or uncertain')
     .description('drop a row: it is not sent any more')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox cancel 12')
-    .action((id: string) => decide(open(), id, (flow, desk, row) => flow.cancel(desk, row)));
+    .action((id: string) => decide(open(), id, (flow, deps, row) => flow.cancel(deps, row)));
   outbox
     .command('resolve')
     .argument('<id>', 'the id of a row that is uncertain')
     .requiredOption('--post <number>', 'the post that this row turned into')
     .description('say which post an uncertain row is')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox resolve 12 --post 3456')
-    .action((id: string, { post }: { post: string }) => resolve(open(), id, whole('--post', post)));
-}
-
-function whole(what: string, text: string): number {
-  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new AppError('usage', `${what} must be a whole number from 1 up, not "${text}"`);
+    .action((id: string, { post }: { post: string }) => resolve(open(), id, wholeNumber('--post', post)));
 }
 
 function stateOf(text: string | undefined): OutboxState | null {
-  const state = OUTBOX_STATES.find((known) => known === text);
-  if (text === undefined || state) return state ?? null;
-  throw new AppError('usage', `--state "${text}" is not known; it can be ${OUTBOX_STATES.join(', ')}`);
+  const state = text === undefined ? null : stateNamed(text);
+  if (text === undefined || state) return state;
+  const known = OUTBOX_STATES.map((each) => `${each} (${stateWord(each)})`);
+  throw new AppError('usage', `--state "${text}" is not known; it can be ${known.join(', ')}`);
 }
 
 async function list(context: Context, flags: ListFlags): Promise<void> {
   const filter = {
     state: stateOf(flags.state),
     batch: flags.batch ?? null,
-    limit: whole('--limit', flags.limit),
+    limit: wholeNumber('--limit', flags.limit),
   };
-  const { listText, EMPTY } = await import('./outbox-view-text.ts');
   await withView(context, async (view) => {
     const rows = (await view?.newest(filter)) ?? [];
     const counts = (await view?.counts(filter.batch)) ?? EMPTY;
     const paused = (await view?.paused()) ?? null;
     if (context.json) context.print(JSON.stringify({ rows, states: counts, paused }));
-    else context.print(listText({ rows, counts, paused, filter }, process.stdout.columns ?? 120));
+    else context.print(listText({ rows, counts, paused, filter }, screenWidth() ?? 120));
   });
 }
 
 async function show(context: Context, id: number): Promise<void> {
-  const [{ showText }, { noRow }] = await Promise.all([
-    import('./outbox-view-text.ts'),
-    import('../outbox/decide.ts'),
-  ]);
+  const { noRow } = await import('../outbox/decide.ts');
   await withView(context, async (view) => {
     const row = await view?.find(id);
     if (!view || !row) throw noRow(id);
@@ -108,32 +102,32 @@ async function show(context: Context, id: number): Promise<void> {
   });
 }
 
-async function withView(context: Context, look: (view: OutboxView | null) => Promise<void>): Promise<void> {
+async function withView(context: Context, work: (view: OutboxView | null) => Promise<void>): Promise<void> {
   const { viewOutbox } = await import('../app/readers.ts');
   const view = viewOutbox(context.settings);
   try {
-    await look(view);
+    await work(view);
   } finally {
     await view?.close();
   }
 }
 
 type Flow = typeof import('../outbox/decide.ts');
-type Desk = { store: OutboxStore; clock: typeof systemClock };
+type Deps = { store: OutboxStore; clock: typeof systemClock };
 
 async function decide(
   context: Context,
   text: string,
-  act: (flow: Flow, desk: Desk, id: number) => OutboxRow,
+  act: (flow: Flow, deps: Deps, id: number) => OutboxRow,
 ): Promise<void> {
-  const id = whole('the id of a row', text);
+  const id = wholeNumber('the id of a row', text);
   const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
   const store = openOutbox(context.settings, 'outbox');
   try {
     const row = await act(flow, { store, clock: systemClock }, id);
     const post = row.post_id === null ? '' : `, post ${row.post_id}`;
-    context.print(context.json ? JSON.stringify(row) : `row ${row.id}: ${row.state}${post}`);
-    if (row.state === 'ready' && !context.json) context.say('It is sent by "feedback-mirror start".');
+    context.print(context.json ? JSON.stringify(row) : `row ${row.id}: ${stateWord(row.state)}${post}`);
+    if (row.state === 'ready' && !context.json) context.print('It is sent by "feedback-mirror start".');
   } finally {
     await store.close();
   }
@@ -145,6 +139,6 @@ async function resolve(context: Context, text: string, postId: number): Promise<
     const [post] = (await view?.posts([postId])) ?? [];
     if (post) Object.assign(known, post);
   });
-  await decide(context, text, (flow, desk, id) => flow.resolve(desk, id, { id: postId, url: known.url }));
-  if (known.title === null && !context.json) context.say(`The mirror does not know post ${postId} yet.`);
+  await decide(context, text, (flow, deps, id) => flow.resolve(deps, id, { id: postId, url: known.url }));
+  if (known.title === null && !context.json) context.print(`The mirror does not know post ${postId} yet.`);
 }

@@ -1,3 +1,4 @@
+import { durationText, grouped } from '../base/text.ts';
 import type { Context } from './context.ts';
 
 export interface Progress {
@@ -13,6 +14,8 @@ export interface BarLook {
   total: number;
   /** The numbers, each by its name in braces; `{rate}` is the value a second. */
   text: string;
+  /** What was done before this process began: it counts for the bar, not for the rate. */
+  from?: number;
 }
 
 const SILENT: Progress = { start: () => () => {}, stop: () => {} };
@@ -21,38 +24,25 @@ const SILENT: Progress = { start: () => () => {}, stop: () => {} };
 export async function openProgress({ json }: Pick<Context, 'json'>): Promise<Progress> {
   if (json || !process.stderr.isTTY) return SILENT;
   const { default: cli } = await import('cli-progress');
-  const style = {
-    hideCursor: true,
-    clearOnComplete: true,
-    stream: process.stderr,
-    barsize: 24,
-  };
+  const style = { hideCursor: true, clearOnComplete: true, stream: process.stderr, barsize: 24 };
   const bars = new cli.MultiBar({ ...style, format: '{name}' }, cli.Presets.shades_classic);
   return {
-    start({ name, total, text }) {
+    start({ name, total, text, from = 0 }) {
       const began = Date.now();
       const format = total > 0 ? `{name} {bar} ${text}  {left} left` : `{name} ${text}`;
       const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, key = '']) => key);
       const zeros = Object.fromEntries(names.map((key) => [key, '0']));
       const blank = { name: name.padEnd(8), left: '?', ...zeros };
-      const bar = bars.create(Math.max(total, 1), 0, blank, { format });
+      const bar = bars.create(Math.max(total, 1), from, blank, { format });
       return (value, numbers) => {
-        const perMs = value / Math.max(Date.now() - began, 1);
+        const perMs = (value - from) / Math.max(Date.now() - began, 1);
         const rate = Math.round(perMs * 1000);
         if (value > bar.getTotal()) bar.setTotal(value);
-        const left = timeText((bar.getTotal() - value) / perMs);
-        const shown = Object.entries({ rate, ...numbers }).map(([key, n]) => [key, n.toLocaleString('en')]);
+        const left = durationText((bar.getTotal() - value) / perMs);
+        const shown = Object.entries({ rate, ...numbers }).map(([key, n]) => [key, grouped(n)]);
         bar.update(value, { ...Object.fromEntries(shown), left });
       };
     },
     stop: () => bars.stop(),
   };
-}
-
-/** `40 s`, `3 min`, `2 h`; a question mark before anything has moved. */
-function timeText(ms: number): string {
-  if (!Number.isFinite(ms)) return '?';
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { integer, oneOf, type Parse, duration as parseDuration } from '../../config/parse.ts';
-import { AppError, messageOf } from '../base/errors.ts';
-import type { More } from '../query/run.ts';
-import { type Context, openContext } from './context.ts';
+import { integer, oneOf, duration as parseDuration } from '../../config/parse.ts';
+import { AppError } from '../base/errors.ts';
+import { counted, grouped } from '../base/text.ts';
+import type { More, Value } from '../query/run.ts';
+import type { ReadableTable } from '../query/schema.ts';
+import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
+import { type Context, EXIT_CODES, openContext, readFlag } from './context.ts';
+import { cut, draw, oneLine } from './table.ts';
 
 interface Flags {
   file?: string;
@@ -24,7 +28,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('ask the mirror in SQL; nothing can be changed this way')
     .option('--file <path>', 'read the statement from a file')
     .option('--format <format>', `${FORMATS.join(', ')}; table unless given`)
-    .option('--limit <rows>', 'rows to print at most; 1000 in a table, else 100000')
+    .option('--limit <rows>', 'rows to print at most, 0 for all; 1000 in a table, else 100000')
     .option('--timeout <duration>', 'how long the statement may work', '5s')
     .option('--raw', 'in csv, leave texts that a spreadsheet would take for formulas as they are')
     .option(
@@ -39,7 +43,8 @@ const FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
 
 const HELP = `
 The statement runs in a process of its own on a handle that cannot write, and is killed at its limit of time or memory;
-then the exit code is 5, and what was printed is not all. Bytes are printed as x'0a1b', integers with all their digits.
+then the exit code is 5, and what was printed is not all. So it is where more rows were there than are printed without a
+--limit. Bytes are printed as x'0a1b', integers with all their digits.
 
 Examples:
   feedback-mirror query 'SELECT board, count(*) FROM live_posts GROUP BY board'
@@ -49,13 +54,13 @@ Examples:
 
 async function query(context: Context, given: string | undefined, flags: Flags): Promise<void> {
   if (flags.schema !== undefined) return await showSchema(context, given, flags.schema);
-  const { printerFor } = await import('./query-text.ts');
   const format =
-    flags.format === undefined ? defaultFormat(context) : read('--format', oneOf(...FORMATS), flags.format);
-  const limitMs = read('--timeout', parseDuration, flags.timeout);
+    flags.format === undefined
+      ? defaultFormat(context)
+      : readFlag('--format', oneOf(...FORMATS), flags.format);
+  const limitMs = readFlag('--timeout', parseDuration, flags.timeout);
   if (limitMs === 0) throw new AppError('usage', '--timeout 0 leaves no time');
-  const fallback = format === 'table' ? '1000' : '100000';
-  const maxRows = read('--limit', integer(1, 100_000_000), flags.limit ?? fallback);
+  const limits = limitsOf(format, flags.limit);
   const sql = await statement(context, given, flags);
   const { openQueries } = await import('../app/readers.ts');
   const print = format === 'table' ? context.print : context.printData;
@@ -64,7 +69,7 @@ async function query(context: Context, given: string | undefined, flags: Flags):
   let more: More = null;
   let isWhole = false;
   try {
-    for await (const part of ask({ sql, limitMs, maxRows }, context.signal)) {
+    for await (const part of ask({ sql, limitMs, ...limits }, context.signal)) {
       if (part.kind === 'columns') printer.columns(part.columns);
       else if (part.kind === 'rows') printer.rows(part.rows);
       else more = part.more;
@@ -73,25 +78,32 @@ async function query(context: Context, given: string | undefined, flags: Flags):
   } finally {
     printer.end(isWhole);
   }
-  for (const note of [...printer.notes(), ...moreNote(more, maxRows)]) context.say(note);
+  const tell = format === 'table' ? context.print : context.say;
+  for (const note of [...printer.notes(), ...moreNote(more, limits.maxRows)]) tell(note);
+  // Rows that nobody asked to leave out are missing; a program must not take the rest for all.
+  if (more === 'bytes' || (more === 'rows' && flags.limit === undefined))
+    process.exitCode = EXIT_CODES.partial;
+}
+
+/** Without a limit the rows stream through, whatever there is of them. */
+function limitsOf(format: string, limit: string | undefined): { maxRows: number; maxBytes?: number } {
+  const asked = readFlag(
+    '--limit',
+    integer(0, 100_000_000),
+    limit ?? (format === 'table' ? '1000' : '100000'),
+  );
+  if (asked > 0) return { maxRows: asked };
+  return { maxRows: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 }
 
 function defaultFormat({ json }: Context): (typeof FORMATS)[number] {
   return json ? 'json' : 'table';
 }
 
-function read<T>(flag: string, parse: Parse<T>, value: string): T {
-  try {
-    return parse(value);
-  } catch (error) {
-    throw new AppError('usage', `${flag} ${messageOf(error)}`);
-  }
-}
-
 function moreNote(more: More, maxRows: number): string[] {
   if (more === null) return [];
-  const shown = more === 'rows' ? `the first ${maxRows.toLocaleString('en')} rows` : 'the first 256 MiB';
-  return [`These are ${shown}; there are more. See --limit, or let the statement itself ask for less.`];
+  const shown = more === 'rows' ? `the first ${grouped(maxRows)} rows` : 'the first 256 MiB';
+  return [`These are ${shown}; there are more. --limit 0 prints all of them.`];
 }
 
 async function statement({ signal }: Context, given: string | undefined, { file }: Flags): Promise<string> {
@@ -118,10 +130,145 @@ function readStatement(path: string): string {
 async function showSchema(context: Context, given: string | undefined, table: string | true): Promise<void> {
   if (given !== undefined)
     throw new AppError('usage', '--schema and a statement are two different questions');
-  const [{ schemaOf }, { schemaText }] = await Promise.all([
-    import('../query/schema.ts'),
-    import('./query-text.ts'),
-  ]);
+  const { schemaOf } = await import('../query/schema.ts');
   const tables = schemaOf(table === true ? null : table);
   context.print(context.json ? JSON.stringify(tables) : schemaText(tables));
+}
+
+/** Takes the answer as it comes. */
+interface Printer {
+  columns(names: string[]): void;
+  rows(rows: Value[][]): void;
+  /** What is still held back. A form that was cut off is not completed: nobody may take it for the whole answer. */
+  end(isWhole: boolean): void;
+  /** For the person. */
+  notes(): string[];
+}
+
+interface Output {
+  print(text: string): void;
+  raw: boolean;
+}
+
+function printerFor(format: (typeof FORMATS)[number], output: Output): Printer {
+  return { table: tablePrinter, csv: csvPrinter, json: jsonPrinter, ndjson: ndjsonPrinter }[format](output);
+}
+
+const LONGEST_CELL = 80;
+
+function tablePrinter({ print }: Output): Printer {
+  let names: string[] = [];
+  const all: Value[][] = [];
+  let hasCut = false;
+  const cell = (value: Value): string => {
+    const text = cellText(value);
+    const shown = cut(text, LONGEST_CELL);
+    hasCut ||= shown !== text;
+    return shown;
+  };
+  return {
+    columns(given) {
+      names = given;
+    },
+    rows: (rows) => void all.push(...rows),
+    end(isWhole) {
+      if (names.length === 0 || (!isWhole && all.length === 0)) return;
+      const aligns = names.map((_, i) => (all.every((row) => isNumber(row[i])) ? 'right' : 'left'));
+      print(draw([names.map((name) => cut(name, LONGEST_CELL)), ...all.map((row) => row.map(cell))], aligns));
+    },
+    notes: () => [
+      // For eyes: a script that reads the table gets rows only.
+      ...(process.stdout.isTTY ? [counted(all.length, 'row')] : []),
+      ...(hasCut ? ['Long texts are cut here; --format json, ndjson and csv have them whole.'] : []),
+    ],
+  };
+}
+
+const VISIBLE: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** No character that moves the cursor or hides others, and no text that looks like something else. */
+function cellText(value: Value): string {
+  if (value === null) return 'NULL';
+  if (isNumber(value)) return numberText(value);
+  if (typeof value !== 'string') return bytesText(value);
+  if (value === 'NULL') return "'NULL'";
+  return oneLine(value.replace(/[\n\r\t]/g, (sign) => VISIBLE[sign] ?? sign));
+}
+
+function csvPrinter({ print, raw }: Output): Printer {
+  // print() adds the line feed.
+  const line = (values: Value[]): string => `${csvLine(values, raw)}\r`;
+  return {
+    columns: (names) => print(line(names)),
+    rows: (rows) => print(rows.map(line).join('\n')),
+    end: () => undefined,
+    notes: () => [],
+  };
+}
+
+function jsonPrinter({ print }: Output): Printer {
+  let object: (row: Value[]) => string = () => '{}';
+  let separator = '';
+  return {
+    columns(names) {
+      object = objectText(names);
+      print('[');
+    },
+    rows(rows) {
+      print(separator + rows.map(object).join(',\n'));
+      separator = ',';
+    },
+    end(isWhole) {
+      if (isWhole) print(']');
+    },
+    notes: () => [],
+  };
+}
+
+function ndjsonPrinter({ print }: Output): Printer {
+  let object: (row: Value[]) => string = () => '{}';
+  return {
+    columns(names) {
+      object = objectText(names);
+    },
+    rows: (rows) => print(rows.map(object).join('\n')),
+    end: () => undefined,
+    notes: () => [],
+  };
+}
+
+/** Written by hand for the integers: JSON can hold all their digits, JavaScript's numbers cannot. */
+function objectText(names: string[]): (row: Value[]) => string {
+  const keys = distinct(names).map((name) => JSON.stringify(name));
+  return (row) => `{${keys.map((key, i) => `${key}:${jsonText(row[i] ?? null)}`).join(',')}}`;
+}
+
+function jsonText(value: Value): string {
+  if (value === null) return 'null';
+  if (isNumber(value)) return numberText(value);
+  return JSON.stringify(typeof value === 'string' ? value : bytesText(value));
+}
+
+/** `a, a` becomes `a, a_2`: of two equal keys most readers drop one. */
+function distinct(names: string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let free = name;
+    for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+function schemaText(tables: readonly ReadableTable[]): string {
+  return tables
+    .map(({ name, line, columns, types }) => {
+      const rows = Object.entries(columns).map(([column, words]) => [
+        `  ${column}`,
+        types[column] ?? '',
+        words,
+      ]);
+      return `${name}: ${line}\n${draw(rows, ['left', 'left', 'left'])}`;
+    })
+    .join('\n\n');
 }

@@ -1,9 +1,9 @@
 import { csvCell, inert } from '../base/csv.ts';
+import { durationText } from '../base/text.ts';
 import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
 import { type Calendar, calendarOf } from '../reports/moment.ts';
 import type { Column, ReportResult, Value } from '../reports/report.ts';
-import { bar, sparkline } from './chart.ts';
-import { cut, oneLine, table } from './table.ts';
+import { bar, cut, oneLine, sparkline, table } from './table.ts';
 
 const BAR_WIDTH = 12;
 /** Below this width of the terminal bars are half as long. */
@@ -117,7 +117,7 @@ function cellText(value: Value, { kind }: Column, { charts, calendar }: Style): 
   if (Array.isArray(value)) return charts ? sparkline(value) : value.join(' ');
   if (typeof value === 'string') return wordsOf(value, kind, calendar);
   if (kind === 'percent') return `${(value * 100).toFixed(1)} %`;
-  if (kind === 'duration') return durationText(value);
+  if (kind === 'duration') return durationText(value * 1000);
   if (kind === 'post') return `#${value}`;
   const digits = kind === 'decimal' ? 2 : 0;
   return kind === 'money'
@@ -129,13 +129,6 @@ function cellText(value: Value, { kind }: Column, { charts, calendar }: Style): 
 function wordsOf(value: string, kind: Column['kind'], calendar: Calendar): string {
   if (kind === 'time') return minute(value, calendar);
   return kind === 'date' && value.length > 10 ? calendar.clockAt(value).slice(0, 10) : value;
-}
-
-/** `40 s`, `12 min`, `5.2 h`, `12.3 d`. */
-function durationText(seconds: number): string {
-  if (seconds < 90) return `${Math.round(seconds)} s`;
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
-  return seconds < 48 * 3600 ? `${(seconds / 3600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} d`;
 }
 
 /** One line a row under a header; texts that a spreadsheet would run get an apostrophe, numbers stay numbers. */

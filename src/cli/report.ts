@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { ReportRequest, ReportResult } from '../reports/report.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, openContext, wholeNumber } from './context.ts';
+import { screenWidth } from './table.ts';
 
 interface Flags {
   board?: string;
@@ -66,9 +68,7 @@ async function report(context: Context, name: string | undefined, flags: Flags):
     process.stdout.write(text.reportCsv(result));
     for (const note of result.notes) context.say(note);
   } else
-    context.print(
-      text.reportText(result, { width: process.stdout.columns ?? 120, charts: process.stdout.isTTY }),
-    );
+    context.print(text.reportText(result, { width: screenWidth() ?? 120, charts: process.stdout.isTTY }));
 }
 
 async function answer({ settings }: Context, name: string, flags: Flags): Promise<ReportResult> {
@@ -98,25 +98,16 @@ async function requestOf(flags: Flags): Promise<Omit<ReportRequest, 'timeZone'>>
     board,
     since,
     until,
-    limit: whole('limit', flags.limit),
-    post: whole('post', flags.post),
+    limit: flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit),
+    post: flags.post === undefined ? undefined : wholeNumber('--post', flags.post),
     delivered: flags.delivered?.split(',').filter((status) => status.trim() !== ''),
     segments: segments === undefined ? undefined : await customersOf(segments, { by, sum }),
   };
 }
 
 async function customersOf(path: string, choice: { by: string | undefined; sum: string | undefined }) {
-  const [{ readText }, { readSegments }] = await Promise.all([
-    import('./report-file.ts'),
-    import('../reports/segments.ts'),
-  ]);
+  const { readSegments } = await import('../reports/segments.ts');
   return readSegments(await readText(path), choice);
-}
-
-function whole(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new AppError('usage', `--${flag} must be a whole number from 1 up, not "${text}"`);
 }
 
 function formatOf({ json }: Context, text: string | undefined): Format {
@@ -135,4 +126,31 @@ function refuseFlags(flags: Flags): void {
     throw new AppError('usage', `--${idle} needs the name of a report`, {
       hint: '"feedback-mirror report" lists them.',
     });
+}
+
+/** A list of customers is read as a whole; one that is larger is some other file. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** A text file as a string, whichever encoding its mark names; what is no text is refused with a sentence about it. */
+async function readText(path: string): Promise<string> {
+  const [{ openInput }, { openText }] = await Promise.all([
+    import('../outbox/import/input.ts'),
+    import('../outbox/csv/text.ts'),
+  ]);
+  const input = await openInput({ path, stdin: () => process.stdin, spoolIn: null });
+  try {
+    const { pieces } = await openText(input.read(), {});
+    const read: Buffer[] = [];
+    let size = 0;
+    for await (const piece of pieces) {
+      size += piece.length;
+      if (size > MOST_BYTES) throw new AppError('usage', `${path} is larger than 64 MiB`);
+      read.push(piece);
+    }
+    const bytes = Buffer.concat(read);
+    if (isUtf8(bytes)) return bytes.toString();
+    throw new AppError('usage', `${path} is not UTF-8 text`, { hint: 'Save it as "CSV UTF-8".' });
+  } finally {
+    await input.close();
+  }
 }

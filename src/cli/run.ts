@@ -2,10 +2,42 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
-import { COMMANDS } from './commands.ts';
-import { addSettingFlags, maskSecrets, tell } from './context.ts';
-import { EXIT_CODES } from './exit.ts';
+import { nearest } from '../base/text.ts';
+import { register as backup } from './backup.ts';
+import { register as config } from './config.ts';
+import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
+import { register as create } from './create.ts';
+import { register as doctor } from './doctor.ts';
+import { register as erase } from './erase.ts';
+import { register as exportTables } from './export.ts';
+import { register as importCsv } from './import.ts';
+import { register as outbox } from './outbox.ts';
+import { register as query } from './query.ts';
+import { register as report } from './report.ts';
+import { register as sandbox } from './sandbox.ts';
+import { register as search } from './search.ts';
+import { register as start } from './start.ts';
+import { register as status } from './status.ts';
+import { register as sync } from './sync.ts';
+
+/** In the order of the help. Each file is light: what a command needs is imported when it runs. */
+const COMMANDS: readonly Register[] = [
+  start,
+  sync,
+  create,
+  importCsv,
+  outbox,
+  search,
+  report,
+  status,
+  doctor,
+  query,
+  exportTables,
+  erase,
+  backup,
+  sandbox,
+  config,
+];
 
 /** argv in, exit code out. Never throws. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -19,7 +51,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     const error = thrown instanceof CommanderError ? usageError(thrown, commandOf(program, argv)) : thrown;
-    if (error !== HELP_SHOWN) report(error, json);
+    if (error !== HELP_SHOWN) tellFailure(error, json);
     return EXIT_CODES[codeOf(error)];
   }
 }
@@ -78,7 +110,8 @@ Every setting of "feedback-mirror config" is an environment variable, a line in 
 
 Exit codes: 0 done; 1 a defect of ours; 2 usage, settings or permissions; 3 the upstream refused the token; 4 the upstream
 could not be reached or kept failing; 5 done in part, the output says what is left; 6 locked by another process; 7 the disk
-is full or fails, or a file on it is damaged; 130 interrupted.`;
+is full or fails, or a file on it is damaged; 130 interrupted; 141
+the reader of the output went away.`;
 
 /** Every command and flag. Building it reads no setting and opens nothing. */
 export function buildProgram(stop: AbortSignal): Command {
@@ -117,12 +150,12 @@ function refuseSecretFlags(argv: readonly string[]): void {
 /** What no command waited for: still reported once, masked, instead of Node's own dump of the error. */
 function catchStrays(json: boolean): void {
   process.on('uncaughtException', (error) => {
-    report(error, json);
+    tellFailure(error, json);
     process.exit(EXIT_CODES[codeOf(error)]);
   });
-  // `feedback-mirror … | head` closes the pipe early: nobody reads any more, and that is no defect to report.
+  // `feedback-mirror … | head` closes the pipe early, and that is no defect to report.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT_CODES.interrupted);
+    if (error.code === 'EPIPE') process.exit(READER_GONE);
     throw error;
   });
   // Words that reach nobody, on a full disk or a closed pipe, are no reason to leave the work.
@@ -142,7 +175,7 @@ function stopOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-function report(thrown: unknown, json: boolean): void {
+function tellFailure(thrown: unknown, json: boolean): void {
   const error = thrown instanceof AppError ? thrown : (storageError(thrown) ?? thrown);
   const code = codeOf(error);
   const hint = error instanceof AppError ? error.hint : undefined;

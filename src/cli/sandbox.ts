@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { duration } from '../../config/parse.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { CREATED_FORMS, TIME_FORMS, USER_FIELDS } from '../sandbox/behaviour.ts';
 import { KINDS, TARGETS } from '../sandbox/fault-kinds.ts';
 import { ORDERS } from '../sandbox/listing.ts';
 import { PAGING_STYLES } from '../sandbox/paging.ts';
 import { ANY_REWRITE, REWRITE_KINDS } from '../sandbox/rewrite.ts';
 import type { Sandbox, SandboxOptions, SandboxToken } from '../sandbox/server.ts';
+import { collect, readFlag } from './context.ts';
 
 interface Flags {
   port?: string;
@@ -93,10 +94,6 @@ function collectWords(value: string, before: string[] = []): string[] {
   return [...before, ...value.split(',').map((word) => word.trim())];
 }
 
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
-}
-
 async function serve(flags: Flags, json: boolean, stop: AbortSignal): Promise<void> {
   const options = toOptions(flags);
   const { startSandbox } = await import('../sandbox/server.ts');
@@ -145,11 +142,7 @@ function number(flag: string, text: string | undefined): number | undefined {
 function toCreated(text: string | undefined): SandboxOptions['created'] {
   const behind = /^minus-(.*)$/.exec(text ?? '')?.[1];
   if (behind === undefined) return text as SandboxOptions['created'];
-  try {
-    return duration(behind);
-  } catch (error) {
-    throw new AppError('usage', `--created ${text}: ${messageOf(error)}`, { cause: error });
-  }
+  return readFlag(`--created ${text}:`, duration, behind);
 }
 
 function toToken(text: string): SandboxToken {

@@ -1,8 +1,12 @@
+import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import type { Found } from '../store/search.ts';
+import { counted } from '../base/text.ts';
+import type { Post } from '../contract/decode.ts';
+import { slugOf } from '../store/mirror/entity-tables.ts';
+import type { Found, Hit, Part } from '../store/search.ts';
 import { type Context, openContext } from './context.ts';
-import { counted } from './counted.ts';
+import { cut, oneLine } from './table.ts';
 
 interface Flags {
   remote?: true;
@@ -40,10 +44,9 @@ async function search(context: Context, text: string, flags: Flags): Promise<voi
     throw new AppError('usage', `--limit must be a whole number from 1 to ${MOST}, not "${flags.limit}"`);
   const options = { limit, board: flags.board };
   const found = flags.remote ? await remotely(context, text, options) : await locally(context, text, options);
-  const { hitsJson, hitsText } = await import('./search-text.ts');
   if (context.json) context.print(hitsJson(found));
   else if (found.hits.length > 0) context.print(hitsText(found.hits, context.settings.baseUrl));
-  if (!context.json) for (const sentence of remarks(found)) context.say(sentence);
+  if (!context.json) for (const sentence of remarks(found)) context.print(sentence);
 }
 
 type Wanted = { limit: number; board: string | undefined };
@@ -60,16 +63,13 @@ async function locally({ settings }: Context, text: string, options: Wanted): Pr
 
 async function remotely(context: Context, text: string, options: Wanted): Promise<Found> {
   if (text.trim() === '') return { hits: [], isQuestion: false, unindexed: 0 };
-  const [{ openApp }, { fromUpstream }] = await Promise.all([
-    import('../app.ts'),
-    import('./search-remote.ts'),
-  ]);
+  const { openApp } = await import('../app.ts');
   const app = await openApp(context.settings, context.input, 'search');
   try {
     const { rows, rejects } = await app.client.search(text, context.signal);
     if (rejects.length > 0)
       context.say(
-        `${counted(rejects.length, 'posts')} of the answer could not be read: ${rejects[0]?.reason}.`,
+        `${counted(rejects.length, 'post')} of the answer could not be read: ${rejects[0]?.reason}.`,
       );
     return fromUpstream(rows, options);
   } finally {
@@ -84,7 +84,90 @@ function remarks({ hits, isQuestion, unindexed }: Found): string[] {
     said.push('No post has all of these words. A * at the end of a word finds every word that begins so.');
   if (unindexed > 0)
     said.push(
-      `${counted(unindexed, 'posts')} cannot be found yet: "feedback-mirror sync" puts the rest into the index.`,
+      `${counted(unindexed, 'post')} cannot be found yet: "feedback-mirror sync" puts the rest into the index.`,
     );
   return said;
+}
+
+/** About as long as a snippet of the mirror's own search. */
+const BEGINNING = 160;
+
+/** What the service found, in its own order; it does not say what in the texts it went by, so nothing is marked. */
+function fromUpstream(
+  rows: readonly Post[],
+  { limit, board }: { limit: number; board: string | undefined },
+): Found {
+  const wanted = board?.toLowerCase();
+  const isWanted = ({ board: its }: Post): boolean =>
+    wanted === undefined || wanted === its.name.toLowerCase() || wanted === slugOf(its.url).toLowerCase();
+  const hits = rows.map(toHit);
+  const kept = hits.filter((_, n) => isWanted(rows[n] as Post)).slice(0, limit);
+  if (kept.length === 0 && hits.length > 0)
+    throw new AppError(
+      'usage',
+      `none of the ${hits.length} posts that the service found is of board "${board}"`,
+    );
+  return { hits: kept, isQuestion: true, unindexed: 0 };
+}
+
+function toHit(post: Post, place: number): Hit {
+  return {
+    id: post.id,
+    title: [{ text: post.title, isMatch: false }],
+    snippet: [{ text: cut(post.content, BEGINNING), isMatch: false }],
+    url: post.url,
+    board: post.board.name,
+    boardSlug: slugOf(post.board.url),
+    status: post.status.name,
+    statusColor: post.status.color,
+    votes: post.votes_count,
+    comments: post.comments_count,
+    created: post.created,
+    relevance: place,
+  };
+}
+
+/** Title and snippet as plain texts, and the same in pieces for whoever wants to mark the matches. */
+function hitsJson({ hits, unindexed }: Found): string {
+  const shown = hits.map(({ title, snippet, ...rest }) => ({
+    ...rest,
+    title: plain(title),
+    snippet: plain(snippet),
+    parts: { title, snippet },
+  }));
+  return JSON.stringify({ hits: shown, unindexed });
+}
+
+function plain(parts: readonly Part[]): string {
+  return parts.map(({ text }) => text).join('');
+}
+
+function hitsText(hits: readonly Hit[], baseUrl: URL | null): string {
+  const width = Math.max(...hits.map(({ id }) => String(id).length)) + 3;
+  return hits.map((hit) => hitText(hit, width, baseUrl)).join('\n\n');
+}
+
+function hitText(hit: Hit, width: number, baseUrl: URL | null): string {
+  const facts = [hit.board, hit.status, counted(hit.votes, 'vote'), addressOf(hit.url, baseUrl)];
+  const lines = [facts.map(oneLine).join('  '), marked(hit.snippet)].filter((line) => line !== '');
+  const below = lines.map((line) => ' '.repeat(width) + line);
+  return [`${`#${hit.id}`.padEnd(width)}${marked(hit.title)}`, ...below].join('\n');
+}
+
+/** Bold in a terminal that can show it; elsewhere the quotes that feedback hardly ever has. */
+function marked(parts: readonly Part[]): string {
+  const isStyled = process.stdout.isTTY && styleText('bold', 'x', { stream: process.stdout }) !== 'x';
+  return parts
+    .map(({ text, isMatch }) => {
+      const shown = oneLine(text);
+      if (!isMatch) return shown;
+      return isStyled ? styleText('bold', shown) : `«${shown}»`;
+    })
+    .join('')
+    .trim();
+}
+
+/** The service gives addresses relative to itself. */
+function addressOf(url: string, baseUrl: URL | null): string {
+  return baseUrl !== null && URL.canParse(url, baseUrl.href) ? new URL(url, baseUrl).href : url;
 }

@@ -1,11 +1,11 @@
-import { durationText, duration as parseDuration } from '../../config/parse.ts';
+import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { counted, durationText } from '../base/text.ts';
 import type { WaitOptions } from '../outbox/import/wait.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
-import type { Context } from './context.ts';
-import { rowsText } from './outbox-text.ts';
+import { type Context, readFlag } from './context.ts';
 import { openProgress } from './progress.ts';
 
 /** The outbox, and the way to send from it, for commands that can do both. */
@@ -25,11 +25,7 @@ export interface SendingOptions extends Omit<WaitOptions, 'perMinute'> {
 export const PATIENCE = 'with --wait: how long the service may be out of reach before this is given up';
 
 export function patienceOf(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new AppError('usage', `--patience ${messageOf(error)}`);
-  }
+  return readFlag('--patience', parseDuration, text);
 }
 
 /** Without `wait` neither the upstream nor a token is needed: the outbox is a file. */
@@ -82,7 +78,7 @@ async function openBar(context: Context): Promise<{ move(counts: StateCounts): v
   };
 }
 
-const BAR = '{confirmed} confirmed  {rejected} rejected  {waiting} waiting  {uncertain} uncertain';
+const BAR = '{confirmed} sent  {rejected} rejected  {waiting} waiting  {uncertain} to decide';
 
 /** How many rows are still on their way. */
 async function open(store: OutboxStore, batches: readonly string[]): Promise<number> {
@@ -96,7 +92,7 @@ function sayPace(context: Context, rows: number, perMinute: number): void {
   if (minutes < 1) return;
   const time = durationText(minutes * 60_000);
   context.say(
-    `${rowsText(rows)} at PUSH_PER_MINUTE=${perMinute} take about ${time}. Ctrl-C stops safely at any time.`,
+    `${counted(rows, 'row')} at PUSH_PER_MINUTE=${perMinute} take about ${time}. Ctrl-C stops safely at any time.`,
   );
 }
 
@@ -105,6 +101,6 @@ function withAdvice(error: unknown, rows: number, goOn: string): unknown {
   const code = codeOf(error);
   if (code === 'internal' || code === 'storage') return error;
   const token = code === 'unauthorised' ? ' Put a valid token in FEEDBACK_API_TOKEN.' : '';
-  const hint = `Nothing is lost: ${rowsText(rows)} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${token} ${goOn}`;
+  const hint = `Nothing is lost: ${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${token} ${goOn}`;
   return new AppError(code, messageOf(error), { cause: error, hint });
 }

@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/timeout.ts';
 import type { Service } from '../worker/service.ts';
 import { type Context, openContext } from './context.ts';
-import { announce } from './service-address.ts';
+import { announce } from './service.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program

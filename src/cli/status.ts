@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
+import { counted, durationText } from '../base/text.ts';
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { type Context, openContext } from './context.ts';
-import { counted } from './counted.ts';
 import { pausedText, stateText } from './outbox-text.ts';
-import { announced } from './service-address.ts';
-import { askService, type ServiceWord, serviceText } from './service-text.ts';
+import { announced, askService, type ServiceReport, serviceText } from './service.ts';
+import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -17,7 +17,7 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 async function status(context: Context): Promise<void> {
-  const [app, { table }] = await Promise.all([import('../app/readers.ts'), import('./table.ts')]);
+  const app = await import('../app/readers.ts');
   const found = app.lookAtMirror(context.settings);
   const outbox = await lookAtOutbox(app, context);
   const service = await lookAtService(context);
@@ -25,7 +25,7 @@ async function status(context: Context): Promise<void> {
     context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found, outbox, service }));
     return;
   }
-  context.print(statusText(context, { ...found, outbox, service }, table));
+  context.print(statusText(context, { ...found, outbox, service }));
 }
 
 interface OutboxStatus {
@@ -47,22 +47,19 @@ async function lookAtOutbox(
   }
 }
 
-async function lookAtService({ settings }: Context): Promise<ServiceWord | null> {
+async function lookAtService({ settings }: Context): Promise<ServiceReport | null> {
   const url = announced(settings.dataDir);
   return url === null ? null : await askService(url, settings.httpToken);
 }
 
 interface Found extends MirrorStatus {
   outbox: OutboxStatus | null;
-  service: ServiceWord | null;
+  service: ServiceReport | null;
 }
-
-type Table = (head: string[], rows: (string | number | null)[][]) => string;
 
 function statusText(
   { settings }: Context,
   { upstream, olderCopy, people, resources, runs, outbox, service }: Found,
-  table: Table,
 ): string {
   const lists = table(
     ['list', 'live', 'deleted', 'last sweep', 'last head', 'suspects', 'held', 'quarantined'],
@@ -94,7 +91,7 @@ function statusText(
   );
   return [
     `mirror of ${upstream}`,
-    `in ${settings.mirrorPath}: ${people.users} users, ${people.boards} boards, ${people.statuses} statuses`,
+    `in ${settings.mirrorPath}: ${counted(people.users, 'user')}, ${counted(people.boards, 'board')}, ${counted(people.statuses, 'status', 'statuses')}`,
     ...(olderCopy ? olderCopyText(olderCopy) : []),
     '',
     lists,
@@ -106,13 +103,13 @@ function statusText(
     ...serviceText(service),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
-    ...failures(runs, table),
+    ...failures(runs),
   ].join('\n');
 }
 
 /** Told until a whole sweep was read and every row was looked for. */
 function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: OlderCopy): string[] {
-  const rows = `${checking} outbox ${checking === 1 ? 'row' : 'rows'}`;
+  const rows = counted(checking, 'outbox row');
   const lines = [
     `This mirror is a copy from ${since} that was put back. What it may have sent since is looked for before anything is sent: ${rows}.`,
   ];
@@ -120,7 +117,7 @@ function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: Olde
     lines.push('It was only read so far: that begins with the next command that writes.');
   if (erasures > 0)
     lines.push(
-      `${erasures} ${erasures === 1 ? 'person' : 'people'} erased since ${erasures === 1 ? 'was' : 'were'} erased again.`,
+      `${counted(erasures, 'person', 'people')} erased since ${erasures === 1 ? 'was' : 'were'} erased again.`,
     );
   if (!isCovered)
     lines.push(
@@ -130,7 +127,7 @@ function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: Olde
 }
 
 /** Below the runs, not beside them: a column as wide as a sentence would break every line. */
-function failures(runs: RunRow[], table: Table): string[] {
+function failures(runs: RunRow[]): string[] {
   const failed = runs.filter(({ error }) => error !== null);
   if (failed.length === 0) return [];
   return [
@@ -158,18 +155,18 @@ function ruleLine({ resource, rule, ruleWhy }: ResourceStatus): string[] {
 }
 
 function advice({ resource, held, quarantined, suspects, unfinished }: ResourceStatus): string[] {
+  const thing = resource.slice(0, -1);
   const lines: string[] = [];
   if (held > 0)
     lines.push(
-      `${counted(held, resource)} seem to be gone upstream, more at once than the mass-delete guard lets pass; ` +
+      `${counted(held, thing)} seem to be gone upstream, more at once than the mass-delete guard lets pass; ` +
         `if that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
     );
   if (quarantined > 0)
     lines.push(
-      `${counted(quarantined, resource)} could not be read: the table quarantine has each with its reason.`,
+      `${counted(quarantined, thing)} could not be read: the table quarantine has each with its reason.`,
     );
-  if (suspects > 0)
-    lines.push(`${counted(suspects, resource)} may be gone upstream; later sweeps will tell.`);
+  if (suspects > 0) lines.push(`${counted(suspects, thing)} may be gone upstream; later sweeps will tell.`);
   if (unfinished) lines.push(`A sweep of ${resource} was interrupted; the next one goes on from there.`);
   return lines;
 }
@@ -179,10 +176,5 @@ function ago(time: string | null): string {
   if (time === null) return 'never';
   const at = pastOrNull(Date.parse(time), Date.now());
   if (at === null) return 'at a time that has not come yet: the clock was set back';
-  const seconds = Math.round((Date.now() - at) / 1000);
-  if (seconds < 90) return `${seconds} s ago`;
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min ago`;
-  return seconds < 36 * 3600
-    ? `${Math.round(seconds / 3600)} h ago`
-    : `${Math.round(seconds / 86_400)} d ago`;
+  return `${durationText(Math.round((Date.now() - at) / 1000) * 1000)} ago`;
 }

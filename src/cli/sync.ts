@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { AppError, codeOf } from '../base/errors.ts';
+import { counted, durationText } from '../base/text.ts';
 import { RESOURCES, type Resource } from '../contract/resources.ts';
-import type { Pass } from '../store/mirror/types.ts';
+import type { Retained } from '../erasure/retention.ts';
+import type { Pass, PassSummary, ResourceStatus } from '../store/mirror/types.ts';
+import type { OutboxState } from '../store/outbox/types.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
-import { type Context, openContext } from './context.ts';
-import { EXIT_CODES } from './exit.ts';
+import { type Context, EXIT_CODES, openContext } from './context.ts';
+import { stateWord } from './outbox-text.ts';
 import { openProgress, type Progress } from './progress.ts';
+import { type Cell, table } from './table.ts';
 
 interface Flags {
   head?: true;
@@ -51,41 +55,44 @@ function requests(list: string | undefined, flags: Flags): SyncRequest[] {
 }
 
 async function sync(context: Context, wanted: SyncRequest[]): Promise<void> {
-  const [{ openApp }, engine, words] = await Promise.all([
-    import('../app.ts'),
-    import('../sync/engine.ts'),
-    import('./sync-summary.ts'),
-  ]);
+  const { openApp } = await import('../app.ts');
   const app = await openApp(context.settings, context.input, 'sync');
   if (!context.settings.baseUrl) tell(context, SANDBOX_NOTE);
   const progress = await openProgress(context);
   const outcomes: Outcome[] = [];
+  let erased: Retained | null = null;
   try {
-    for (const request of wanted) outcomes.push(await onePass(context, app, progress, engine, request));
+    for (const request of wanted) outcomes.push(await onePass(context, app, progress, request));
+    erased = await eraseExpired(context, app, outcomes);
   } finally {
     progress.stop();
     await app.close();
-    report(context, outcomes, words);
+    report(context, outcomes, erased);
   }
 }
 
 const SANDBOX_NOTE =
   'No FEEDBACK_BASE_URL is set: this is the built-in sandbox, a service of made-up feedback.';
 
-const BAR = '{pages} pages  {rows} rows  {rate} rows/s';
-
-type Engine = typeof import('../sync/engine.ts');
 type Outcome = SyncOutcome & { began: number; doubled: Doubled[] };
 
 /** A row of the outbox beside whose post another one turned up. */
 interface Doubled {
   row: number;
-  state: string;
+  state: OutboxState;
   /** Every post that is or could be this row's. */
   posts: number[];
 }
 
-/** Whoever has just read every post looks whether an unclear attempt of the outbox left a second one behind. */
+/** Where only this command runs, nobody else erases the deleted rows whose time is up. */
+async function eraseExpired(context: Context, app: App, outcomes: Outcome[]): Promise<Retained | null> {
+  const hasSwept = outcomes.some((outcome) => outcome.done && outcome.summary.mode === 'sweep');
+  if (!hasSwept || context.settings.retentionDeleted === 'never') return null;
+  const { eraseExpiredRows } = await import('../app/upkeep.ts');
+  return await eraseExpiredRows(app, context.signal);
+}
+
+/** After every post was read: did an unclear attempt of the outbox leave a second one behind? */
 async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promise<Doubled[]> {
   if (!outcome.done) return [];
   const { resource, mode, outcome: end, startedAt } = outcome.summary;
@@ -102,32 +109,61 @@ async function onePass(
   context: Context,
   app: App,
   progress: Progress,
-  { syncOnce }: Engine,
   request: SyncRequest,
 ): Promise<Outcome> {
   const { client, store, clock } = app;
   const { resource, mode } = request;
-  const { resources } = await store.status();
-  const live = resources.find((known) => known.resource === resource)?.live ?? 0;
-  const move = progress.start({ name: resource, total: mode === 'sweep' ? live : 0, text: BAR });
+  const { syncOnce } = await import('../sync/engine.ts');
+  const before = (await store.status()).resources.find((known) => known.resource === resource);
   const began = clock.now();
-  let pages = 0;
-  const onPage = (pass: Pass): void => {
-    pages++;
-    move(pass.counts.rows, { pages: pass.counts.pages, rows: pass.counts.rows });
-  };
+  const onPage = passBar(progress, request, before);
   const onWait = (holder: string): void =>
     tell(context, `Waiting for another pass over ${resource}: ${holder}.`);
   const { signal, settings } = context;
   try {
     const ahead = settings.pagesAhead;
-    const outcome = await syncOnce({ client, store, clock, signal, ahead, onPage, onWait }, request);
+    const deps = { client, store, clock, signal, ahead, onPage: onPage.move, onWait };
+    const outcome = await syncOnce(deps, request);
     return { ...outcome, began, doubled: await secondPosts(app, outcome) };
   } catch (error) {
     progress.stop();
-    if (pages > 0 && mode === 'sweep') tell(context, whatIsKept(resource, error));
+    if (onPage.pages() > 0 && mode === 'sweep') tell(context, whatIsKept(resource, error));
     throw error;
   }
+}
+
+const BAR = '{pages} pages  {rows} rows  {rate} rows/s';
+
+/** A resumed sweep is two passes: the rest of the list, then its start once more. The bar counts both. */
+function passBar(progress: Progress, { resource, mode }: SyncRequest, before: ResourceStatus | undefined) {
+  let move: ReturnType<Progress['start']> | undefined;
+  let last: Pass | undefined;
+  let [pages, earlierPages, earlierRows] = [0, 0, 0];
+  return {
+    pages: () => pages,
+    move(pass: Pass): void {
+      pages++;
+      if (last && last.runId !== pass.runId) {
+        earlierPages += last.counts.pages;
+        earlierRows += last.counts.rows;
+      }
+      last = pass;
+      const scale = mode === 'sweep' ? sweepScale(before, pass) : { from: 0, total: 0 };
+      move ??= progress.start({ name: resource, text: BAR, ...scale });
+      const rows = earlierRows + pass.counts.rows;
+      move(rows, { pages: earlierPages + pass.counts.pages, rows });
+    },
+  };
+}
+
+/** Where the bar of a sweep begins and ends, seen from its first page; 0 for an end that nobody knows before one sweep is complete. */
+export function sweepScale(
+  before: Pick<ResourceStatus, 'live' | 'lastSweepAt'> | undefined,
+  { resumed, counts: { rows, pages } }: Pick<Pass, 'resumed' | 'counts'>,
+): { from: number; total: number } {
+  // What stood before the checkpoint is read once more at the end.
+  const from = resumed > 0 && pages > 0 ? Math.round((rows * (pages - 1)) / pages) : 0;
+  return { from, total: before?.lastSweepAt ? before.live + from : 0 };
 }
 
 /** For a person; a machine gets all it needs in the JSON and the exit code. */
@@ -141,23 +177,56 @@ function whatIsKept(resource: Resource, error: unknown): string {
   return `The sweep of ${resource} stopped on its way. What it read is kept, nothing was deleted; the next one ${next}.`;
 }
 
-function report(
-  context: Context,
-  outcomes: Outcome[],
-  { summaryText, needsAttention }: typeof import('./sync-summary.ts'),
-): void {
+function report(context: Context, outcomes: Outcome[], erased: Retained | null): void {
   const passed = outcomes.filter((outcome) => outcome.done);
   const skipped = outcomes.flatMap((outcome): string[] => (outcome.done ? [] : [outcome.reason]));
   const summaries = passed.map(({ summary }) => summary);
   const doubled = outcomes.flatMap((outcome) => outcome.doubled);
-  if (context.json) context.print(JSON.stringify({ passes: summaries, skipped, doubled }));
-  else if (passed.length > 0) context.print(summaryText(passed));
   const notes = [...skipped, ...summaries.flatMap(needsAttention), ...doubled.map(doubledText)];
-  for (const note of notes) tell(context, note);
   if (notes.length > 0) process.exitCode = EXIT_CODES.partial;
+  if (context.json) context.print(JSON.stringify({ passes: summaries, skipped, doubled, erased }));
+  else if (passed.length > 0) context.print(table(HEAD, passed.map(line)));
+  if (!context.json) for (const note of [...notes, ...erasedText(erased)]) context.print(note);
+}
+
+const HEAD = ['list', 'pass', 'pages', 'rows', 'new', 'changed', 'same', 'deleted', 'time', 'rows/s'];
+
+/** What a pass did; one that was resumed may have started days ago, in another process. */
+function line({ summary: s, began }: { summary: PassSummary; began: number }): Cell[] {
+  const ms = Math.max(0, Date.parse(s.finishedAt) - Math.max(Date.parse(s.startedAt), began));
+  const isResumed = s.resumed > 0;
+  // The rows of a pass that was resumed were not all read in this time.
+  const rate = isResumed || ms === 0 ? null : Math.round((s.rows * 1000) / ms);
+  const pass = isResumed ? `${s.mode}, resumed` : s.mode;
+  const counts = [s.pages, s.rows, s.inserted, s.updated, s.unchanged, s.deleted];
+  return [s.resource, pass, ...counts, durationText(ms), rate];
+}
+
+/** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
+function needsAttention({ resource, held, quarantined }: PassSummary): string[] {
+  const thing = resource.slice(0, -1);
+  const notes: string[] = [];
+  if (held > 0)
+    notes.push(
+      `${counted(held, thing)} seem to be gone upstream, more at once than the mass-delete guard lets pass: they are held, not deleted. ` +
+        `If that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
+    );
+  if (quarantined > 0)
+    notes.push(
+      `${counted(quarantined, thing)} could not be read and went into the table quarantine, each with its reason; ` +
+        'an earlier version in the mirror stays.',
+    );
+  return notes;
 }
 
 function doubledText({ row, state, posts }: Doubled): string {
   const named = posts.map((post) => `#${post}`).join(' and ');
-  return `An unclear attempt may have left a post too many: row ${row} of the outbox, ${state}, could have made ${named}; see "feedback-mirror outbox show ${row}".`;
+  return `An unclear attempt may have left a post too many: row ${row} of the outbox, ${stateWord(state)}, could have made ${named}; see "feedback-mirror outbox show ${row}".`;
+}
+
+function erasedText(erased: Retained | null): string[] {
+  if (!erased || erased.posts + erased.comments + erased.outbox === 0) return [];
+  const { posts, comments, outbox } = erased;
+  const what = [counted(posts, 'post'), counted(comments, 'comment'), counted(outbox, 'outbox row')];
+  return [`Erased the words of ${what.join(', ')}, deleted longer ago than RETENTION_DELETED.`];
 }

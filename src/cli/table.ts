@@ -1,40 +1,80 @@
-import Table from 'cli-table3';
-import { oneLine as onOneLine } from '../base/printable.ts';
+import { createRequire } from 'node:module';
+import type { TableConstructorOptions } from 'cli-table3';
+import { grouped, oneLine as onOneLine } from '../base/text.ts';
 
+export type Cell = string | number | null;
+type Align = 'left' | 'right';
+
+const NOTHING = { top: '', bottom: '', left: '', right: '', mid: '', middle: '  ' };
 const PLAIN = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
+  ...NOTHING,
+  ...Object.fromEntries(
+    ['top', 'bottom'].flatMap((side) => ['mid', 'left', 'right'].map((at) => [`${side}-${at}`, ''])),
+  ),
+  ...Object.fromEntries(['left', 'mid', 'right'].map((side) => [`${side}-mid`, ''])),
 };
 
+/** Between two columns. */
+const GAP = 2;
+/** Text in a narrower column is hard to read: then each row gets lines of its own. */
+const NARROWEST = 12;
+
+/** How many columns the reader has; null where the output goes to a file or a program. COLUMNS is believed where it is set. */
+export function screenWidth(): number | null {
+  const asked = Number(process.env.COLUMNS);
+  return asked > 0 ? asked : (process.stdout.columns ?? null);
+}
+
 /** Columns side by side without lines; numbers to the right. */
-export function table(head: string[], rows: (string | number | null)[][]): string {
+export function table(head: string[], rows: Cell[][]): string {
   const aligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
-  return draw(
-    [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map((cell) => oneLine(cell)))],
-    aligns,
-  );
+  const cells = rows.map((row) => row.map(oneLine));
+  return draw([head.map((title) => title.toUpperCase()), ...cells], aligns);
 }
 
 /** The same for cells that are printed as they are, head included: each of them must be safe to print. */
-export function draw(lines: string[][], colAligns: ('left' | 'right')[]): string {
-  const drawn = new Table({
+export function draw(lines: string[][], aligns: Align[], width = screenWidth()): string {
+  const natural = aligns.map((_, i) => Math.max(...lines.map((line) => widthOf(line[i] ?? ''))));
+  const widths = width === null ? natural : fitted(natural, aligns, width);
+  return widths === null ? records(lines, width ?? 0) : columns(lines, aligns, natural, widths);
+}
+
+/** Widths that fit, the widest texts giving way first; null where some text would have too little room. */
+function fitted(natural: number[], aligns: Align[], width: number): number[] | null {
+  const widths = [...natural];
+  const room = width - GAP * (widths.length - 1);
+  for (let over = widths.reduce((sum, n) => sum + n, -room); over > 0; over--) {
+    const texts = widths.map((n, i) => (aligns[i] === 'left' ? n : 0));
+    const widest = texts.indexOf(Math.max(...texts));
+    if ((texts[widest] ?? 0) <= NARROWEST) return null;
+    widths[widest] = (texts[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+/** A row as a block of lines, one for each column that says something. */
+function records([head = [], ...rows]: string[][], width: number): string {
+  const block = (row: string[]): string =>
+    draw(
+      head.flatMap((title, i) => (row[i] ? [[title, row[i]]] : [])),
+      ['left', 'left'],
+      Math.max(width, Math.max(...head.map(widthOf)) + GAP + NARROWEST),
+    );
+  return rows.map(block).join('\n\n');
+}
+
+function columns(lines: string[][], colAligns: Align[], natural: number[], widths: number[]): string {
+  // Loaded where a table is drawn: the help of a command draws none.
+  const Table = createRequire(import.meta.url)('cli-table3') as typeof import('cli-table3');
+  const colWidths = widths.map((n, i) => (n < (natural[i] ?? 0) ? n : null));
+  const options: TableConstructorOptions = {
     chars: PLAIN,
     colAligns,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-  });
+  };
+  const drawn = new Table(
+    colWidths.every((n) => n === null) ? options : { ...options, colWidths, wordWrap: true },
+  );
   for (const line of lines) drawn.push(line);
   return drawn
     .toString()
@@ -44,14 +84,21 @@ export function draw(lines: string[][], colAligns: ('left' | 'right')[]): string
 }
 
 /** Numbers, some of which may be missing. */
-function isNumeric(column: (string | number | null)[]): boolean {
+function isNumeric(column: Cell[]): boolean {
   const present = column.filter((cell) => cell !== null);
   return present.length > 0 && present.every((cell) => typeof cell === 'number');
 }
 
 /** A cell from upstream must not break its line. */
-export function oneLine(cell: string | number | null): string {
+export function oneLine(cell: Cell): string {
   return typeof cell === 'number' ? grouped(cell) : onOneLine(cell ?? '');
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+function widthOf(text: string): number {
+  return [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 2 : 1), 0);
 }
 
 /** By what it shows, not by its bytes: half a character is none. */
@@ -60,7 +107,18 @@ export function cut(text: string, most: number): string {
   return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;
 }
 
-/** What `toLocaleString('en')` makes of a number, without the 25 ms that its first call takes. */
-function grouped(n: number): string {
-  return Number.isSafeInteger(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, ',') : n.toLocaleString('en');
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+const LEVELS = '▁▂▃▄▅▆▇█';
+
+/** A bar as long as the value's share of the largest, to an eighth of a character; what is not nothing shows. */
+export function bar(value: number, largest: number, width: number): string {
+  if (value <= 0 || largest <= 0) return '';
+  const eighths = Math.max(1, Math.round((value / largest) * width * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
+}
+
+/** A character a number, from the lowest step for nothing to the highest for the largest. */
+export function sparkline(values: readonly number[]): string {
+  const largest = Math.max(1, ...values);
+  return values.map((value) => LEVELS[Math.ceil((Math.max(0, value) / largest) * 7)] ?? '').join('');
 }

@@ -17,7 +17,7 @@ export function fine(detail: string): Finding {
   return { state: 'ok', detail, advice: null, code: null };
 }
 
-export function doubt(detail: string, advice: string): Finding {
+export function warning(detail: string, advice: string): Finding {
   return { state: 'warn', detail, advice, code: null };
 }
 
@@ -34,13 +34,4 @@ export async function check(name: string, work: () => Finding | Promise<Finding>
     const told = error instanceof AppError ? error : storageError(error);
     return { name, ...fault(messageOf(told ?? error), told?.hint ?? null, codeOf(error)) };
   }
-}
-
-const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
-
-/** `1.1 MB`; thousands, as disks are sold. */
-export function sizeText(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  const amount = bytes / 1000 ** power;
-  return `${amount.toLocaleString('en', { maximumFractionDigits: amount < 10 && power > 0 ? 1 : 0 })} ${UNITS[power]}`;
 }

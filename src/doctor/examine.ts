@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Page } from '../api/client.ts';
 import { AppError, messageOf } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
+import { counted, durationText, grouped, sizeText } from '../base/text.ts';
 import { type Checkup, checkUp } from '../store/checkup.ts';
 import type { OpenOptions } from '../store/db.ts';
 import type { OlderCopy } from '../store/mirror/types.ts';
-import { type Check, check, doubt, type Finding, fault, fine, sizeText } from './check.ts';
-import { examineFile, examineFolder } from './folder.ts';
-import { examineAccess, examineService } from './service.ts';
+import { type Check, check, type Finding, fault, fine, warning } from './check.ts';
+import { examineAccess, examineFile, examineFolder, examineService, type ServiceAddress } from './machine.ts';
 
 /** What the doctor looks at. Looking creates nothing on this machine and changes nothing. */
-export interface Patient {
+export interface DoctorInput {
   dataDir: string;
   mirror: OpenOptions;
   /** Null for the built-in sandbox, which is not there to be asked while nothing runs. */
@@ -19,15 +18,15 @@ export interface Patient {
   queue:
     | { kind: 'server'; tryIt(): Promise<void> }
     | { kind: 'embedded'; countJobs(): Promise<number | null> };
-  service: { host: string; port: number; token: Secret | null };
+  service: ServiceAddress;
 }
 
 /** One thing after the other, each told as soon as it is known. */
 export async function* examine(
-  patient: Patient,
+  input: DoctorInput,
   signal: AbortSignal,
 ): AsyncGenerator<Check, void, undefined> {
-  const { dataDir, mirror, upstream, queue, service } = patient;
+  const { dataDir, mirror, upstream, queue, service } = input;
   yield await check('data folder', () => examineFolder(dataDir));
   yield* examineMirror(mirror);
   signal.throwIfAborted();
@@ -41,7 +40,7 @@ export async function* examine(
 
 async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, undefined> {
   if (!existsSync(mirror.path)) {
-    const finding = doubt(
+    const finding = warning(
       `${mirror.path} is not there yet`,
       'Run "feedback-mirror sync" for the first copy.',
     );
@@ -85,18 +84,18 @@ function wholeness(path: string, { faults }: Checkup): Finding | null {
 }
 
 function described(path: string, { bytes, schema, ms }: Checkup): string {
-  return `${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${seconds(ms)}`;
+  return `${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${durationText(ms)}`;
 }
 
 /** What is known of it, and what is left to do; told until a whole sweep was read and every row was looked for. */
 function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Finding {
   const facts = [
     `the mirror is a copy from ${since} that was put back`,
-    `${checking} outbox rows are looked for upstream before anything is sent`,
+    `${counted(checking, 'outbox row')} to look for upstream before anything is sent`,
     ...(erasures > 0 ? [`${erasures} erasures made since were applied`] : []),
   ];
   const advice = 'Start the service, or run "feedback-mirror sync", and it settles by itself.';
-  return doubt(
+  return warning(
     facts.join('; '),
     isCovered ? advice : `${advice} Erase again whom you erased since: this data folder does not know it.`,
   );
@@ -105,7 +104,7 @@ function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Findi
 function ruleFinding(rule: string, why: string): Finding {
   if (rule === 'proof') return fine(`found by gaps in the order: ${why}`);
   if (rule === 'three sweeps') return fine(`found after three complete sweeps without the row: ${why}`);
-  return doubt(
+  return warning(
     `none can be concluded: ${why}`,
     'New and changed rows come in all the same; deleted ones stay.',
   );
@@ -116,7 +115,7 @@ const LARGE_LOG = 1_000_000_000;
 function examineLog(bytes: number): Finding {
   return bytes < LARGE_LOG
     ? fine(sizeText(bytes))
-    : doubt(
+    : warning(
         `it has grown to ${sizeText(bytes)}`,
         'Some program has been reading the mirror for a long time without a break: close it.',
       );
@@ -125,8 +124,8 @@ function examineLog(bytes: number): Finding {
 function examineIndex(unindexed: number): Finding {
   return unindexed === 0
     ? fine('every post is in it')
-    : doubt(
-        `${unindexed.toLocaleString('en')} posts are not in it yet`,
+    : warning(
+        `${grouped(unindexed)} posts are not in it yet`,
         'The next "feedback-mirror sync posts", or the service, goes on with it.',
       );
 }
@@ -134,48 +133,41 @@ function examineIndex(unindexed: number): Finding {
 /** The header has whole seconds, and the way takes its time. */
 const CLOCKS_DIFFER_MS = 10_000;
 
-async function examineUpstream(upstream: Patient['upstream'], signal: AbortSignal): Promise<Finding> {
+async function examineUpstream(upstream: DoctorInput['upstream'], signal: AbortSignal): Promise<Finding> {
   if (upstream === null) return fine('the built-in sandbox; set FEEDBACK_BASE_URL to mirror a real service');
   const begin = performance.now();
   const { serverTime, receivedAt, rows, rejects } = await upstream.firstPage(signal);
-  const detail = `${upstream.host} took the token and listed ${rows.length} posts in ${seconds(performance.now() - begin)}`;
+  const detail = `${upstream.host} took the token and listed ${counted(rows.length, 'post')} in ${durationText(performance.now() - begin)}`;
   const ahead = serverTime === null ? 0 : receivedAt - serverTime;
   if (Math.abs(ahead) > CLOCKS_DIFFER_MS)
-    return doubt(
-      `${detail}; this machine's clock is ${seconds(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} its clock`,
+    return warning(
+      `${detail}; this machine's clock is ${durationText(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} its clock`,
       'Let this machine set its clock by the network: what was sent is found again by its time.',
     );
   if (rejects.length > 0)
-    return doubt(
+    return warning(
       `${detail}; ${rejects.length} more could not be read`,
       'After a sync the table quarantine has each with its reason.',
     );
   return fine(detail);
 }
 
-async function examineQueue(queue: Patient['queue']): Promise<Finding> {
+async function examineQueue(queue: DoctorInput['queue']): Promise<Finding> {
   if (queue.kind === 'embedded') return examineQueueFile(queue.countJobs);
   const begin = performance.now();
   await queue.tryIt();
-  return fine(`its server answers and fits, in ${seconds(performance.now() - begin)}`);
+  return fine(`its server answers and fits, in ${durationText(performance.now() - begin)}`);
 }
 
 async function examineQueueFile(countJobs: () => Promise<number | null>): Promise<Finding> {
   try {
     const jobs = await countJobs();
     if (jobs === null) return fine('embedded; queue.db is made when the service starts');
-    return fine(`embedded, ${jobs.toLocaleString('en')} jobs in queue.db`);
+    return fine(`embedded, ${counted(jobs, 'job')} in queue.db`);
   } catch (error) {
-    return doubt(
+    return warning(
       `queue.db cannot be read: ${messageOf(error)}`,
       'Nothing is lost: the service moves it aside and fills a new one from the mirror.',
     );
   }
-}
-
-function seconds(ms: number): string {
-  const digits = ms < 9950 ? 1 : 0;
-  return ms < 950
-    ? `${Math.round(ms)} ms`
-    : `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: digits })} s`;
 }

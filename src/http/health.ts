@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { readWithin } from '../base/read-within.ts';
+import { readWithin } from '../base/timeout.ts';
 import { assess, type Progress } from '../worker/health.ts';
 
 export interface HealthOptions {

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text.ts';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
 import type { Refusal } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text.ts';
 import { migrate } from '../store/migrate.ts';
 import { INSIDE_TABLES, PUBLIC_TABLES, type TableWords } from './schema-words.ts';
 

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { AppError } from '../base/errors.ts';
+import { durationText } from '../base/text.ts';
 import { TOO_MUCH_MEMORY } from './wire.ts';
 
 const MIB = 1024 * 1024;
@@ -73,12 +74,8 @@ export function stopper(
   };
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toLocaleString('en')} s`;
-}
-
 function tooLong(limitMs: number): AppError {
-  return new AppError('partial', `the statement was stopped after ${seconds(limitMs)}, its limit`, {
+  return new AppError('partial', `the statement was stopped after ${durationText(limitMs)}, its limit`, {
     hint: 'Ask for less, or allow more time; EXPLAIN QUERY PLAN before the statement shows where it scans whole tables.',
   });
 }
@@ -96,14 +93,18 @@ function tooMuch(maxMemoryBytes: number): AppError {
 function notTaken(stallMs: number): AppError {
   return new AppError(
     'partial',
-    `the statement was stopped because nobody took its rows for ${seconds(stallMs)}`,
+    `the statement was stopped because nobody took its rows for ${durationText(stallMs)}`,
   );
 }
 
 function notStarted(): AppError {
-  return new AppError('busy', `the process for the statement did not start within ${seconds(START_MS)}`, {
-    hint: 'The machine seems to be overloaded; try again.',
-  });
+  return new AppError(
+    'busy',
+    `the process for the statement did not start within ${durationText(START_MS)}`,
+    {
+      hint: 'The machine seems to be overloaded; try again.',
+    },
+  );
 }
 
 function died(code: number | null, signal: string | null, cause: unknown): AppError {

@@ -1,6 +1,6 @@
 import type { Queue, Worker } from 'bullmq';
 import { AppError } from '../base/errors.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/timeout.ts';
 import type { Connection, QueueBackend, Trouble } from './seam.ts';
 
 /** A service has ten seconds to stop, and most of them belong to a create under way. */

@@ -2,7 +2,7 @@ import { Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../base/log.ts';
 import type { Secret } from '../base/secret.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/timeout.ts';
 import { checkServer, refusal } from './redis-check.ts';
 import { awayAtStart, PATIENCE_MS } from './refusals.ts';
 import type { Connection, Trouble } from './seam.ts';

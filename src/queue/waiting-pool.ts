@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
-import { within } from '../base/within.ts';
+import { within } from '../base/timeout.ts';
 import { pauseAfter, refuseIfClosed } from './patience.ts';
 import type { Trouble } from './seam.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { emailKey } from '../base/email.ts';
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text.ts';
 import type { ReportReader } from '../store/reports.ts';
 import type { Segments } from './report.ts';
 

@@ -1,7 +1,7 @@
 import { backoffOf, type JobContext } from '../../jobs/context.ts';
 import { JOBS } from '../../jobs/index.ts';
 import type { Schedule } from '../../jobs/schedules.ts';
-import { unlessStopped } from '../base/unless-stopped.ts';
+import { unlessStopped } from '../base/timeout.ts';
 import { FIRST_TICK, ring } from './schedules.ts';
 import { type Crew, startWorker } from './workers.ts';
 

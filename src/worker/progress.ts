@@ -1,6 +1,6 @@
 import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
 import { rhythmOf, sweepDueAt } from '../../jobs/freshness.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/timeout.ts';
 import { RESOURCES, type Resource } from '../contract/resources.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';

@@ -4,7 +4,7 @@ import { push } from '../../jobs/push.ts';
 import { reconcile } from '../../jobs/reconcile.ts';
 import { rowOf } from '../../jobs/sending.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
-import { unlessStopped } from '../base/unless-stopped.ts';
+import { unlessStopped } from '../base/timeout.ts';
 import { endPause, recoverOrphans } from '../outbox/drive.ts';
 import { highestListed } from '../outbox/push.ts';
 import type { WorkerSettings } from '../queue/backend.ts';

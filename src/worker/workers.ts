@@ -1,6 +1,6 @@
 import type { Job, Worker } from 'bullmq';
 import type { JobContext, JobDefinition, QueueName } from '../../jobs/context.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/timeout.ts';
 import type { Processor, WorkerSettings } from '../queue/backend.ts';
 
 /** A worker of the queue, and what it has in hand. */

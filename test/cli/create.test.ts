@@ -9,8 +9,9 @@ describe('feedback-mirror create', () => {
   it('puts one post into the outbox without asking the upstream, and each call is a post of its own', async (t) => {
     const site = await openSite(t);
     for (const id of [1, 2]) {
-      const { code, stdout } = await site.run(['create', '--board', 'bugs', '--title', 'Same words']);
-      assert.deepEqual([code, stdout], [0, `outbox row ${id}: ready\n`]);
+      const { code, stdout, stderr } = await site.run(['create', '--board', 'bugs', '--title', 'Same words']);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, new RegExp(`^outbox row ${id}: Queued\nIt is sent by "feedback-mirror start"`));
     }
     assert.equal(site.sandbox.requestCount, 0);
   });
@@ -53,21 +54,21 @@ describe('feedback-mirror create', () => {
   it('ends with 5 when the upstream says no, with its reason', async (t) => {
     const site = await openSite(t);
     const args = ['create', '--board', 'nowhere', '--title', 'T', '--wait'];
-    const { code, stdout, stderr } = await site.run(args, FAST);
+    const { code, stdout } = await site.run(args, FAST);
     assert.equal(code, 5);
-    assert.match(stdout, /^outbox row 1: rejected, the upstream answered 400: .*There is no board/);
-    assert.match(stderr, /feedback-mirror outbox show 1/);
+    assert.match(stdout, /^outbox row 1: Rejected, the upstream answered 400: .*There is no board/);
+    assert.match(stdout, /feedback-mirror outbox show 1/);
   });
 
   it('ends with 3 for a refused token and 4 without a connection; the post stays and is named', async (t) => {
     const site = await openSite(t);
     const args = ['create', '--board', 'bugs', '--title', 'T', '--wait', '--patience', '0s'];
     const refused = await site.run(args, { FEEDBACK_API_TOKEN: 'another-token' });
-    assert.deepEqual([refused.code, refused.stdout.slice(0, 20)], [3, 'outbox row 1: ready,']);
+    assert.deepEqual([refused.code, refused.stdout.slice(0, 21)], [3, 'outbox row 1: Queued,']);
     assert.match(refused.stderr, /Nothing is lost: 1 row waits in the outbox\. Put a valid token/);
     await site.sandbox.close();
     const alone = await site.run([...args, '--data-dir', 'other']);
-    assert.deepEqual([alone.code, alone.stdout.slice(0, 20)], [4, 'outbox row 1: ready,']);
+    assert.deepEqual([alone.code, alone.stdout.slice(0, 21)], [4, 'outbox row 1: Queued,']);
     assert.match(alone.stderr, /could not be reached: .*\n.*creating it again would make a second post/);
   });
 

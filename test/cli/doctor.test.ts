@@ -172,7 +172,7 @@ describe('feedback-mirror doctor', () => {
     ]);
     const found = await examine(site, { FEEDBACK_BASE_URL: `http://127.0.0.1:${slow}` });
     assert.equal(found.code, 0);
-    assert.match(of('upstream', found).detail, /this machine's clock is 3,(599|60\d) s ahead of its clock$/);
+    assert.match(of('upstream', found).detail, /this machine's clock is 60 min ahead of its clock$/);
     assert.match(of('data folder', found).detail, /open to other users of this machine \(mode 0755\)/);
     assert.match(of('data folder', found).advice ?? '', /^Run: chmod go= data$/);
     assert.match(of('settings', found).detail, /PUSH_PER_HOUR is set and is no setting/);

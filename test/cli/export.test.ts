@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { requestOf } from '../../src/cli/export-request.ts';
+import { requestOf } from '../../src/cli/export.ts';
 import type { Manifest } from '../../src/export/manifest.ts';
 import { openMirror, UPSTREAM } from '../export/mirror.ts';
 import { spawnCli } from '../support/cli.ts';
@@ -22,7 +22,7 @@ describe('export', () => {
     const { code, stdout, stderr } = await site.run(['export', 'all'], { EXPORT_DIR: 'here' });
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^posts\.parquet +30 /m);
-    assert.match(stderr, /here\/manifest\.json/);
+    assert.match(stdout, /here\/manifest\.json/);
     const again = await site.run(['export', 'posts', 'history', '--format', 'csv', '--json'], {
       EXPORT_DIR: 'here',
     });

@@ -76,9 +76,9 @@ describe('feedback-mirror outbox', () => {
     assert.deepEqual([code, stderr], [0, '']);
     const [head = '', first = ''] = stdout.split('\n');
     assert.match(head, /^ID +STATE +BOARD +GOES AS +POST +TRIES +BATCH +LINE +TITLE$/);
-    assert.match(first, /^4 +confirmed +bugs +owner +#5 +1 +even +5 +Row 4 +with tabs$/);
+    assert.match(first, /^4 +Sent +bugs +owner +#5 +1 +even +5 +Row 4 +with tabs$/);
     assert.match(stdout, /\n2 +no such board\n/);
-    assert.match(stdout, /\noutbox: 1 ready, 1 confirmed, 1 rejected, 1 uncertain\n$/);
+    assert.match(stdout, /\noutbox: 1 queued, 1 sent, 1 rejected, 1 needs a decision\n$/);
     assert.equal(site.sandbox.world.ledger().length, 0);
   });
 
@@ -89,10 +89,11 @@ describe('feedback-mirror outbox', () => {
       return (JSON.parse(stdout) as { rows: Row[] }).rows.map(({ id }) => id);
     };
     assert.deepEqual(await ids('list', '--state', 'ready'), [4, 2, 1]);
+    assert.deepEqual(await ids('list', '--state', 'Queued'), [4, 2, 1]);
     assert.deepEqual(await ids('--batch', 'odd'), [3, 1]);
     assert.deepEqual(await ids('list', '--limit', '1'), [4]);
     const { stdout } = await site.run(['outbox', '--limit', '1', '--batch', 'even']);
-    assert.match(stdout, /The newest 1 of 2; --limit shows more\.\nbatch even: 2 ready\n$/);
+    assert.match(stdout, /The newest 1 of 2; --limit shows more\.\nbatch even: 2 queued\n$/);
   });
 
   it('is empty where nothing was ever written, and makes nothing', async (t) => {
@@ -105,7 +106,7 @@ describe('feedback-mirror outbox', () => {
     const site = await siteWith(t, ['uncertain']);
     const { code, stdout } = await site.run(['outbox', 'show', '1']);
     assert.equal(code, 0);
-    assert.match(stdout, /^id +1\nstate +uncertain\nwhy +2 posts could be this one\n/);
+    assert.match(stdout, /^id +1\nstate +Needs a decision\nwhy +2 posts could be this one\n/);
     assert.match(stdout, /\ncontent +one\n +two\n/);
     assert.match(stdout, /\nattempts:\nN +STARTED.*\n1 +2026-01-02T03:04:05\.000Z .* unknown /);
     assert.match(
@@ -122,10 +123,10 @@ describe('feedback-mirror outbox', () => {
   it('sends again, drops and resolves along the transitions', async (t) => {
     const site = await siteWith(t, ['rejected', 'uncertain', 'uncertain', 'ready']);
     const done = async (...args: string[]) => (await site.run(['outbox', ...args])).stdout;
-    assert.equal(await done('retry', '1'), 'row 1: ready\n');
-    assert.equal(await done('cancel', '2'), 'row 2: cancelled\n');
-    assert.equal(await done('resolve', '3', '--post', '4'), 'row 3: confirmed, post 4\n');
-    assert.equal(await done('cancel', '4'), 'row 4: cancelled\n');
+    assert.equal(await done('retry', '1'), 'row 1: Queued\nIt is sent by "feedback-mirror start".\n');
+    assert.equal(await done('cancel', '2'), 'row 2: Cancelled\n');
+    assert.equal(await done('resolve', '3', '--post', '4'), 'row 3: Sent, post 4\n');
+    assert.equal(await done('cancel', '4'), 'row 4: Cancelled\n');
     const { state, post_id, url } = await stateOf(site, 3);
     assert.deepEqual([state, post_id], ['confirmed', 4]);
     assert.match(url ?? '', /\/p\/4\/$/);
@@ -143,7 +144,7 @@ describe('feedback-mirror outbox', () => {
       [['resolve', '2', '--post', '5'], /post 5 already confirms another row/],
       [['retry', '99'], /there is no row 99 in the outbox/],
       [['show', 'x'], /the id of a row must be a whole number from 1 up, not "x"/],
-      [['list', '--state', 'lost'], /--state "lost" is not known; it can be ready, sending/],
+      [['list', '--state', 'lost'], /--state "lost" is not known; it can be ready \(Queued\), sending/],
     ];
     for (const [args, message] of wrong) {
       const { code, stdout, stderr } = await site.run(['outbox', ...args]);
@@ -155,7 +156,7 @@ describe('feedback-mirror outbox', () => {
 
   it('stands in the status, with why nothing is sent', async (t) => {
     const site = await siteWith(t, ['ready', 'rejected']);
-    assert.match((await site.run(['status'])).stdout, /\noutbox: 1 ready, 1 rejected\n/);
+    assert.match((await site.run(['status'])).stdout, /\noutbox: 1 queued, 1 rejected\n/);
     const store = openOutboxStore({ path: site.mirror, upstream: site.sandbox.url, holder: 'test' });
     await store.setPaused('the upstream refused the token (401)');
     await store.close();

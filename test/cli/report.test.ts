@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { bar, sparkline } from '../../src/cli/chart.ts';
 import { reportCsv, reportText } from '../../src/cli/report-text.ts';
+import { bar, sparkline } from '../../src/cli/table.ts';
 import { tell, UPSTREAM } from '../reports/story.ts';
 import { type CliResult, runCli } from '../support/cli.ts';
 

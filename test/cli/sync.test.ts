@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { sweepScale } from '../../src/cli/sync.ts';
 import { eventually, openSite } from '../support/mirror-site.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 
@@ -17,7 +18,7 @@ describe('feedback-mirror sync', () => {
     assert.deepEqual([code, stderr], [0, '']);
     const [head, posts, comments] = stdout.trimEnd().split('\n');
     assert.match(head ?? '', /^LIST +PASS +PAGES +ROWS +NEW +CHANGED +SAME +DELETED +TIME +ROWS\/S$/);
-    assert.match(posts ?? '', /^posts +sweep +6 +30 +30 +0 +0 +0 +\d+\.\d s/);
+    assert.match(posts ?? '', /^posts +sweep +6 +30 +30 +0 +0 +0 +[\d.]+ m?s/);
     assert.match(comments ?? '', /^comments +sweep /);
     assertExact(site.mirror, site.sandbox.world);
   });
@@ -36,8 +37,8 @@ describe('feedback-mirror sync', () => {
   it('makes a head pass where it can, and says why where it cannot', async (t) => {
     const site = await openSite(t);
     const early = await site.run(['sync', 'comments', '--head']);
-    assert.deepEqual([early.code, early.stdout], [5, '']);
-    assert.match(early.stderr, /no head pass over comments: .*; run a sweep/);
+    assert.deepEqual([early.code, early.stderr], [5, '']);
+    assert.match(early.stdout, /no head pass over comments: .*; run a sweep/);
     const told = JSON.parse((await site.run(['sync', 'comments', '--head', '--json'])).stdout) as Output;
     assert.match(told.skipped[0] ?? '', /no head pass/);
     await site.run(['sync', 'comments']);
@@ -78,7 +79,7 @@ describe('feedback-mirror sync', () => {
     await site.sandbox.close();
     const { code, stdout, stderr } = await site.run(['sync', '--json']);
     assert.equal(code, 4);
-    assert.deepEqual(JSON.parse(stdout), { passes: [], skipped: [], doubled: [] });
+    assert.deepEqual(JSON.parse(stdout), { passes: [], skipped: [], doubled: [], erased: null });
     const last = stderr.trimEnd().split('\n').at(-1) ?? '';
     assert.match(last, /^\{"error":\{"code":"unreachable","message":".*connection was refused/);
   });
@@ -86,9 +87,9 @@ describe('feedback-mirror sync', () => {
   it('exits 5 for rows that could not be read, and 0 once they can', async (t) => {
     const site = await openSite(t, { faults: 'bad-row on=posts nth=2' });
     const { code, stdout, stderr } = await site.run(['sync', 'posts']);
-    assert.equal(code, 5);
+    assert.deepEqual([code, stderr], [5, '']);
     assert.match(stdout, /posts +sweep +6 +30 +29 /);
-    assert.match(stderr, /^1 post could not be read and went into the table quarantine/);
+    assert.match(stdout, /\n1 post could not be read and went into the table quarantine/);
     assert.equal((await site.run(['sync', 'posts'])).code, 0);
   });
 
@@ -97,9 +98,9 @@ describe('feedback-mirror sync', () => {
     await site.run(['sync', 'posts']);
     for (let id = 31; id <= 60; id++) site.sandbox.world.deletePost(id);
     assert.equal((await site.run(['sync', 'posts'])).code, 0, 'one sweep alone is no evidence');
-    const { code, stderr } = await site.run(['sync', 'posts']);
+    const { code, stdout } = await site.run(['sync', 'posts']);
     assert.equal(code, 5);
-    assert.match(stderr, /^30 posts seem to be gone .*held, not deleted.*sync posts --accept-deletes"/);
+    assert.match(stdout, /\n30 posts seem to be gone .*held, not deleted.*sync posts --accept-deletes"/);
     const accepted = await site.run(['sync', 'posts', '--accept-deletes', '--json']);
     assert.equal(accepted.code, 0);
     const [pass] = (JSON.parse(accepted.stdout) as Output).passes;
@@ -137,6 +138,29 @@ describe('feedback-mirror sync', () => {
     assert.ok(statSync(join(site.folder, 'data/sandbox/mirror.db')).isFile());
     assert.equal((await site.run(['sync', 'posts'], env)).code, 0, 'and again, on another port');
     assert.equal(site.sandbox.requestCount, 0);
+  });
+
+  it('erases the words of deleted rows whose time is up, without a service', async (t) => {
+    const site = await openSite(t, { posts: 100, pageSize: 50 });
+    await site.run(['sync', 'posts']);
+    site.sandbox.world.deletePost(31);
+    const env = { RETENTION_DELETED: '0' };
+    let told = '';
+    for (let n = 0; n < 3; n++) told += (await site.run(['sync', 'posts'], env)).stdout;
+    assert.match(told, /Erased the words of 1 post, 0 comments, 0 outbox rows, deleted longer ago than/);
+    const { stdout } = await site.run(['query', 'SELECT title FROM posts WHERE id = 31', '--format', 'csv']);
+    assert.match(stdout, /^title\r\n\[erased\]\r\n$/);
+  });
+
+  it('shows a bar that begins where a sweep is resumed, and none before anybody knows its end', () => {
+    const counts = { rows: 6600, pages: 66, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+    const known = { live: 10_000, lastSweepAt: '2026-01-01T00:00:00.000Z' };
+    assert.deepEqual(sweepScale(known, { resumed: 1, counts }), { from: 6500, total: 16_500 });
+    assert.deepEqual(sweepScale(known, { resumed: 0, counts }), { from: 0, total: 10_000 });
+    assert.deepEqual(sweepScale({ live: 6600, lastSweepAt: null }, { resumed: 1, counts }), {
+      from: 6500,
+      total: 0,
+    });
   });
 
   it('shows no progress where nobody looks', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERROR_CODES } from '../../src/base/errors.ts';
-import { EXIT_CODES } from '../../src/cli/exit.ts';
+import { EXIT_CODES } from '../../src/cli/context.ts';
 import { table } from '../../src/cli/table.ts';
 
 describe('a table', () => {
@@ -35,6 +35,27 @@ describe('a table', () => {
     );
   });
 
+  it('fits the columns that there are: texts wrap, and where that is not enough each row has its own lines', () => {
+    const head = ['name', 'rows', 'words'];
+    const words = 'A sentence that is much too long for a narrow screen, and has an end';
+    const rows = [['posts', 1234, words]];
+    process.env.COLUMNS = '60';
+    try {
+      const wrapped = table(head, rows).split('\n');
+      assert.ok(wrapped.every((line) => line.length <= 60) && wrapped.length === 3, wrapped.join('\n'));
+      assert.match(wrapped[1] ?? '', /^posts {2}1,234 {2}A sentence/);
+      const many = [...head, ...Array.from({ length: 8 }, (_, i) => `column ${i}`)];
+      const blocks = table(many, [[...(rows[0] ?? []), ...Array<number>(8).fill(5)]]).split('\n');
+      assert.ok(
+        blocks.every((line) => line.length <= 60),
+        blocks.join('\n'),
+      );
+      assert.deepEqual(blocks.slice(0, 2), ['NAME      posts', 'ROWS      1,234']);
+    } finally {
+      delete process.env.COLUMNS;
+    }
+  });
+
   it('keeps a cell from breaking the line, colouring the terminal or turning the text around', () => {
     const nasty = 'a\r\nb\u001b[31mc\u009b2Jd\u202ee\u2028f';
     assert.equal(table(['x', 'y'], [[nasty, 'end']]).split('\n')[1], 'a b [31mc 2Jd e f  end');
@@ -54,6 +75,7 @@ describe('exit codes', () => {
         ['protocol', 4],
         ['partial', 5],
         ['busy', 6],
+        ['storage', 7],
         ['interrupted', 130],
         ['internal', 1],
       ],

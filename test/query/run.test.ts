@@ -76,7 +76,7 @@ describe('a query', () => {
   it('is stopped at its limit of time, in words that say what to do', async () => {
     const error = await refusal(ENDLESS, { limitMs: 200 });
     assert.equal(error.code, 'partial');
-    assert.match(error.message, /^the statement was stopped after 0\.2 s, its limit$/);
+    assert.match(error.message, /^the statement was stopped after 200 ms, its limit$/);
     assert.match(error.hint ?? '', /EXPLAIN QUERY PLAN/);
   });
 
@@ -98,7 +98,7 @@ describe('a query', () => {
     const parts = ask(LONG, { stallMs: 50 });
     await parts.next();
     await eventually('the child is gone', () => childrenOf(process.pid).length === 0);
-    await assert.rejects(collect(parts), /nobody took its rows for 0\.05 s/);
+    await assert.rejects(collect(parts), /nobody took its rows for 50 ms/);
   });
 
   it('is stopped at its limit of memory', async () => {

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text.ts';
 import { FIELDS, type Field, type MappedColumn, type ReadOptions } from './csv-file.ts';
 import { ALIASES, plainName } from './header-names.ts';
 import { dataColumns } from './result-columns.ts';

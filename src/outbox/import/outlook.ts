@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { emailKey } from '../../base/email.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text.ts';
 import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
 import type { Scratch } from '../../store/outbox/scratch.ts';
 import type { NewRow } from '../../store/outbox/types.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readWithin } from '../../src/base/read-within.ts';
+import { readWithin } from '../../src/base/timeout.ts';
 
 describe('a reader with a time limit', () => {
   it('gives what was read', async () => {

@@ -1,11 +1,11 @@
 import { type LoadInput, type Settings, secretsOf } from '../../config/load.ts';
 import { createLogger } from '../base/log.ts';
-import type { Patient } from '../doctor/examine.ts';
+import type { DoctorInput } from '../doctor/examine.ts';
 import { mirrorOf, quietLevel } from './place.ts';
 import { openClient, realToken } from './upstream.ts';
 
-/** Everything a doctor looks at; nothing is opened before it is looked at, and nothing is made. */
-export function patientOf(settings: Settings, input: LoadInput): Patient {
+/** Everything the doctor examines; nothing is opened before it is examined, and nothing is made. */
+export function doctorInput(settings: Settings, input: LoadInput): DoctorInput {
   const { dataDir, baseUrl, queueUrl, httpHost: host, httpPort: port, httpToken } = settings;
   const firstPage = async (signal: AbortSignal) => {
     const retry = { attempts: 1, patienceMs: 0 };

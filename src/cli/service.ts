@@ -1,7 +1,42 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Secret } from '../base/secret.ts';
+import { grouped } from '../base/text.ts';
+
+interface Announcement {
+  url: string;
+  pid: number;
+}
+
+/** Tells commands that run beside the service where it listens, also when it was given any port; returns how to end that. */
+export function announce(dataDir: string, url: string): () => void {
+  const own: Announcement = { url, pid: process.pid };
+  writeFileSync(placeOf(dataDir), `${JSON.stringify(own)}\n`, { mode: 0o600 });
+  return () => {
+    // Another service of the same mirror may have come later.
+    if (read(dataDir)?.pid === process.pid) rmSync(placeOf(dataDir), { force: true });
+  };
+}
+
+/** Where a service of this folder said that it listens; it may have been killed since. */
+export function announced(dataDir: string): string | null {
+  return read(dataDir)?.url ?? null;
+}
+
+function placeOf(dataDir: string): string {
+  return join(dataDir, 'service.json');
+}
+
+function read(dataDir: string): Announcement | null {
+  try {
+    return JSON.parse(readFileSync(placeOf(dataDir), 'utf8')) as Announcement;
+  } catch {
+    return null;
+  }
+}
 
 /** What a running service says of itself. */
-export interface ServiceWord {
+export interface ServiceReport {
   url: string;
   ready: boolean;
   checks: { name: string; ok: boolean; detail: string }[];
@@ -11,11 +46,11 @@ export interface ServiceWord {
 const ANSWER_MS = 3000;
 
 /** Null when nothing of ours answers there. */
-export async function askService(url: string, token: Secret | null): Promise<ServiceWord | null> {
+export async function askService(url: string, token: Secret | null): Promise<ServiceReport | null> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token.reveal()}` } : {};
   try {
     const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(ANSWER_MS) });
-    const { ready, checks, queue } = (await response.json()) as Partial<ServiceWord>;
+    const { ready, checks, queue } = (await response.json()) as Partial<ServiceReport>;
     if (response.status === 401) return locked(url);
     return ready === undefined ? null : { url, ready, checks: checks ?? [], queue: queue ?? null };
   } catch {
@@ -23,12 +58,12 @@ export async function askService(url: string, token: Secret | null): Promise<Ser
   }
 }
 
-function locked(url: string): ServiceWord {
+function locked(url: string): ServiceReport {
   const detail = 'it asks for another HTTP_TOKEN than this command has';
   return { url, ready: false, checks: [{ name: 'token', ok: false, detail }], queue: null };
 }
 
-export function serviceText(service: ServiceWord | null): string[] {
+export function serviceText(service: ServiceReport | null): string[] {
   if (!service)
     return ['service: not running; "feedback-mirror start" keeps the mirror fresh and sends the outbox'];
   const { url, ready, checks, queue } = service;
@@ -40,6 +75,6 @@ export function serviceText(service: ServiceWord | null): string[] {
 function queueText(kind: string, depth: { queue: string; state: string; jobs: number }[]): string {
   const filled = depth
     .filter(({ jobs }) => jobs > 0)
-    .map(({ queue, state, jobs }) => `${queue} ${jobs} ${state}`);
+    .map(({ queue, state, jobs }) => `${queue} ${grouped(jobs)} ${state}`);
   return `queue: ${kind}${filled.length > 0 ? `; ${filled.join(', ')}` : ', empty'}`;
 }

@@ -1,11 +1,82 @@
 import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { request } from 'undici';
 import type { Secret } from '../base/secret.ts';
-import { doubt, type Finding, fault, fine } from './check.ts';
+import { sizeText } from '../base/text.ts';
+import { type Finding, fault, fine, warning } from './check.ts';
+
+const LITTLE_SPACE = 1_000_000_000;
+const NO_SPACE = 50_000_000;
+const FOR_OTHERS = 0o077;
+
+/** The folder in which everything is written: there, ours alone, and with room. */
+export function examineFolder(folder: string): Finding {
+  if (!existsSync(folder)) return missing(folder);
+  if (!statSync(folder).isDirectory()) return fault(`${folder} is not a folder`, 'Set DATA_DIR to a folder.');
+  if (!canWrite(folder))
+    return fault(
+      `${folder} cannot be written to`,
+      `Give the user of this program the right to write to ${folder}.`,
+    );
+  const free = freeSpace(folder);
+  if (free < NO_SPACE)
+    return fault(
+      `only ${sizeText(free)} are free for ${folder}`,
+      'Make room on that disk: nothing can be written.',
+    );
+  return othersMayRead(folder) ?? space(folder, free);
+}
+
+function missing(folder: string): Finding {
+  let parent = dirname(resolve(folder));
+  while (!existsSync(parent)) parent = dirname(parent);
+  return canWrite(parent)
+    ? fine(`${folder} is not there yet; it is made when it is needed`)
+    : fault(
+        `${folder} is not there and cannot be made in ${parent}`,
+        'Set DATA_DIR to a folder you may write to.',
+      );
+}
+
+function space(folder: string, free: number): Finding {
+  return free < LITTLE_SPACE
+    ? warning(`${folder}, with ${sizeText(free)} free`, 'Make room on that disk before the mirror grows.')
+    : fine(`${folder}, with ${sizeText(free)} free`);
+}
+
+/** Names, e-mails and texts of customers are in there. */
+function othersMayRead(path: string): Finding | null {
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & FOR_OTHERS) === 0) return null;
+  return warning(
+    `${path} is open to other users of this machine (mode 0${mode.toString(8)})`,
+    `Run: chmod go= ${path}`,
+  );
+}
+
+/** A file that holds customers' data or a secret; null where there is nothing to say. */
+export function examineFile(path: string): Finding | null {
+  return existsSync(path) ? othersMayRead(path) : null;
+}
+
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function freeSpace(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
 
 const ANSWER_MS = 5000;
 
-interface Place {
+export interface ServiceAddress {
   host: string;
   port: number;
   token: Secret | null;
@@ -15,14 +86,14 @@ interface Place {
  * Who can read over HTTP what the mode of the data folder keeps from other accounts. On a machine with one account nothing is
  * wrong without a token, so that alone is no warning.
  */
-export function examineAccess({ host, token }: Place): Finding {
+export function examineAccess({ host, token }: ServiceAddress): Finding {
   const example = randomBytes(18).toString('base64url');
   if (!token)
     return fine(
       `no HTTP_TOKEN: every account of this machine can read the mirror over HTTP; HTTP_TOKEN=${example} would end that`,
     );
   return isWeak(token.reveal())
-    ? doubt(
+    ? warning(
         `HTTP_TOKEN is easy to guess, and nothing else protects ${host}`,
         `Set it to a long random text, such as ${example}.`,
       )
@@ -34,12 +105,15 @@ function isWeak(token: string): boolean {
 }
 
 /** Whether the service runs here, and what it says of itself. */
-export async function examineService({ host, port, token }: Place, signal: AbortSignal): Promise<Finding> {
+export async function examineService(
+  { host, port, token }: ServiceAddress,
+  signal: AbortSignal,
+): Promise<Finding> {
   if (port === 0) return fine('HTTP_PORT is 0: it takes another port each time, so it cannot be asked');
   const base = `http://${reachable(host)}:${port}`;
   const alive = await ask(`${base}/healthz`, null, signal);
   if (alive === null)
-    return doubt(
+    return warning(
       `nothing answers at ${base}`,
       '"feedback-mirror start" keeps the mirror fresh and sends the outbox.',
     );
@@ -53,7 +127,7 @@ export async function examineService({ host, port, token }: Place, signal: Abort
   const ready = await ask(`${base}/readyz`, token, signal);
   if (ready?.status === 200) return fine(`it runs at ${base} and does its work`);
   if (ready?.status === 401)
-    return doubt(`it runs at ${base} and asks for a token`, 'Set HTTP_TOKEN as the service has it.');
+    return warning(`it runs at ${base} and asks for a token`, 'Set HTTP_TOKEN as the service has it.');
   return fault(`it runs at ${base}, but ${complaints(ready?.body)}`, 'Its log says more.', 'unreachable');
 }
 
