@@ -18,6 +18,8 @@ const PLAIN = {
 const GAP = 2;
 /** Text in a narrower column is hard to read: then each row gets lines of its own. */
 const NARROWEST = 12;
+/** A longer word, such as a link, is cut rather than given all the room. */
+const LONGEST_WORD = 30;
 
 /** How many columns the reader has; null where the output goes to a file or a program. COLUMNS is believed where it is set. */
 export function screenWidth(): number | null {
@@ -35,31 +37,34 @@ export function table(head: string[], rows: Cell[][]): string {
 /** The same for cells that are printed as they are, head included: each of them must be safe to print. */
 export function draw(lines: string[][], aligns: Align[], width = screenWidth()): string {
   const natural = aligns.map((_, i) => Math.max(...lines.map((line) => widthOf(line[i] ?? ''))));
-  const widths = width === null ? natural : fitted(natural, aligns, width);
+  const words = (i: number): number[] =>
+    lines.flatMap((line) => (line[i] ?? '').split(' ').map((word) => Math.min(widthOf(word), LONGEST_WORD)));
+  const floors = aligns.map((align, i) => (align === 'left' ? Math.max(NARROWEST, ...words(i)) : Infinity));
+  const widths = width === null ? natural : fitted(natural, floors, width);
   return widths === null ? records(lines, width ?? 0) : columns(lines, aligns, natural, widths);
 }
 
 /** Widths that fit, the widest texts giving way first; null where some text would have too little room. */
-function fitted(natural: number[], aligns: Align[], width: number): number[] | null {
+function fitted(natural: number[], floors: number[], width: number): number[] | null {
   const widths = [...natural];
   const room = width - GAP * (widths.length - 1);
   for (let over = widths.reduce((sum, n) => sum + n, -room); over > 0; over--) {
-    const texts = widths.map((n, i) => (aligns[i] === 'left' ? n : 0));
-    const widest = texts.indexOf(Math.max(...texts));
-    if ((texts[widest] ?? 0) <= NARROWEST) return null;
-    widths[widest] = (texts[widest] ?? 0) - 1;
+    const spare = widths.map((n, i) => (n > (floors[i] ?? 0) ? n : 0));
+    const widest = spare.indexOf(Math.max(...spare));
+    if (spare[widest] === 0) return null;
+    widths[widest] = (spare[widest] ?? 0) - 1;
   }
   return widths;
 }
 
 /** A row as a block of lines, one for each column that says something. */
 function records([head = [], ...rows]: string[][], width: number): string {
-  const block = (row: string[]): string =>
-    draw(
-      head.flatMap((title, i) => (row[i] ? [[title, row[i]]] : [])),
-      ['left', 'left'],
-      Math.max(width, Math.max(...head.map(widthOf)) + GAP + NARROWEST),
-    );
+  const titles = Math.max(...head.map(widthOf));
+  const room = Math.max(NARROWEST, width - titles - GAP);
+  const block = (row: string[]): string => {
+    const pairs = head.flatMap((title, i) => (row[i]?.trim() ? [[title.trim(), row[i].trim()]] : []));
+    return columns(pairs, ['left', 'left'], [titles, Infinity], [titles, room]);
+  };
   return rows.map(block).join('\n\n');
 }
 
