@@ -32,7 +32,7 @@ type Row = Record<string, string | number | null>;
 type Copy = Map<ExportTable, Map<string, Row>>;
 
 function keyOf(row: Row): string {
-  return String(row.id ?? `${row.post_id ?? row.comment_id} ${row.observed_at}`);
+  return String(row.id ?? `${row.comment_id ?? row.post_id} ${row.observed_at}`);
 }
 
 /** No two moments are the same one, as on a real clock. */
