@@ -40,7 +40,7 @@ describe('a service on one machine, its queue in the data folder', () => {
       [['status'], /service: ready at http:[^\n]+\nqueue: embedded/],
       [['create', '--board', 'bugs', '--title', 'Made beside it', '--wait'], /post \d+/],
       [['sync', '--json'], /"complete"/],
-      [['outbox'], /confirmed/],
+      [['outbox'], /1 sent/],
       [['search', 'Made beside it'], /beside/],
       [['query', 'SELECT count(*) AS posts FROM live_posts'], /31/],
       [['report', 'overview'], /posts/i],

@@ -42,11 +42,11 @@ describe('a file that is not this mirror is refused, and left as it is:', () => 
   it('a text', () =>
     refused(
       (path) => writeFileSync(path, 'Dear diary,\n'.repeat(1000)),
-      /cannot be opened as an SQLite database/,
+      /is not an SQLite database/,
     ));
 
   it('a text of one word', () =>
-    refused((path) => writeFileSync(path, 'word'), /cannot be opened as an SQLite database/));
+    refused((path) => writeFileSync(path, 'word'), /is not an SQLite database/));
 
   it('a folder', () =>
     withPath((path) => {
