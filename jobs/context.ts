@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import type { App } from '../src/app.ts';
 import type { Metrics } from '../src/base/metrics.ts';
-import type { Resource } from '../src/contract/resources.ts';
+import type { Resource } from '../src/contract/endpoints.ts';
 import type { OutboxContext } from '../src/outbox/push.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import type { PassMode } from '../src/store/mirror/types.ts';

@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import type { App } from '../src/app.ts';
-import { RESOURCES, type Resource } from '../src/contract/resources.ts';
+import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
 import type { QueueName } from './context.ts';
 import { type Rhythm, rhythmOf } from './freshness.ts';
 

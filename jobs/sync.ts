@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
-import { RESOURCES, type Resource } from '../src/contract/resources.ts';
+import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
 import { checkAfterSweep } from '../src/outbox/after-check.ts';
 import type { Pass, PassMode, PassSummary } from '../src/store/mirror/types.ts';
 import { lastSweep } from '../src/store/service-state.ts';

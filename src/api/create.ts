@@ -1,7 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
-import { isId } from '../contract/plain.ts';
+import { isId, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
 import { explainAnswer, quote, waitAsked } from './answer.ts';
 import { freshConnection } from './connection.ts';
 import { Failure, oneLine, safeCause } from './failure.ts';

@@ -4,12 +4,11 @@ import {
   type Decoded,
   decodeComment,
   decodePost,
-  explain,
   type Post,
+  problemOf,
 } from '../contract/decode.ts';
 import type { Operation, Resource } from '../contract/endpoints.ts';
-import { isPlainEnvelope } from '../contract/plain.ts';
-import { schemas } from '../contract/schemas.ts';
+import { Envelope, type WireOf } from '../contract/entities.ts';
 import { Failure } from './failure.ts';
 
 /** A row that did not decode. */
@@ -69,11 +68,9 @@ export interface Content {
 
 /** The list envelope, whole: a page without one of its fields is no page. */
 export function openEnvelope(json: unknown, maxRows: number): Content {
-  if (isPlainEnvelope(json)) return { next: json.next, results: checkRows(json.results, maxRows) };
-  const parsed = schemas().Envelope.safeParse(json);
-  if (!parsed.success)
-    throw new Failure('protocol', `the answer is no list envelope: ${explain(parsed.error)}`);
-  const { next, results } = parsed.data;
+  const problem = problemOf(json, Envelope);
+  if (problem !== null) throw new Failure('protocol', `the answer is no list envelope: ${problem}`);
+  const { next, results } = json as WireOf<typeof Envelope>;
   return { next, results: checkRows(results ?? [], maxRows) };
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { counted, durationText } from '../base/text.ts';
-import { RESOURCES, type Resource } from '../contract/resources.ts';
+import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Retained } from '../erasure/retention.ts';
 import type { Pass, PassSummary, ResourceStatus } from '../store/mirror/types.ts';
 import type { OutboxState } from '../store/outbox/types.ts';

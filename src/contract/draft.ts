@@ -1,5 +1,40 @@
 import { NewPost, NewPostAsUser } from './entities.ts';
 
+/**
+ * What a new post may be, for every way into the outbox: the command line, a CSV file, the form of the dashboard and the API of the
+ * mirror. The upstream has the last word; this refuses what is never meant.
+ */
+
+/**
+ * C0, DEL and C1. The latter are refused too: in text they are nearly always a Windows-1252 file that was converted
+ * as Latin-1, and a post full of them would be public before anyone notices.
+ */
+const CONTROL = /\p{Cc}/u;
+const CONTROL_IN_TEXT = /[^\P{Cc}\t\n\r]/u;
+
+/** One @, no spaces, nothing that belongs to a list or to `Name <address>`; a domain without a dot is an intranet's. */
+const EMAIL = /^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\".]+(?:\.[^\s@<>()[\],;:\\".]+)*$/u;
+
+/** What is wrong with one field, as a clause without the field's own text (`is blank`); null when nothing is. */
+export function fieldProblem(field: string, text: string): string | null {
+  if (field !== 'content' && text.trim() === '') return 'is blank';
+  if (field === 'email' && !isEmail(text)) return 'is not one e-mail address';
+  if (!text.isWellFormed()) return 'has half a character in it';
+  const found = (field === 'content' ? CONTROL_IN_TEXT : CONTROL).exec(text)?.[0];
+  return found === undefined ? null : `has ${controlName(found)}`;
+}
+
+export function isEmail(text: string): boolean {
+  return EMAIL.test(text.trim());
+}
+
+function controlName(character: string): string {
+  if (character === '\n' || character === '\r') return 'a line break';
+  if (character === '\t') return 'a tab';
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return `a control character (U+${code})`;
+}
+
 /** What is wrong with each field of a create. */
 export type FieldErrors = Record<string, string[]>;
 
@@ -7,49 +42,37 @@ export type CheckedDraft =
   | { ok: true; post: NewPost & { email: string | null; full_name: string | null } }
   | { ok: false; errors: FieldErrors };
 
-const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
-
 /**
- * The body of a create as every server of this API checks it, field by field. `boardProblem` says what is wrong with a board that is
- * not blank; what a customer is known by is trimmed, what people wrote stays as it is.
+ * The JSON body of a create, field by field. `complaint` is the rule of the server that asks, about a field that is text.
+ * What a customer is known by is trimmed, what people wrote stays as it is.
  */
-export function checkDraft(
+export function checkBody(
   body: unknown,
   asUser: boolean,
-  boardProblem: (board: string) => string | null,
+  complaint: (field: string, text: string) => string | null = ownComplaint,
 ): CheckedDraft {
-  const schema = asUser ? NewPostAsUser : NewPost;
-  const checked = schema.safeParse(body);
-  const given: Record<string, unknown> = isObject(body) ? body : {};
+  const given = Object(body) as Record<string, unknown>;
   const errors: FieldErrors = {};
-  for (const field of Object.keys(schema.shape)) {
-    const broken = checked.error?.issues.some((issue) => issue.path[0] === field || issue.path.length === 0);
-    const complaint = broken ? shapeComplaint(given[field]) : rule(field, given[field], boardProblem);
-    if (complaint) errors[field] = [complaint];
+  const post = { board: '', title: '', content: '', email: '', full_name: '' };
+  for (const field of Object.keys((asUser ? NewPostAsUser : NewPost).fields) as (keyof typeof post)[]) {
+    const text = given[field];
+    const sentence = typeof text === 'string' ? complaint(field, text) : shapeComplaint(text);
+    if (sentence !== null) errors[field] = [sentence];
+    else post[field] = String(text);
   }
-  if (!checked.success || Object.keys(errors).length > 0) return { ok: false, errors };
-  const { board, title, content } = checked.data;
-  const customer = NewPostAsUser.safeParse(body);
-  const who =
-    asUser && customer.success
-      ? { email: customer.data.email.trim(), full_name: customer.data.full_name.trim() }
-      : { email: null, full_name: null };
-  return { ok: true, post: { board, title, content, ...who } };
+  if (Object.keys(errors).length > 0) return { ok: false, errors };
+  const { email, full_name } = post;
+  const customer = asUser ? { email: email.trim(), full_name: full_name.trim() } : NO_CUSTOMER;
+  return { ok: true, post: { ...post, ...customer } };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+const NO_CUSTOMER = { email: null, full_name: null };
+
+function ownComplaint(field: string, text: string): string | null {
+  const problem = fieldProblem(field, text);
+  return problem === null ? null : `This field ${problem}.`;
 }
 
 function shapeComplaint(value: unknown): string {
-  if (value === undefined || value === null) return 'This field is required.';
-  return typeof value === 'string' ? 'Not valid text.' : 'Not a string.';
-}
-
-function rule(field: string, value: unknown, boardProblem: (board: string) => string | null): string | null {
-  const text = String(value);
-  if (field === 'content') return null;
-  if (text.trim() === '') return 'This field may not be blank.';
-  if (field === 'email' && !EMAIL.test(text.trim())) return 'Not a valid e-mail address.';
-  return field === 'board' ? boardProblem(text) : null;
+  return value === undefined || value === null ? 'This field is required.' : 'This field is not a string.';
 }

@@ -1,4 +1,6 @@
-export { RESOURCES, type Resource } from './resources.ts';
+/** The lists that can be walked page by page. */
+export const RESOURCES = ['posts', 'comments'] as const;
+export type Resource = (typeof RESOURCES)[number];
 
 /** The five operations of the API. Paths are relative to the base URL, trailing slash included. */
 export const ENDPOINTS = {

@@ -1,47 +1,125 @@
-import { z } from 'zod';
 import { isDateTime } from './datetime.ts';
 
 /**
- * The resources of the feedback API, once: client, sandbox, replica and tests all speak through these schemas.
- * They are loose: a field nobody documented is kept, never dropped.
+ * The resources of the feedback API, once: the decoder, the sandbox, the replica, its OpenAPI document and the tests all read these
+ * tables. A field that is not in its table is kept as `extra`, never dropped.
  */
+export interface Field<T = unknown> {
+  is(value: unknown): value is T;
+  /** What is wrong with a value that `is` refuses, as a clause without any of the value's own text. */
+  problem(value: unknown): string;
+  /** The field in JSON Schema. */
+  schema: Record<string, unknown>;
+  /** Kept as canonical JSON text, because its type is not documented. */
+  isAnything?: true;
+}
 
-/** Lone surrogates would be replaced by U+FFFD on their way into SQLite: a silent change, so they are refused. */
-const exactText = z.string().refine((s) => s.isWellFormed(), { error: 'has a lone surrogate' });
-/** In rows decode.ts refuses them, while it goes over the fields anyway: a refinement on each text took a third of decoding. */
-const text = z.string();
-/** Beyond 2^53 - 1 a JSON number has already been rounded when we see it: an error, never a changed id. */
-const integer = z.int({
-  error: ({ input }) =>
-    input === undefined
-      ? 'is missing'
-      : typeof input === 'number' && !Number.isSafeInteger(Math.trunc(input))
-        ? 'is beyond 2^53 - 1'
-        : 'is not an integer',
-});
-const id = integer.min(0, { error: 'is negative' });
-const datetime = z.string().refine(isDateTime, { error: 'is not an ISO 8601 date and time' });
+export type Fields = { readonly [name: string]: Field | Row };
 
-export const User = z.looseObject({
+export interface Row<F extends Fields = Fields> {
+  /** Its name in the OpenAPI document. */
+  name: string;
+  fields: F;
+}
+
+export function isRow(type: Field | Row): type is Row {
+  return 'fields' in type;
+}
+
+export type WireOf<R> =
+  R extends Row<infer F> ? { [K in keyof F]: F[K] extends Field<infer T> ? T : WireOf<F[K]> } : never;
+
+/** SQLite would keep a lone surrogate as U+FFFD: a silent change, so it is refused. */
+const text: Field<string> = {
+  is: (value): value is string => typeof value === 'string' && value.isWellFormed(),
+  problem: (value) => (typeof value === 'string' ? 'has a lone surrogate' : 'is not of type string'),
+  schema: { type: 'string' },
+};
+
+const datetime: Field<string> = {
+  is: (value): value is string => typeof value === 'string' && isDateTime(value),
+  problem: (value) =>
+    typeof value === 'string' ? 'is not an ISO 8601 date and time' : 'is not of type string',
+  schema: { type: 'string', description: "ISO 8601 date and time, in the upstream's own spelling" },
+};
+
+const boolean: Field<boolean> = {
+  is: (value) => typeof value === 'boolean',
+  problem: () => 'is not of type boolean',
+  schema: { type: 'boolean' },
+};
+
+/** JSON.parse has already rounded a number beyond 2^53 - 1: an error, never a changed id. */
+const integer: Field<number> = {
+  is: (value): value is number => Number.isSafeInteger(value),
+  problem: (value) =>
+    typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value))
+      ? 'is beyond 2^53 - 1'
+      : 'is not an integer',
+  schema: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+};
+
+const id: Field<number> = {
+  is: isId,
+  problem: (value) => (integer.is(value) ? 'is negative' : integer.problem(value)),
+  schema: { ...integer.schema, minimum: 0 },
+};
+
+const anything: Field = {
+  is: (_value): _value is unknown => true,
+  problem: () => '',
+  schema: {},
+  isAnything: true,
+};
+
+const rows: Field<unknown[]> = {
+  is: (value) => Array.isArray(value),
+  problem: () => 'is not of type array',
+  schema: { type: 'array' },
+};
+
+export function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function nullable<T>({ is, problem, schema }: Field<T>): Field<T | null> {
+  return {
+    is: (value) => value === null || is(value),
+    problem,
+    schema: { ...schema, type: [schema.type, 'null'] },
+  };
+}
+
+function described<T>(field: Field<T>, description: string): Field<T> {
+  return { ...field, schema: { ...field.schema, description } };
+}
+
+function row<F extends Fields>(name: string, fields: F): Row<F> {
+  return { name, fields };
+}
+
+export const User = row('User', {
   id,
   // The service keeps people it knows little about (imported, anonymised): null is a value, absence is not.
-  email: text.nullable(),
-  name: text.nullable(),
-  alias: text.nullable(),
-  registered: datetime.nullable(),
-  is_admin: z.boolean(),
-  is_team: z.boolean(),
+  email: nullable(text),
+  name: nullable(text),
+  alias: nullable(text),
+  registered: nullable(datetime),
+  is_admin: described(boolean, 'true when the user is a company admin'),
+  is_team: described(boolean, 'true when the user is a company team member'),
 });
 
-export const Board = z.looseObject({ id, name: text, url: text });
+export const Board = row('Board', { id, name: text, url: described(text, 'relative URL of the board') });
 
-export const Status = z.looseObject({ id, name: text, color: text });
+export const Status = row('Status', { id, name: text, color: described(text, 'hexadecimal colour') });
 
-export const Post = z.looseObject({
+const postUrl = described(text, 'relative URL of the post');
+
+export const Post = row('Post', {
   id,
   title: text,
   content: text,
-  url: text,
+  url: postUrl,
   creator: User,
   board: Board,
   status: Status,
@@ -50,43 +128,43 @@ export const Post = z.looseObject({
   comments_count: integer,
 });
 
-export const PostReference = z.looseObject({ id, title: text, url: text });
+export const PostReference = row('PostReference', { id, title: text, url: postUrl });
 
-export const Comment = z.looseObject({
+export const Comment = row('Comment', {
   id,
   // Only `reply` is documented; other kinds exist and are kept as they come.
-  kind: text,
-  // Null for an ordinary reply; what else it can be is not documented, so anything is kept.
-  status: z.unknown(),
+  kind: described(text, '"reply" for a reply'),
+  status: described(anything, 'null for an ordinary reply'),
   likes_count: integer,
   created: datetime,
-  highlighted: z.boolean(),
-  internal: z.boolean(),
+  highlighted: boolean,
+  internal: boolean,
   content: text,
   post: PostReference,
   creator: User,
 });
 
 /** `next` must be present: its explicit null is the only end of a list. What else it holds is for the paginator. */
-export const Envelope = z.looseObject({
-  next: z.unknown().refine((value) => value !== undefined, { error: 'is missing' }),
-  previous: z.unknown().optional(),
-  results: z.array(z.unknown()).nullable(),
+export const Envelope = row('Envelope', {
+  next: { ...anything, is: (value): value is unknown => value !== undefined },
+  results: nullable(rows),
 });
 
-export const NewPost = z.object({ board: exactText, title: exactText, content: exactText });
-export const NewPostAsUser = NewPost.extend({ email: exactText, full_name: exactText });
-export const Created = z.looseObject({
-  status: exactText.optional(),
-  post_id: id,
-  url: exactText.optional(),
+const newPost = { board: described(text, 'the short part of the board URL'), title: text, content: text };
+
+export const NewPost = row('NewPost', newPost);
+
+export const NewPostAsUser = row('NewPostAsUser', {
+  ...newPost,
+  email: described(text, 'e-mail address of the customer'),
+  full_name: described(text, 'name of the customer, for one who is new'),
 });
 
-export type UserWire = z.infer<typeof User>;
-export type BoardWire = z.infer<typeof Board>;
-export type StatusWire = z.infer<typeof Status>;
-export type PostWire = z.infer<typeof Post>;
-export type PostReferenceWire = z.infer<typeof PostReference>;
-export type CommentWire = z.infer<typeof Comment>;
-export type NewPost = z.infer<typeof NewPost>;
-export type NewPostAsUser = z.infer<typeof NewPostAsUser>;
+export type UserWire = WireOf<typeof User>;
+export type BoardWire = WireOf<typeof Board>;
+export type StatusWire = WireOf<typeof Status>;
+export type PostWire = WireOf<typeof Post>;
+export type PostReferenceWire = WireOf<typeof PostReference>;
+export type CommentWire = WireOf<typeof Comment>;
+export type NewPost = WireOf<typeof NewPost>;
+export type NewPostAsUser = WireOf<typeof NewPostAsUser>;

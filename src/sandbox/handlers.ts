@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkDraft, type FieldErrors } from '../contract/draft.ts';
+import { checkBody, type FieldErrors, isEmail } from '../contract/draft.ts';
 import { ENDPOINTS, type Resource } from '../contract/endpoints.ts';
 import type { Caller, Tokens } from './access.ts';
 import { type Answer, faultAnswer, jsonAnswer, problem, unauthorised } from './answer.ts';
@@ -135,9 +135,7 @@ type DraftResult = { ok: true; draft: Omit<Creation, 'received_at'> } | { ok: fa
 
 /** Checks the body of a create and says what is wrong with each field. Without a customer it is the token's owner's. */
 function readDraft(body: unknown, asUser: boolean, caller: Caller, world: World): DraftResult {
-  const checked = checkDraft(body, asUser, (board) =>
-    reaches(caller, board, world) ? null : `There is no board "${board}".`,
-  );
+  const checked = checkBody(body, asUser, (field, text) => complaintOf(field, text, caller, world));
   if (!checked.ok) return checked;
   const { email, full_name, ...post } = checked.post;
   const owner = { email: caller.email.trim(), name: caller.name.trim() };
@@ -145,6 +143,14 @@ function readDraft(body: unknown, asUser: boolean, caller: Caller, world: World)
     ok: true,
     draft: { ...post, email: email ?? owner.email, full_name: full_name ?? owner.name, owner },
   };
+}
+
+/** More lenient than our own rules for a draft: a service takes control characters, and may strip them. */
+function complaintOf(field: string, text: string, caller: Caller, world: World): string | null {
+  if (!text.isWellFormed()) return 'Not valid text.';
+  if (field !== 'content' && text.trim() === '') return 'This field may not be blank.';
+  if (field === 'email' && !isEmail(text)) return 'Not a valid e-mail address.';
+  return field !== 'board' || reaches(caller, text, world) ? null : `There is no board "${text}".`;
 }
 
 /** A board out of reach is answered like one that does not exist: nobody learns of it. */

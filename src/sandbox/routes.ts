@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { parseBody } from '../contract/body.ts';
 import { ENDPOINTS } from '../contract/endpoints.ts';
+import { parseBody } from '../contract/json.ts';
 import { type Answer, problem, unauthorised } from './answer.ts';
 import { slept } from './delivery.ts';
 import { methodsOf } from './exchange.ts';

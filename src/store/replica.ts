@@ -1,5 +1,5 @@
+import type { Resource } from '../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../contract/entities.ts';
-import type { Resource } from '../contract/resources.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
 import * as wire from './replica-wire.ts';

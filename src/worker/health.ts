@@ -1,5 +1,5 @@
 import { pastOrNull } from '../base/clock.ts';
-import type { Resource } from '../contract/resources.ts';
+import type { Resource } from '../contract/endpoints.ts';
 import type { BackendKind } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/types.ts';
 

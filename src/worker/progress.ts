@@ -1,7 +1,7 @@
 import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
 import { rhythmOf, sweepDueAt } from '../../jobs/freshness.ts';
 import { within } from '../base/timeout.ts';
-import { RESOURCES, type Resource } from '../contract/resources.ts';
+import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';
 import type { ListProgress, Progress } from './health.ts';

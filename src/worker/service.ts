@@ -7,7 +7,7 @@ import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { unlessStopped, within } from '../base/timeout.ts';
-import type { Resource } from '../contract/resources.ts';
+import type { Resource } from '../contract/endpoints.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/types.ts';
 import { startTicks, startWorkers } from './crews.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RESOURCES } from '../../src/contract/resources.ts';
+import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { changeBehaviour } from './faults/behaviour.ts';
 import { clockFaults } from './faults/clock.ts';
 import { crashPoints } from './faults/crash-points.ts';

@@ -50,7 +50,6 @@ describe('starting', () => {
       'pino',
       'pino-pretty',
       'undici',
-      'zod',
     ];
     assert.deepEqual(
       loaded.filter((name) => heavy.includes(name)),
@@ -58,12 +57,12 @@ describe('starting', () => {
     );
   });
 
-  it('loads neither the schemas nor what only terminals need for a sync of plain rows', async (t) => {
+  it('loads nothing for a sync that only terminals, the service or the queue need', async (t) => {
     const site = await openSite(t);
     const loaded = await packagesLoadedBy(['sync', 'posts'], site.run);
     assert.ok(loaded.includes('undici'), String(loaded));
     assert.deepEqual(
-      loaded.filter((name) => ['zod', 'pino-pretty', 'fastify', 'bullmq'].includes(name)),
+      loaded.filter((name) => ['pino-pretty', 'fastify', 'bullmq'].includes(name)),
       [],
     );
   });

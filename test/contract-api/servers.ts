@@ -7,7 +7,7 @@ import { createClient } from '../../src/api/client.ts';
 import { createGate } from '../../src/api/gate.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { RESOURCES } from '../../src/contract/resources.ts';
+import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { type ReplicaDeps, replica } from '../../src/http/replica/index.ts';
 import type { HttpPart } from '../../src/http/server.ts';
 import { drive } from '../../src/outbox/drive.ts';

@@ -8,7 +8,7 @@ import { loadSettings } from '../../config/load.ts';
 import { mirrorOf } from '../../src/app/place.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
-import type { Resource } from '../../src/contract/resources.ts';
+import type { Resource } from '../../src/contract/endpoints.ts';
 import { type Composed, openParts, type PartOptions } from '../../src/http/compose.ts';
 import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
 import { syncOnce } from '../../src/sync/engine.ts';

@@ -5,7 +5,7 @@ import { it, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { createGate } from '../../src/api/gate.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { RESOURCES } from '../../src/contract/resources.ts';
+import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
 import { exportMirror } from '../../src/export/export.ts';
 import { acceptPost } from '../../src/outbox/accept-post.ts';

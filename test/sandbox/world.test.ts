@@ -72,10 +72,10 @@ test('undocumented fields can be planted on posts, comments and people', async (
   assert.ok(decoded.ok);
   assert.equal(decoded.row.extra, '{"eta":"2031","nested":{"deep":[1]}}');
   assert.equal(decoded.row.creator.extra, '{"plan":"gold"}');
-  assert.equal((await comments(sandbox)).results[0]?.mood, null);
+  assert.equal(Reflect.get((await comments(sandbox)).results[0] ?? {}, 'mood'), null);
   world.editPost(post.id, { extra: null });
   world.editComment(comment.id, { extra: { likes_count: 'many' } });
-  assert.equal((await posts(sandbox)).results[0]?.eta, undefined);
+  assert.ok(!Object.hasOwn((await posts(sandbox)).results[0] ?? {}, 'eta'));
   assert.equal((await comments(sandbox)).results[0]?.likes_count, 'many');
 });
 

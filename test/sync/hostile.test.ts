@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { RESOURCES, type Resource } from '../../src/contract/resources.ts';
+import { RESOURCES, type Resource } from '../../src/contract/endpoints.ts';
 import { type FaultKind, KINDS, suits } from '../../src/sandbox/fault-kinds.ts';
 import { fakeClock } from '../support/clock.ts';
 import { type End, HOSTILE, type Trouble } from './hostile.ts';

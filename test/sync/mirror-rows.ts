@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import Database from 'better-sqlite3';
-import { RESOURCES, type Resource } from '../../src/contract/resources.ts';
+import { RESOURCES, type Resource } from '../../src/contract/endpoints.ts';
 import type { World } from '../../src/sandbox/server.ts';
 
 export type Row = Record<string, unknown>;

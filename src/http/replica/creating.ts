@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkDraft } from '../../contract/draft.ts';
+import { checkBody } from '../../contract/draft.ts';
 import { acceptPost, type Desk, waitForRow } from '../../outbox/accept-post.ts';
 import type { OutboxRow } from '../../store/outbox/types.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
@@ -30,7 +30,7 @@ export async function create(
   if (key !== null && (typeof key !== 'string' || !KEY.test(key)))
     return problem(reply, 400, 'The header Idempotency-Key takes 1 to 255 plain characters.');
   const known = await boardOf(desk.reads, request.body);
-  const checked = checkDraft(request.body, asUser, () => null);
+  const checked = checkBody(request.body, asUser);
   if (!checked.ok) return problem(reply, 400, NOT_CREATED, withBoard(checked.errors, known));
   const row = await acceptPost(desk, checked.post, key);
   if (row === null)

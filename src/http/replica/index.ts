@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
-import { parseBody } from '../../contract/body.ts';
 import { ENDPOINTS } from '../../contract/endpoints.ts';
+import { parseBody } from '../../contract/json.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
 import { API_TOKEN_PARAMETER } from '../guard.ts';

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { ENDPOINTS, SEARCH_LIMIT, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import * as entities from '../../contract/entities.ts';
+import { type Field, isRow, type Row } from '../../contract/entities.ts';
 import { OUTBOX_STATES } from '../../store/outbox/types.ts';
 import { OUTBOX_PATH } from './creating.ts';
 import { CURSOR } from './reading.ts';
@@ -26,62 +26,25 @@ export function openApiDocument() {
   };
 }
 
-const CONTRACT = {
-  User: entities.User,
-  Board: entities.Board,
-  Status: entities.Status,
-  Post: entities.Post,
-  PostReference: entities.PostReference,
-  Comment: entities.Comment,
-  NewPost: entities.NewPost,
-  NewPostAsUser: entities.NewPostAsUser,
-};
-
-const DATE_TIME = "ISO 8601 date and time, in the upstream's own spelling";
-/** What the API's own description says about fields, and no schema can. */
-const NOTES: Record<string, Record<string, string>> = {
-  User: {
-    registered: DATE_TIME,
-    is_admin: 'true when the user is a company admin',
-    is_team: 'true when the user is a company team member',
-  },
-  Board: { url: 'relative URL of the board' },
-  Status: { color: 'hexadecimal colour' },
-  Post: { url: 'relative URL of the post', created: DATE_TIME },
-  PostReference: { url: 'relative URL of the post' },
-  Comment: { kind: '"reply" for a reply', status: 'null for an ordinary reply', created: DATE_TIME },
-  NewPost: { board: 'the short part of the board URL' },
-  NewPostAsUser: {
-    board: 'the short part of the board URL',
-    email: 'e-mail address of the customer',
-    full_name: 'name of the customer, for one who is new',
-  },
-};
+const { User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser } = entities;
+const CONTRACT: Row[] = [User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser];
 
 function schemas(): Record<string, unknown> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(CONTRACT)) registry.add(schema, { id });
-  const made = Object.entries(z.toJSONSchema(registry, { uri: schemaRef }).schemas);
-  return { ...Object.fromEntries(made.map(([id, schema]) => [id, described(id, schema)])), ...OWN };
+  return { ...Object.fromEntries(CONTRACT.map((row) => [row.name, rowSchema(row)])), ...OWN };
 }
 
-function described(
-  id: string,
-  { $schema: _s, $id: _i, properties = {}, ...rest }: z.core.JSONSchema.BaseSchema,
-) {
-  const noted = Object.entries(properties).map(([name, schema]) => {
-    const description = NOTES[id]?.[name];
-    return [name, description === undefined ? schema : { ...Object(schema), description }];
-  });
-  return { ...rest, properties: Object.fromEntries(noted) };
-}
-
-function schemaRef(name: string): string {
-  return `#/components/schemas/${name}`;
+function rowSchema({ fields }: Row) {
+  const schemaOf = (type: Field | Row) => (isRow(type) ? ref(type.name) : type.schema);
+  const members = Object.entries(fields);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members.map(([name, type]) => [name, schemaOf(type)])),
+    required: members.flatMap(([name, type]) => (isRow(type) || !type.is(undefined) ? [name] : [])),
+  };
 }
 
 function ref(name: string): { $ref: string } {
-  return { $ref: schemaRef(name) };
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 const text = { type: 'string' };

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
-import type { Resource } from '../../contract/resources.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import type { Place, ReplicaReads, Slice } from '../../store/replica.ts';
 
 export interface Reading {

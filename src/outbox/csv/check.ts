@@ -1,3 +1,4 @@
+import { fieldProblem } from '../../contract/draft.ts';
 import type { CellsOrRefusal } from './cells.ts';
 import type { AcceptedRow, CsvRow, Field, MappedColumn } from './csv-file.ts';
 import { dataColumns } from './result-columns.ts';
@@ -5,16 +6,6 @@ import { dataColumns } from './result-columns.ts';
 /** The API documents no limits: beyond these a row is sent all the same, with a note. */
 const LONG_TITLE = 255;
 const LONG_CONTENT = 50_000;
-
-/**
- * C0, DEL and C1. The latter are refused too: in text they are nearly always a Windows-1252 file that was converted
- * as Latin-1, and a post full of them would be public before anyone notices.
- */
-const CONTROL = /\p{Cc}/u;
-const CONTROL_IN_TEXT = /[^\P{Cc}\t\n\r]/u;
-
-/** One @, no spaces, nothing that belongs to a list or to `Name <address>`; a domain without a dot is an intranet's. */
-const EMAIL = /^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\".]+(?:\.[^\s@<>()[\],;:\\".]+)*$/u;
 
 const LOST_CHARACTER = '\uFFFD';
 
@@ -73,35 +64,16 @@ function isEmpty(cells: readonly string[], expected: number, data: number): bool
   return cells.every((cell, i) => (i >= data && i < expected) || cell.trim() === '');
 }
 
+/** In a file the customer and the key may be left blank. */
+const OPTIONAL: ReadonlySet<string> = new Set(['email', 'full_name', 'key']);
+
 function fieldProblems(fields: Fields): string | null {
-  const { board, title, content, email, full_name, key } = fields;
-  const sound =
-    board !== '' &&
-    title.trim() !== '' &&
-    (email === '' || EMAIL.test(email)) &&
-    !CONTROL.test(title) &&
-    !CONTROL_IN_TEXT.test(content) &&
-    !CONTROL.test(board + full_name + key + email);
-  return sound ? null : describeProblems(fields);
-}
-
-function describeProblems(fields: Fields): string {
-  const problems: string[] = [];
-  if (fields.board === '') problems.push('board is blank');
-  if (fields.title.trim() === '') problems.push('title is blank');
-  if (fields.email !== '' && !EMAIL.test(fields.email)) problems.push('email is not one e-mail address');
+  let problems: string | null = null;
   for (const [field, text] of Object.entries(fields)) {
-    const found = (field === 'content' ? CONTROL_IN_TEXT : CONTROL).exec(text)?.[0];
-    if (found !== undefined) problems.push(`${field} has ${controlName(found)}`);
+    const problem = text === '' && OPTIONAL.has(field) ? null : fieldProblem(field, text);
+    if (problem !== null) problems = `${problems === null ? '' : `${problems}; `}${field} ${problem}`;
   }
-  return problems.join('; ');
-}
-
-function controlName(character: string): string {
-  if (character === '\n' || character === '\r') return 'a line break';
-  if (character === '\t') return 'a tab';
-  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return `a control character (U+${code})`;
+  return problems;
 }
 
 function accept(line: number, cells: string[], fields: Fields): AcceptedRow {

@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resources.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { readStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resources.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import type { Absent, Quarantine, SyncList, SyncState } from '../../http/dashboard/sync.ts';
 import type { AbsentRow, QuarantinedRow } from '../../store/mirror/view.ts';
 import { fetchJson, messageOf, withQuery } from '../api.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resources.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import type { LiveStats } from '../../http/dashboard/events.ts';
 import type { SyncList, SyncState } from '../../http/dashboard/sync.ts';
 import type { RunRow } from '../../store/mirror/types.ts';

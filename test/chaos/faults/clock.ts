@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RESOURCES } from '../../../src/contract/resources.ts';
+import { RESOURCES } from '../../../src/contract/endpoints.ts';
 import type { Fixture } from '../fixture.ts';
 import { lastSweep, mustRecover, waitFor } from '../invariants/readiness.ts';
 import type { Incident } from '../plan.ts';

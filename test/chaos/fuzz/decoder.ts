@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseBody } from '../../../src/contract/body.ts';
 import { decodeComment, decodePost } from '../../../src/contract/decode.ts';
+import { parseBody } from '../../../src/contract/json.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { comment, post } from '../../contract/wire.ts';
 import { mutated } from './mutate.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { RESOURCES, type Resource } from '../../../src/contract/resources.ts';
+import { RESOURCES, type Resource } from '../../../src/contract/endpoints.ts';
 import { readMirror } from '../../sync/mirror-rows.ts';
 import type { Fixture } from '../fixture.ts';
 import { inMirror } from './file.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RESOURCES, type Resource } from '../../../src/contract/resources.ts';
+import { RESOURCES, type Resource } from '../../../src/contract/endpoints.ts';
 import { type Fixture, SWEEP_EVERY_MS } from '../fixture.ts';
 import type { Readiness } from '../service.ts';
 import { checkFile, inMirror } from './file.ts';
