@@ -1,4 +1,4 @@
-import type { Gate } from '../src/api/gate.ts';
+import type { RateLimit } from '../src/api/rate-limit.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { reconcileAt } from '../src/outbox/reconcile.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
@@ -19,7 +19,7 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   outbox: OutboxStore;
   backend: QueueBackend;
-  gate: Gate;
+  gate: RateLimit;
   clock: Clock;
   perMinute: number;
   settleMs: number;

@@ -1,8 +1,7 @@
 import { type LoadInput, type Settings, secretsOf } from '../config/load.ts';
 import type { Client, ClientOptions } from './api/client.ts';
-import { type Closing, createGate, type Gate } from './api/gate.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
-import { watchForOutage } from './api/outage.ts';
+import { type Closing, createCircuitBreaker, createRateLimit, type RateLimit } from './api/rate-limit.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
 import { type Clock, systemClock } from './base/clock.ts';
@@ -29,7 +28,7 @@ export interface App {
   log: Logger;
   client: Client;
   /** Closed while the upstream wants no calls: for every process of this mirror, and after a restart. */
-  gate: Gate;
+  gate: RateLimit;
   store: MirrorStore;
   outbox: OutboxStore;
   /** What the processes of this mirror tell each other. */
@@ -73,7 +72,14 @@ export async function openApp(
     opened.push(async () => state.close());
     const gate = sharedGate(state, log);
     const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
-    const client = openClient(settings, { url: upstream.url, token, log, gate, onRequest });
+    const client = openClient(settings, {
+      url: upstream.url,
+      token,
+      log,
+      rateLimit: gate,
+      env: input.env,
+      onRequest,
+    });
     opened.push(() => client.close());
     return { settings, clock: systemClock, log, client, gate, store, outbox, state, close };
   } catch (error) {
@@ -83,7 +89,7 @@ export async function openApp(
 }
 
 /** A note that cannot be read or written must not turn an answer of the upstream into an unclear one. */
-function sharedGate(state: ServiceState, log: Logger): Gate {
+function sharedGate(state: ServiceState, log: Logger): RateLimit {
   const kept = <T>(work: () => T, instead: T): T => {
     try {
       return work();
@@ -92,11 +98,11 @@ function sharedGate(state: ServiceState, log: Logger): Gate {
       return instead;
     }
   };
-  const memory = {
+  const store = {
     read: () => kept(() => state.closing(), null),
     write: (closing: Closing) => kept(() => state.noteClosing(closing), undefined),
   };
-  return createGate(systemClock, { memory, outage: watchForOutage() });
+  return createRateLimit(systemClock, { store, breaker: createCircuitBreaker() });
 }
 
 /** The queue of the service; commands work without it. */

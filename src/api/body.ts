@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 import { Failure, safeCause } from './failure.ts';
 import type { Limits } from './options.ts';
+import type { Header } from './retry.ts';
 
-type Header = string | string[] | undefined;
 type Decompress = (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 /** Below this a high ratio means nothing: a page of empty rows compresses very well. */

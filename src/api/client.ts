@@ -4,18 +4,28 @@ import type { Resource } from '../contract/endpoints.ts';
 import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
 import { type Connections, readConnections } from './connection.ts';
 import { type CreateOutcome, type CreateRequest, create } from './create.ts';
+import { follow } from './exchange.ts';
+import { toAppError } from './failure.ts';
 import { type ClientOptions, type Context, settle } from './options.ts';
-import { type Arrived, LISTS, type List, opened, type Page, type Reject, type RowOf } from './page.ts';
-import { type WalkOptions, walk } from './paginate.ts';
-import { toAppError } from './read.ts';
-import { describe, readPage, readSearch } from './reader.ts';
-import { follow } from './watch.ts';
+import {
+  decoded,
+  describe,
+  LISTS,
+  type List,
+  type Page,
+  type ReceivedPage,
+  type Reject,
+  type RowOf,
+  readPage,
+  readSearch,
+} from './read.ts';
+import { type WalkOptions, walk } from './walk.ts';
 
 export type { CreateOutcome } from './create.ts';
 export type { Auth, ClientOptions, Limits, RequestInfo } from './options.ts';
-export type { Page, Reject, RowOf } from './page.ts';
-export type { WalkOptions } from './paginate.ts';
+export type { Page, Reject, RowOf } from './read.ts';
 export type { RetryPolicy } from './retry.ts';
+export type { WalkOptions } from './walk.ts';
 
 /** The upstream API, one method an operation. Reads are tried again where that is safe; creates are sent once. */
 export interface Client {
@@ -44,21 +54,20 @@ export function createClient(options: ClientOptions): Client {
     cursor: string,
     number: number,
     signal?: AbortSignal,
-  ): Promise<Arrived<T>> =>
+  ): Promise<ReceivedPage<T>> =>
     reading(signal, (linked) => readPage(context, dispatcher, list, { cursor, number, signal: linked }));
   const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
     walk<T>(
       (cursor, number, signal) => read(list, cursor, number, signal),
       options,
-      (failure, { cursor, number }) =>
-        toAppError(failure, { what: describe(list, cursor, number), host: context.base.host, attempts: 1 }),
+      (failure, { cursor, number }) => toAppError(failure, describe(list, cursor, number), context.base.host),
     );
 
   return {
     posts: (options) => pages(LISTS.posts, options),
     comments: (options) => pages(LISTS.comments, options),
     page: async <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
-      opened(await read<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal)),
+      decoded(await read<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal)),
     search: (text, signal) => reading(signal, (linked) => readSearch(context, dispatcher, text, linked)),
     create: (post, signal) => senders.send({ operation: 'createPost', post }, signal),
     createAsUser: (post, signal) => senders.send({ operation: 'createPostAsUser', post }, signal),

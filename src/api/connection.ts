@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import { messageOf } from '../base/errors.ts';
 import type { Context } from './options.ts';
 
 /** Somewhere to send requests, and its end: at once, whatever is under way. */
@@ -57,8 +58,7 @@ export function freshConnection(context: Context): FreshConnection {
 
 /**
  * HTTP/1.1 only: on HTTP/2 the library sends a refused stream again by itself, and only one layer may retry. Its own
- * time-outs are off because they are coarse and know no total; each exchange is watched instead. Proxy settings of
- * the environment are ignored by these classes.
+ * time-outs are off because they are coarse and know no total; each exchange has a timeout of its own instead.
  */
 function settings({ limits }: Context) {
   return {
@@ -71,28 +71,105 @@ function settings({ limits }: Context) {
 }
 
 /**
- * Connects, and can end what is still connecting: the library itself waits for that before it lets go.
- * `rejectUnauthorized` is spelt out because an environment variable could otherwise turn it off for the process.
+ * Connects, through the proxy if there is one, and can end what is still connecting: the library itself waits for that before it
+ * lets go. `rejectUnauthorized` is spelt out because an environment variable could otherwise turn it off for the process.
  */
-function connector({ limits, ca }: Context) {
-  const trust = ca === null ? {} : { ca };
-  const base = buildConnector({
-    ...trust,
-    allowH2: false,
-    rejectUnauthorized: true,
-    timeout: limits.connectMs,
-  });
+function connector({ limits, ca, proxy }: Context) {
+  const secure = { allowH2: false, rejectUnauthorized: true, timeout: limits.connectMs };
+  const base = buildConnector({ ...(ca === null ? {} : { ca }), ...secure });
   const sockets = new Set<Socket>();
-  const connect: buildConnector.connector = (options, callback) => {
+  const ending = new AbortController();
+  const direct: buildConnector.connector = (options, callback) => {
     // The types do not say so, but what comes back is the socket under way.
     const socket: unknown = base(options, (...result) => {
       if (socket instanceof Socket) sockets.delete(socket);
-      callback(...result);
+      if (result[0] === null) callback(null, withoutContinue(result[1]));
+      else callback(...result);
     });
     if (socket instanceof Socket) sockets.add(socket);
   };
+  const connect: buildConnector.connector = (options, callback) => {
+    if (proxy === null) return direct(options, callback);
+    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(limits.connectMs)]);
+    openTunnel(proxy, options, signal).then(
+      (httpSocket) => direct({ ...options, httpSocket }, callback),
+      (cause: unknown) => callback(new Error(tunnelProblem(proxy, cause), { cause }), null),
+    );
+  };
   const destroy = (): void => {
+    ending.abort(new Error('given up before the connection stood'));
     for (const socket of sockets) socket.destroy(new Error('given up before the connection stood'));
   };
   return { connect, destroy };
+}
+
+/**
+ * A connection to the upstream by way of the proxy. The upstream's TLS goes inside of it, so the proxy sees neither token nor text, and
+ * a create counts as sent only once that TLS stands. The library's own ProxyAgent connects as often as it likes, which a create must not.
+ */
+async function openTunnel(
+  proxy: URL,
+  { hostname, port }: buildConnector.Options,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const path = `${hostname}:${port || 443}`;
+  const client = new Client(proxy.origin, { allowH2: false, connect: { rejectUnauthorized: true } });
+  try {
+    const { statusCode, socket } = await client.connect({
+      path,
+      signal,
+      headers: { host: path, ...proxyCredentials(proxy) },
+    });
+    if (statusCode === 200 && socket instanceof Socket) return socket;
+    socket.on('error', () => {}).destroy();
+    throw new Error(`it answered ${statusCode}`);
+  } finally {
+    // The socket of a tunnel that was opened no longer belongs to its client.
+    await client.destroy();
+  }
+}
+
+function proxyCredentials({ username, password }: URL): Record<string, string> {
+  if (username === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+/** A new error with words of its own: an error of the library would have it connect again and again for the same request. */
+function tunnelProblem({ host }: URL, cause: unknown): string {
+  const reason =
+    cause instanceof Error && cause.name === 'TimeoutError' ? 'no tunnel in time' : messageOf(cause);
+  return `the proxy ${host} gave no connection: ${reason}`;
+}
+
+const CONTINUE = 'HTTP/1.1 100';
+/** A header without an end is for the library to refuse. */
+const LONGEST_CONTINUE = 1024;
+
+/**
+ * Cuts `100 Continue` off the beginning of an answer. A server may send one unasked (RFC 9110, 15.2.1), and the library takes it for the
+ * end of the connection, which would leave a create uncertain. An answer begins with the first bytes after a request.
+ */
+function withoutContinue(socket: Socket): Socket {
+  const { read, write } = socket;
+  let held: Buffer | null = Buffer.alloc(0);
+  socket.write = (...given: unknown[]) => {
+    held ??= Buffer.alloc(0);
+    return Reflect.apply(write, socket, given);
+  };
+  socket.read = (size?: number) => {
+    const chunk: Buffer | null = Reflect.apply(read, socket, [size]);
+    if (held === null || chunk === null) return chunk;
+    const answer = afterContinue(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
+    const start = answer.toString('latin1', 0, CONTINUE.length);
+    const isUndecided = CONTINUE.startsWith(start) && answer.length < LONGEST_CONTINUE;
+    held = isUndecided ? answer : null;
+    return isUndecided ? null : answer;
+  };
+  return socket;
+}
+
+function afterContinue(answer: Buffer): Buffer {
+  const end = answer.toString('latin1', 0, CONTINUE.length) === CONTINUE ? answer.indexOf('\r\n\r\n') : -1;
+  return end < 0 ? answer : afterContinue(answer.subarray(end + 4));
 }

@@ -1,11 +1,20 @@
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { isId, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
-import { explainAnswer, quote, waitAsked } from './answer.ts';
 import { freshConnection } from './connection.ts';
-import { Failure, oneLine, safeCause } from './failure.ts';
+import { type Answer, exchange } from './exchange.ts';
+import {
+  describeAnswer,
+  describeBody,
+  Failure,
+  oneLine,
+  parseOrNull,
+  redirectOf,
+  rejectionWords,
+  safeCause,
+} from './failure.ts';
 import type { Context } from './options.ts';
-import { type Answer, exchange } from './request.ts';
+import { waitAsked } from './retry.ts';
 
 /** What is known about a create after one attempt. Only `not-sent` and `throttled` are safe to send again. */
 export type CreateOutcome =
@@ -16,6 +25,7 @@ export type CreateOutcome =
       httpStatus: number;
       serverTime: number | null;
     }
+  /** The reason is in the upstream's own words: for the row of the outbox, which an erasure reaches, and for no log. */
   | { outcome: 'rejected'; httpStatus: number; reason: string; serverTime: number | null }
   | { outcome: 'throttled'; httpStatus: number | null; retryAt: number; reason: string }
   | { outcome: 'unauthorised'; httpStatus: number; reason: string }
@@ -46,13 +56,16 @@ export async function create(
   return await sendOnce(context, request, secret, signal);
 }
 
-function beforeConnecting({ gate, clock }: Context, signal: AbortSignal | undefined): CreateOutcome | null {
+function beforeConnecting(
+  { rateLimit, clock }: Context,
+  signal: AbortSignal | undefined,
+): CreateOutcome | null {
   if (signal?.aborted) return { outcome: 'not-sent', reason: 'it was called off before it was sent' };
   const now = clock.now();
   // Nobody asked for this wait: it is our own, so it is no throttling and ends like any other failure to connect.
-  if (gate.outageUntil(now) !== null)
+  if (rateLimit.outageUntil(now) !== null)
     return { outcome: 'not-sent', reason: 'the upstream has not been answering' };
-  const retryAt = gate.closedUntil(now);
+  const retryAt = rateLimit.closedUntil(now);
   if (retryAt === null) return null;
   const reason = `the upstream asked us not to call before ${new Date(retryAt).toISOString()}`;
   return { outcome: 'throttled', httpStatus: null, retryAt, reason };
@@ -86,7 +99,7 @@ function safeReason(error: unknown, secret: Secret): string {
 
 function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome {
   const { status: httpStatus, serverTime, body } = answer;
-  const reason = explainAnswer(answer, secret);
+  const reason = `the upstream answered ${describeAnswer(answer)}`;
   if (httpStatus === 401 || httpStatus === 403) return { outcome: 'unauthorised', httpStatus, reason };
   if (httpStatus === 429) return throttle(context, answer, reason);
   context.throttledInRow.creates = 0;
@@ -94,7 +107,16 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
     const unclear = `the upstream answered ${httpStatus}, but ${body.failure.message}`;
     return { outcome: 'unknown', reason: unclear, httpStatus, serverTime };
   }
-  if (REJECTIONS.has(httpStatus)) return { outcome: 'rejected', httpStatus, reason, serverTime };
+  if (REJECTIONS.has(httpStatus)) {
+    const words = rejectionWords(body.text, secret);
+    const why = words === '' ? reason : `the upstream answered ${httpStatus}: ${words}`;
+    return { outcome: 'rejected', httpStatus, reason: why, serverTime };
+  }
+  if (httpStatus >= 300 && httpStatus < 400) {
+    const { place, hint } = redirectOf(answer.headers.location);
+    const moved = `the upstream answered ${httpStatus}${place}. ${hint}`;
+    return { outcome: 'unknown', reason: moved, httpStatus, serverTime };
+  }
   if (httpStatus < 200 || httpStatus > 299) return { outcome: 'unknown', reason, httpStatus, serverTime };
   return confirm(answer, body.text, secret);
 }
@@ -105,31 +127,28 @@ const FIRST_THROTTLE_MS = 1000;
 function throttle(context: Context, answer: Answer, reason: string): CreateOutcome {
   const { throttledInRow, retry, clock } = context;
   const now = clock.now();
-  const asked = waitAsked(answer, now);
+  const asked = waitAsked(answer.status, answer.headers, now);
   const own = Math.min(retry.maxDelayMs, FIRST_THROTTLE_MS * 2 ** Math.min(throttledInRow.creates, 16));
   if (asked === null) throttledInRow.creates++;
   const retryAt = now + (asked ?? own);
-  context.gate.closeUntil(retryAt);
+  context.rateLimit.closeUntil(retryAt);
   return { outcome: 'throttled', httpStatus: answer.status, retryAt, reason };
 }
 
 /** Only the id counts: a post whose id we know exists, whatever else the answer lacks. */
-function confirm({ status: httpStatus, serverTime }: Answer, text: string, secret: Secret): CreateOutcome {
-  const json = parse(text);
+function confirm(
+  { status: httpStatus, headers, serverTime }: Answer,
+  text: string,
+  secret: Secret,
+): CreateOutcome {
+  const json = parseOrNull(text);
   const postId: unknown = Reflect.get(Object(json), 'post_id');
   if (!isId(postId) || postId < 1) {
-    const reason = `the upstream answered ${httpStatus} without an integer post_id: ${quote(text, secret, 200)}`;
+    const body = describeBody(headers['content-type'], text, Buffer.byteLength(text));
+    const reason = `the upstream answered ${httpStatus} without an integer post_id (${body})`;
     return { outcome: 'unknown', reason, httpStatus, serverTime };
   }
   const url: unknown = Reflect.get(Object(json), 'url');
   const shownUrl = typeof url === 'string' ? oneLine(secret.mask(url), 2_000) : null;
   return { outcome: 'confirmed', postId, url: shownUrl, httpStatus, serverTime };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

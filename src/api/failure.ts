@@ -1,4 +1,9 @@
-import type { ErrorCode } from '../base/errors.ts';
+import { createHash } from 'node:crypto';
+import { AppError, type ErrorCode } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { ENDPOINTS } from '../contract/endpoints.ts';
+import type { Answer } from './exchange.ts';
+import { isTransientStatus, waitAsked } from './retry.ts';
 
 export interface FailureOptions {
   /** Whether a read may try again. */
@@ -10,7 +15,10 @@ export interface FailureOptions {
   cause?: Error;
 }
 
-/** What went wrong in one exchange, before anyone knows which page it was for. Never leaves this folder. */
+/**
+ * What went wrong in one exchange, before anyone knows which page it was for. Never leaves this folder.
+ * Its words end in logs and tables that no erasure reaches, so they hold nothing that the upstream sent.
+ */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ErrorCode;
@@ -88,4 +96,97 @@ export function oneLine(text: string, limit: number): string {
     .trim()
     .toWellFormed();
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).toWellFormed()}…`;
+}
+
+/** What an answer was like, without a word of it: `502 (text/html, 312 bytes, sha256 0b5c…)`. */
+export function describeAnswer({ status, headers, body }: Answer): string {
+  return body.ok
+    ? `${status} (${describeBody(headers['content-type'], body.text, body.bytes)})`
+    : `${status}`;
+}
+
+export function describeBody(contentType: unknown, text: string, bytes: number): string {
+  const [type = ''] = /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(String(contentType ?? '')) ?? [];
+  const size = `${bytes} bytes`;
+  return [type || 'no content type', ...(bytes === 0 ? ['empty'] : [size, `sha256 ${shortHash(text)}`])].join(
+    ', ',
+  );
+}
+
+/** Enough to see whether two texts are the same one. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/** Why an answer that is no success failed a read. */
+export function statusFailure(answer: Answer, now: number): Failure {
+  const { status: httpStatus, headers } = answer;
+  const reason = `the upstream answered ${describeAnswer(answer)}`;
+  if (httpStatus === 401 || httpStatus === 403) {
+    const hint = 'Check FEEDBACK_API_TOKEN, FEEDBACK_AUTH and FEEDBACK_AUTH_PARAM.';
+    return new Failure('unauthorised', reason, { httpStatus, hint });
+  }
+  if (isTransientStatus(httpStatus)) {
+    const waitMs = waitAsked(httpStatus, headers, now);
+    return new Failure('unreachable', reason, { again: true, httpStatus, waitMs });
+  }
+  if (httpStatus >= 400) return new Failure('refused', reason, { httpStatus });
+  const { place, hint } = redirectOf(headers.location);
+  return new Failure('protocol', `the upstream answered ${httpStatus}${place}`, { httpStatus, hint });
+}
+
+/** Where a redirect pointed, without its query, and what to set if the service really moved. A redirect is never followed. */
+export function redirectOf(location: unknown): { place: string; hint: string } {
+  const url = typeof location === 'string' ? URL.parse(location) : null;
+  const hint = (base: string) =>
+    `Redirects are not followed. If the service moved, set FEEDBACK_BASE_URL to ${base}.`;
+  if (url === null)
+    return { place: ', a redirect without an absolute address', hint: hint('its new address') };
+  const path = oneLine(url.pathname, 120);
+  const ours = Object.values(ENDPOINTS).find((endpoint) => path.endsWith(endpoint.path));
+  const base = `${url.origin}${ours === undefined ? '' : path.slice(0, -ours.path.length)}`;
+  return { place: `, a redirect to ${url.origin}${path}`, hint: hint(base) };
+}
+
+/** What a person can do where the failure itself does not say. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  unreachable:
+    'Is FEEDBACK_BASE_URL right, and the service up? What was read so far is kept; run again later.',
+  refused: 'Is FEEDBACK_BASE_URL right? It is the address before /api/v1/.',
+};
+
+/** The failure as everyone outside of this folder sees it. */
+export function toAppError(failure: Failure, what: string, host: string, attempts = 1): AppError {
+  const tries = attempts > 1 ? ` (${attempts} attempts)` : '';
+  // Still throttled after the last attempt: the way out is to wait, not to look for a fault.
+  const code = failure.httpStatus === 429 ? 'throttled' : failure.code;
+  const hint = failure.hint ?? HINTS[code];
+  return new AppError(code, `${what} at ${host} failed${tries}: ${failure.message}.`, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(failure.cause === undefined ? {} : { cause: failure.cause }),
+  });
+}
+
+/**
+ * Why the upstream rejected a create, in its own words: its `detail` and what it says of each field. People need them to mend the post,
+ * so they are kept with the row in the outbox, where an erasure finds them, and nowhere else. Masked before it is cut: half a token
+ * would no longer be recognised.
+ */
+export function rejectionWords(text: string, secret: Secret): string {
+  const json = parseOrNull(text);
+  const { errors, ...rest } = Object(json) as Record<string, unknown>;
+  const words = Object.entries({ ...rest, ...Object(errors) }).flatMap(([field, said]) => {
+    const sentences = (Array.isArray(said) ? said : [said]).filter((each) => typeof each === 'string');
+    if (sentences.length === 0) return [];
+    return [field === 'detail' ? sentences.join(' ') : `${field}: ${sentences.join(' ')}`];
+  });
+  return oneLine(secret.mask(words.join('; ').slice(0, 20_000)), 300);
+}
+
+export function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

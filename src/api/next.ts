@@ -1,5 +1,5 @@
 import type { Secret } from '../base/secret.ts';
-import { Failure, oneLine } from './failure.ts';
+import { Failure } from './failure.ts';
 
 export interface NextRules {
   /** Where this list lives; a `next` that points anywhere else is refused. */
@@ -57,11 +57,12 @@ function isBareQuery(text: string): boolean {
   return parts.length > 1 || /=[^=]/.test(text);
 }
 
-function ofReference(reference: string, { endpoint, secret }: NextRules): string {
+function ofReference(reference: string, { endpoint }: NextRules): string {
   const url = reference.includes('\\') ? null : URL.parse(reference, endpoint.href);
   if (url === null || !isOurs(url, endpoint)) {
+    const where = url === null || url.origin === endpoint.origin ? 'another path' : url.origin;
     throw wrong(
-      `leads away from ${endpoint.host}${endpoint.pathname}: ${oneLine(secret.mask(reference), 120)}`,
+      `leads away from ${endpoint.host}${endpoint.pathname} to ${where}`,
       'Nothing was sent there. If the service moved, set FEEDBACK_BASE_URL to its new address.',
     );
   }

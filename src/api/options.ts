@@ -4,9 +4,8 @@ import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Operation } from '../contract/endpoints.ts';
-import { createRetryBudget, type RetryBudget } from './budget.ts';
-import { createGate, type Gate } from './gate.ts';
-import { RETRY_DEFAULTS, type RetryPolicy } from './retry.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { createRetryBudget, RETRY_DEFAULTS, type RetryBudget, type RetryPolicy } from './retry.ts';
 
 export interface Limits {
   /** One page in all, from the first byte sent to the last received. */
@@ -35,6 +34,10 @@ export const LIMIT_DEFAULTS: Limits = {
   connectMs: 10_000,
 };
 
+export function authParameter(auth: Auth): string | null {
+  return auth.kind === 'query' ? auth.parameter : null;
+}
+
 export type Auth = { kind: 'header' } | { kind: 'query'; parameter: string };
 
 export interface RequestInfo {
@@ -60,12 +63,12 @@ export interface ClientOptions {
   cursorParameter?: string;
   limits?: Partial<Limits>;
   retry?: Partial<RetryPolicy>;
-  /** Shared by everything of this process that retries; one is made if absent. */
-  budget?: RetryBudget;
   /** Shared by everything that talks to this upstream; give one to open it closed, after a restart. */
-  gate?: Gate;
+  rateLimit?: RateLimit;
   /** Certificates to trust instead of the usual ones, in PEM. */
   ca?: string;
+  /** Where `HTTPS_PROXY` and `NO_PROXY` are read. */
+  env?: ProxyEnvironment;
   onRequest?: (info: RequestInfo) => void;
 }
 
@@ -82,8 +85,9 @@ export interface Context {
   limits: Limits;
   retry: RetryPolicy;
   budget: RetryBudget;
-  gate: Gate;
+  rateLimit: RateLimit;
   ca: string | null;
+  proxy: URL | null;
   onRequest: (info: RequestInfo) => void;
   /** Creates in a row that were throttled without being told until when. */
   throttledInRow: { creates: number };
@@ -94,8 +98,9 @@ export function settle(options: ClientOptions): Context {
     throw new AppError('usage', 'The name of the query parameter that carries the token is empty.');
   }
   const clock = options.clock ?? systemClock;
+  const base = checkBase(options.baseUrl);
   return {
-    base: checkBase(options.baseUrl),
+    base,
     auth: options.auth,
     token: options.token,
     clock,
@@ -105,15 +110,16 @@ export function settle(options: ClientOptions): Context {
     cursorParameter: options.cursorParameter ?? 'cursor',
     limits: { ...LIMIT_DEFAULTS, ...options.limits },
     retry: { ...RETRY_DEFAULTS, ...options.retry },
-    budget: options.budget ?? createRetryBudget(),
-    gate: options.gate ?? createGate(clock),
+    budget: createRetryBudget(),
+    rateLimit: options.rateLimit ?? createRateLimit(clock),
     ca: options.ca ?? null,
+    proxy: proxyFor(base, options.env ?? {}),
     onRequest: harmless(options),
     throttledInRow: { creates: 0 },
   };
 }
 
-/** Whoever counts requests must not be able to turn a post that was created into one that may not have been. */
+/** The code that counts requests must not be able to turn a post that was created into one that may not have been. */
 function harmless({ onRequest, log }: ClientOptions): Context['onRequest'] {
   return (info) => {
     try {
@@ -141,4 +147,33 @@ function checkBase(value: URL | string): URL {
       hint: 'Set FEEDBACK_BASE_URL to an https address.',
     },
   );
+}
+
+export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy for an upstream, by the variables that other programs use too; the small letters win, as with curl. Only https goes through
+ * one, as a tunnel: http is allowed on loopback alone, where a proxy would look for the service on its own machine.
+ */
+export function proxyFor(base: URL, env: ProxyEnvironment): URL | null {
+  const name = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find((each) => env[each]);
+  const value = name === undefined ? undefined : env[name];
+  if (value === undefined || isLoopback(base.hostname) || isExempt(base, env.no_proxy ?? env.NO_PROXY ?? ''))
+    return null;
+  const proxy = URL.parse(value);
+  if (proxy !== null && (proxy.protocol === 'http:' || proxy.protocol === 'https:')) return proxy;
+  // The value may hold a password, so it is not shown.
+  throw new AppError('usage', `${name} is not the http or https URL of a proxy.`, {
+    hint: `Set it to http://host:port, unset it, or name ${base.hostname} in NO_PROXY.`,
+  });
+}
+
+/** `NO_PROXY`: hosts and their subdomains, each with a port if that matters, or `*`. */
+function isExempt({ hostname, port }: URL, list: string): boolean {
+  return list.split(/[\s,]+/).some((entry) => {
+    const [, name = '', only] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+    if (entry === '*') return true;
+    if (name === '' || (only !== undefined && only !== (port || '443'))) return false;
+    return hostname === name || hostname.endsWith(`.${name}`);
+  });
 }

@@ -1,16 +1,143 @@
 import pRetry from 'p-retry';
 import type { Dispatcher } from 'undici';
-import { AppError, type ErrorCode } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Operation } from '../contract/endpoints.ts';
-import { explainAnswer, quote, waitAsked } from './answer.ts';
-import { Failure } from './failure.ts';
-import { throttled } from './gate.ts';
-import type { Context } from './options.ts';
-import { type Answer, exchange } from './request.ts';
-import { backoffMs, isTransientStatus } from './retry.ts';
+import {
+  type Comment,
+  type Decoded,
+  decodeComment,
+  decodePost,
+  type Post,
+  problemOf,
+} from '../contract/decode.ts';
+import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
+import { Envelope, type WireOf } from '../contract/entities.ts';
+import { endpointOf, exchange } from './exchange.ts';
+import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
+import { cursorOf, withoutCredentials } from './next.ts';
+import { authParameter, type Context } from './options.ts';
+import { throttled } from './rate-limit.ts';
+import { backoffMs, waitAsked } from './retry.ts';
 
-export interface ReadRequest {
+/** A row that did not decode. */
+export interface Reject {
+  /** Its place in the page, from 0. */
+  index: number;
+  /** Its id, where at least that can be told. */
+  id: number | null;
+  reason: string;
+  /** The row as JSON text, cut at 64 KiB, the token masked. */
+  body: string;
+}
+
+export interface Page<T> {
+  rows: T[];
+  rejects: Reject[];
+  /** 1, 2, 3… in its walk. */
+  number: number;
+  /** How to read this page again; the empty text for the first. It can be stored and holds no token. */
+  cursor: string;
+  /** The cursor of the following page, null at the explicit end. */
+  next: string | null;
+  /** The upstream's clock by its `Date` header, in milliseconds since the epoch. */
+  serverTime: number | null;
+  /** When the page had arrived, on our own clock; pages fetched ahead are worked on later. */
+  receivedAt: number;
+  /** The size of the body, decompressed. */
+  bytes: number;
+}
+
+/** A page whose rows are not decoded yet: the following one can already be asked for. */
+export interface ReceivedPage<T> extends Omit<Page<T>, 'rows' | 'rejects'> {
+  decode(): Pick<Page<T>, 'rows' | 'rejects'>;
+}
+
+export function decoded<T>({ decode, ...page }: ReceivedPage<T>): Page<T> {
+  return { ...page, ...decode() };
+}
+
+export interface List<T> {
+  name: Resource;
+  operation: Operation;
+  decode: (raw: unknown) => Decoded<T>;
+}
+
+export const LISTS: { posts: List<Post>; comments: List<Comment> } = {
+  posts: { name: 'posts', operation: 'listPosts', decode: decodePost },
+  comments: { name: 'comments', operation: 'listComments', decode: decodeComment },
+};
+
+export type RowOf<R extends Resource> = R extends 'posts' ? Post : Comment;
+
+/** Reads one page: request, envelope and the way to the following page. */
+export async function readPage<T>(
+  context: Context,
+  dispatcher: Dispatcher,
+  list: List<T>,
+  place: { cursor: string; number: number; signal: AbortSignal },
+): Promise<ReceivedPage<T>> {
+  const { operation } = list;
+  const { number, signal } = place;
+  const cursor = checkCursor(place.cursor, context);
+  const request = { operation, query: cursor, what: describe(list, cursor, number), signal };
+  return await read(context, dispatcher, request, ({ json, bytes, serverTime, secret }) => {
+    const { next, results } = openEnvelope(json, context.limits.maxRows);
+    const following = cursorOf(next, {
+      endpoint: endpointOf(context.base, operation),
+      pageParameter: context.pageParameter,
+      cursorParameter: context.cursorParameter,
+      authParameter: authParameter(context.auth),
+      secret,
+    });
+    const decode = () => decodeRows(results, list.decode, secret);
+    return { decode, number, cursor, next: following, serverTime, receivedAt: context.clock.now(), bytes };
+  });
+}
+
+/** The documents disagree on whether a search answers with an envelope or a bare list: both are read. */
+export async function readSearch(
+  context: Context,
+  dispatcher: Dispatcher,
+  text: string,
+  signal: AbortSignal,
+): Promise<{ rows: Post[]; rejects: Reject[] }> {
+  if (!text.isWellFormed()) throw new AppError('usage', 'The text to search for is broken Unicode.');
+  const query = `${SEARCH_PARAMETER}=${encodeURIComponent(text)}`;
+  const request = { operation: 'searchPosts', query, what: 'Searching posts', signal } as const;
+  return await read(context, dispatcher, request, ({ json, secret }) => {
+    const { maxRows } = context.limits;
+    const raws = Array.isArray(json) ? checkRows(json, maxRows) : openEnvelope(json, maxRows).results;
+    return decodeRows(raws.slice(0, SEARCH_LIMIT), LISTS.posts.decode, secret);
+  });
+}
+
+/**
+ * `Listing posts, page 3 (page=3)`. A walk that begins in the middle, or a page read on its own, has no number worth telling.
+ * A cursor is the upstream's own text: it is shown only where it is nothing but numbers.
+ */
+export function describe({ name }: List<unknown>, cursor: string, number: number): string {
+  if (cursor === '') return `Listing ${name}, page ${number},`;
+  const place = describeCursor(cursor);
+  return number === 1 ? `Listing ${name} from ${place},` : `Listing ${name}, page ${number} (${place}),`;
+}
+
+function describeCursor(cursor: string): string {
+  const isPlain = /^[\w.%-]{1,40}=\d{1,15}(&[\w.%-]{1,40}=\d{1,15}){0,3}$/.test(cursor);
+  return isPlain ? cursor : `a cursor of ${cursor.length} characters, sha256 ${shortHash(cursor)}`;
+}
+
+/** A cursor comes back from storage: whatever happened to it there, it must stay a query of our own endpoint. */
+function checkCursor(cursor: string, { auth, token }: Context): string {
+  try {
+    if (/^[\x21\x22\x24-\x7e]*$/.test(cursor))
+      return withoutCredentials(cursor, authParameter(auth), token());
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+  throw new AppError('usage', `This is no cursor of a page: ${describeCursor(cursor)}.`);
+}
+
+interface ReadRequest {
   operation: Operation;
   query: string;
   /** What is being read, for messages: `listing posts, page 3`. */
@@ -18,28 +145,29 @@ export interface ReadRequest {
   signal: AbortSignal;
 }
 
-/** What a read brought, with the token it was made with, so that whoever looks into it can mask. */
-export interface ReadResult {
+/** What a read brought, with the token it was made with, so that whoever opens it can mask. */
+interface ReadResult {
   json: unknown;
   bytes: number;
   serverTime: number | null;
   secret: Secret;
 }
 
-/** One read, tried until it answers, may not be tried again, or has used up its attempts. */
-export async function read(
+/** One read, tried until it answers, may not be tried again, or has used up its attempts; then what `open` makes of the answer. */
+async function read<T>(
   context: Context,
   dispatcher: Dispatcher,
   request: ReadRequest,
-): Promise<ReadResult> {
+  open: (result: ReadResult) => T,
+): Promise<T> {
   const { signal, what } = request;
   let attempts = 0;
   context.budget.deposit();
   try {
-    return await pRetry(
+    const result = await pRetry(
       async (attempt) => {
         attempts = attempt;
-        await context.gate.pass(context.retry.patienceMs, signal);
+        await context.rateLimit.pass(context.retry.maxWaitMs, signal);
         return await attemptRead(context, dispatcher, request, attempt);
       },
       {
@@ -55,9 +183,9 @@ export async function read(
         },
       },
     );
+    return open(result);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw toAppError(error, { what, host: context.base.host, attempts });
+    throw error instanceof Failure ? toAppError(error, what, context.base.host, attempts) : error;
   }
 }
 
@@ -73,94 +201,92 @@ async function attemptRead(
 ): Promise<ReadResult> {
   const secret = context.token();
   const limits = { totalMs: context.limits.pageMs, idleMs: context.limits.idleMs };
-  const retry = attempt > 1;
-  const answer = await exchange(context, dispatcher, secret, {
-    operation,
-    query,
-    body: null,
-    limits,
-    retry,
-    signal,
-  });
-  if (answer.status === 429) closeGate(context, answer, attempt);
-  if (answer.status < 200 || answer.status > 299) throw statusFailure(context, answer, secret);
-  if (!answer.body.ok) throw answer.body.failure;
-  const { text, bytes } = answer.body;
-  return { json: parseJson(text, secret), bytes, serverTime: answer.serverTime, secret };
-}
-
-function parseJson(text: string, secret: Secret): unknown {
+  const request = { operation, query, body: null, limits, retry: attempt > 1, signal };
+  const answer = await exchange(context, dispatcher, secret, request);
+  const { status, headers, serverTime, body } = answer;
+  const now = context.clock.now();
+  // A 429 speaks to all of us, not to the request that met it.
+  if (status === 429)
+    context.rateLimit.closeUntil(
+      now + (waitAsked(status, headers, now) ?? backoffMs(context.retry, attempt, context.random)),
+    );
+  if (status < 200 || status > 299) throw statusFailure(answer, now);
+  if (!body.ok) throw body.failure;
+  const { text, bytes } = body;
   try {
-    return JSON.parse(text);
+    return { json: JSON.parse(text), bytes, serverTime, secret };
   } catch {
-    const start = quote(text, secret, 60);
-    throw new Failure('unreachable', `the answer is not JSON but begins with: ${start}`, { again: true });
+    const reason = `the answer is not JSON (${describeBody(headers['content-type'], text, bytes)})`;
+    throw new Failure('unreachable', reason, { again: true });
   }
-}
-
-function statusFailure(context: Context, answer: Answer, secret: Secret): Failure {
-  const { status } = answer;
-  const reason = explainAnswer(answer, secret);
-  if (status === 401 || status === 403) {
-    return new Failure('unauthorised', reason, {
-      httpStatus: status,
-      hint: 'Check FEEDBACK_API_TOKEN, FEEDBACK_AUTH and FEEDBACK_AUTH_PARAM.',
-    });
-  }
-  if (isTransientStatus(status)) {
-    const waitMs = waitAsked(answer, context.clock.now());
-    return new Failure('unreachable', reason, { again: true, httpStatus: status, waitMs });
-  }
-  return new Failure(status < 400 ? 'protocol' : 'refused', reason, { httpStatus: status });
-}
-
-/** A 429 speaks to all of us, not to the request that met it. */
-function closeGate(context: Context, answer: Answer, attempt: number): void {
-  const wait = waitAsked(answer, context.clock.now()) ?? backoffMs(context.retry, attempt, context.random);
-  context.gate.closeUntil(context.clock.now() + wait);
 }
 
 function refuseLongWait({ clock, retry }: Context, { waitMs, httpStatus }: Failure): void {
-  if (waitMs !== null && waitMs > retry.patienceMs) throw throttled(clock.now() + waitMs, httpStatus);
+  if (waitMs !== null && waitMs > retry.maxWaitMs) throw throttled(clock.now() + waitMs, httpStatus);
 }
 
 async function waitBeforeRetry(
-  context: Context,
-  request: ReadRequest,
+  { clock, retry, random, budget, log }: Context,
+  { operation, signal }: ReadRequest,
   error: Failure,
   attempt: number,
 ): Promise<void> {
-  const { clock, retry, random, budget, log } = context;
-  const { operation, signal } = request;
-  // After a 429 the gate does the waiting, for this read as for every other.
-  const gated = error.httpStatus === 429;
-  const delayMs = gated ? 0 : (error.waitMs ?? backoffMs(retry, attempt, random));
+  // After a 429 the rate limit does the waiting, for this read as for every other.
+  const isLimited = error.httpStatus === 429;
+  const delayMs = isLimited ? 0 : (error.waitMs ?? backoffMs(retry, attempt, random));
   log?.warn({ operation, attempt, delayMs, reason: error.message }, 'a read failed and will be tried again');
   if (delayMs > 0) await clock.sleep(delayMs, signal);
   // A wait the upstream itself laid down is no sign of an outage: it does not use up what is meant for one.
-  if (!(gated && error.waitMs !== null)) await budget.take(clock, signal);
+  if (!(isLimited && error.waitMs !== null)) await budget.take(clock, signal);
 }
 
-/** What a person can do where the failure itself does not say. */
-const HINTS: Partial<Record<ErrorCode, string>> = {
-  unreachable:
-    'Is FEEDBACK_BASE_URL right, and the service up? What was read so far is kept; run again later.',
-  refused: 'Is FEEDBACK_BASE_URL right? It is the address before /api/v1/.',
-};
-
-export interface Place {
-  what: string;
-  host: string;
-  attempts: number;
+/** The list envelope, whole: a page without one of its fields is no page. */
+function openEnvelope(json: unknown, maxRows: number): { next: unknown; results: unknown[] } {
+  const problem = problemOf(json, Envelope);
+  if (problem !== null) throw new Failure('protocol', `the answer is no list envelope: ${problem}`);
+  const { next, results } = json as WireOf<typeof Envelope>;
+  return { next, results: checkRows(results ?? [], maxRows) };
 }
 
-export function toAppError(failure: Failure, { what, host, attempts }: Place): AppError {
-  const tries = attempts > 1 ? ` (${attempts} attempts)` : '';
-  // Still throttled after the last attempt: the way out is to wait, not to look for a fault.
-  const code = failure.httpStatus === 429 ? 'throttled' : failure.code;
-  const hint = failure.hint ?? HINTS[code];
-  return new AppError(code, `${what} at ${host} failed${tries}: ${failure.message}.`, {
-    ...(hint === undefined ? {} : { hint }),
-    ...(failure.cause === undefined ? {} : { cause: failure.cause }),
-  });
+function checkRows(rows: unknown[], maxRows: number): unknown[] {
+  if (rows.length <= maxRows) return rows;
+  throw new Failure('protocol', `the answer has ${rows.length} rows; ${maxRows} are allowed`);
+}
+
+function decodeRows<T>(
+  raws: unknown[],
+  decode: List<T>['decode'],
+  secret: Secret,
+): { rows: T[]; rejects: Reject[] } {
+  const rows: T[] = [];
+  const rejects: Reject[] = [];
+  for (const [index, raw] of raws.entries()) {
+    const result = decode(raw);
+    if (result.ok) rows.push(result.row);
+    else rejects.push({ index, id: idOf(raw), reason: result.reason, body: textOf(raw, secret) });
+  }
+  return { rows, rejects };
+}
+
+function idOf(raw: unknown): number | null {
+  const id: unknown = Reflect.get(Object(raw), 'id');
+  return Number.isSafeInteger(id) ? (id as number) : null;
+}
+
+const BODY_LIMIT = 64 * 1024;
+
+function textOf(raw: unknown, secret: Secret): string {
+  const text = Buffer.from(secret.mask(stringify(raw)));
+  if (text.length <= BODY_LIMIT) return text.toString();
+  // In streaming mode a character cut in two is left out instead of becoming a replacement mark.
+  return new TextDecoder().decode(text.subarray(0, BODY_LIMIT), { stream: true });
+}
+
+/** Parsing copes with any depth of nesting, printing does not. */
+function stringify(raw: unknown): string {
+  try {
+    return JSON.stringify(raw);
+  } catch {
+    return '"a value nested too deeply to print"';
+  }
 }

@@ -1,17 +1,19 @@
+import type { Clock } from '../base/clock.ts';
+
 export interface RetryPolicy {
   /** How often a read is tried in all. */
   attempts: number;
   firstDelayMs: number;
   maxDelayMs: number;
   /** The longest wait an upstream may ask of a read; beyond it the read fails and says until when. */
-  patienceMs: number;
+  maxWaitMs: number;
 }
 
 export const RETRY_DEFAULTS: RetryPolicy = {
   attempts: 5,
   firstDelayMs: 500,
   maxDelayMs: 30_000,
-  patienceMs: 120_000,
+  maxWaitMs: 120_000,
 };
 
 /**
@@ -28,7 +30,94 @@ export function isTransientStatus(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
-/** Statuses whose `Retry-After` is heard. */
-export function hearsRetryAfter(status: number): boolean {
-  return status === 429 || status === 503;
+/** The longest wait we take an upstream's word for. */
+export const RETRY_AFTER_CAP_MS = 3_600_000;
+/** Beyond a day the header is a mistake (often a timestamp in the wrong unit), not a wish. */
+const ABSURD_MS = 86_400_000;
+
+export type Header = string | string[] | undefined;
+
+/** How long an answer asks us to wait, in milliseconds; null where it does not, or not credibly. */
+export function waitAsked(status: number, headers: Record<string, Header>, now: number): number | null {
+  if (status !== 429 && status !== 503) return null;
+  return retryAfterMs(headers['retry-after'], headers.date, now);
+}
+
+/**
+ * How long to wait by a `Retry-After` header, or null where it says nothing we can trust: then our own backoff holds.
+ * A date is read against the answer's own `Date`, so that a wrong clock on either side does not matter.
+ */
+export function retryAfterMs(header: Header, date: Header, now: number): number | null {
+  const wait = secondsOf(header) ?? untilDate(header, httpDate(date) ?? now);
+  if (wait === null || wait <= 0 || wait > ABSURD_MS) return null;
+  return Math.min(wait, RETRY_AFTER_CAP_MS);
+}
+
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+
+/** Milliseconds since the epoch of an HTTP date as servers must write it, or null. */
+export function httpDate(header: Header): number | null {
+  if (typeof header !== 'string' || !HTTP_DATE.test(header)) return null;
+  const time = Date.parse(header);
+  return Number.isNaN(time) ? null : time;
+}
+
+function secondsOf(header: Header): number | null {
+  return typeof header === 'string' && /^\s*\d{1,15}\s*$/.test(header) ? Number(header) * 1000 : null;
+}
+
+function untilDate(header: Header, now: number): number | null {
+  const date = httpDate(header);
+  return date === null ? null : date - now;
+}
+
+/**
+ * Retries of the whole process against one another: without it, every reader of a failing upstream multiplies the load
+ * by its number of attempts. First attempts pay in, retries pay out, so that retries stay a third of the traffic: enough for a
+ * service that fails one request in five, whose pages each waited for a minute while it was a tenth. When
+ * nothing is left, one retry a minute in all still finds out that the upstream is back.
+ */
+export interface RetryBudget {
+  /** A request was tried for the first time. */
+  deposit(): void;
+  /** Resolves when one retry may go out. */
+  take(clock: Clock, signal?: AbortSignal): Promise<void>;
+  /** Retries that could go out at once. */
+  balance(): number;
+}
+
+/** What one first attempt pays in. */
+const SHARE = 1 / 3;
+const FIRST_BALANCE = 10;
+const LARGEST_BALANCE = 100;
+const PROBE_EVERY_MS = 60_000;
+
+export function createRetryBudget(): RetryBudget {
+  let balance = FIRST_BALANCE;
+  let lastProbe = Number.NEGATIVE_INFINITY;
+
+  /** Zero when a retry was granted, else how long until it is worth asking again. */
+  const ask = (now: number): number => {
+    if (balance >= 1) {
+      balance -= 1;
+      // The minute runs from the last retry of any kind: an emptied balance is not followed by a probe at once.
+      lastProbe = now;
+      return 0;
+    }
+    const wait = lastProbe + PROBE_EVERY_MS - now;
+    // A clock set back must not stop probing for as long as it went back.
+    if (wait > 0 && wait <= PROBE_EVERY_MS) return wait;
+    lastProbe = now;
+    return 0;
+  };
+
+  return {
+    deposit() {
+      balance = Math.min(LARGEST_BALANCE, balance + SHARE);
+    },
+    async take(clock, signal) {
+      for (let wait = ask(clock.now()); wait > 0; wait = ask(clock.now())) await clock.sleep(wait, signal);
+    },
+    balance: () => balance,
+  };
 }

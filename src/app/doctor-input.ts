@@ -8,10 +8,11 @@ import { openClient, realToken } from './upstream.ts';
 export function doctorInput(settings: Settings, input: LoadInput): DoctorInput {
   const { dataDir, baseUrl, queueUrl, httpHost: host, httpPort: port, httpToken } = settings;
   const firstPage = async (signal: AbortSignal) => {
-    const retry = { attempts: 1, patienceMs: 0 };
+    const retry = { attempts: 1, maxWaitMs: 0 };
     const client = openClient(settings, {
       url: baseUrl?.href ?? '',
       token: realToken(settings, input),
+      env: input.env,
       retry,
     });
     try {

@@ -38,7 +38,12 @@ export function realToken(settings: Settings, input: LoadInput): () => Secret {
 
 export function openClient(
   settings: Settings,
-  { url, ...rest }: Pick<ClientOptions, 'token' | 'log' | 'gate' | 'onRequest' | 'retry'> & { url: string },
+  {
+    url,
+    ...rest
+  }: Pick<ClientOptions, 'token' | 'log' | 'rateLimit' | 'env' | 'onRequest' | 'retry'> & {
+    url: string;
+  },
 ): Client {
   const { auth, authParameter, pageParameter, cursorParameter } = settings;
   return createClient({

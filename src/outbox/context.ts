@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Gate } from '../api/gate.ts';
+import type { RateLimit } from '../api/rate-limit.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
@@ -9,7 +9,7 @@ export interface OutboxContext {
   store: OutboxStore;
   client: Client;
   /** Closed while the upstream wants no calls: no row is claimed meanwhile. */
-  gate: Pick<Gate, 'closedUntil'>;
+  gate: Pick<RateLimit, 'closedUntil'>;
   clock: Clock;
   signal: AbortSignal;
   /** How long one create may take in all. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { createClient } from '../../src/api/client.ts';
+import { proxyFor } from '../../src/api/options.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { clientOf, envelope, failureOf, json, startUpstream } from './support/upstream.ts';
@@ -82,15 +83,42 @@ describe('the token', () => {
   });
 });
 
-describe('proxies of the environment', () => {
-  it('are ignored', async (t) => {
+describe('the proxy of the environment', () => {
+  const base = new URL('https://api.example.com');
+  const proxy = 'http://proxy.example:3128/';
+  const choices: [string, Record<string, string>, string | null][] = [
+    ['HTTPS_PROXY', { HTTPS_PROXY: proxy }, proxy],
+    ['https_proxy before HTTPS_PROXY', { https_proxy: proxy, HTTPS_PROXY: 'http://other.example' }, proxy],
+    ['ALL_PROXY', { ALL_PROXY: proxy }, proxy],
+    ['nothing for HTTP_PROXY, which is for http', { HTTP_PROXY: proxy }, null],
+    ['nothing for an empty value', { HTTPS_PROXY: '' }, null],
+    ['nothing for a host of NO_PROXY', { HTTPS_PROXY: proxy, NO_PROXY: 'x.org, api.example.com' }, null],
+    ['nothing for a domain of no_proxy', { HTTPS_PROXY: proxy, no_proxy: '.EXAMPLE.com' }, null],
+    ['nothing for all hosts', { HTTPS_PROXY: proxy, NO_PROXY: '*' }, null],
+    ['nothing for the port of NO_PROXY', { HTTPS_PROXY: proxy, NO_PROXY: 'example.com:443' }, null],
+    ['the proxy for another port', { HTTPS_PROXY: proxy, NO_PROXY: 'example.com:8443' }, proxy],
+    ['the proxy for a host that ends alike', { HTTPS_PROXY: proxy, NO_PROXY: 'ple.com' }, proxy],
+  ];
+  for (const [name, env, chosen] of choices) {
+    it(`is ${name}`, () => assert.equal(proxyFor(base, env)?.href ?? null, chosen));
+  }
+
+  it('is refused where it is no address of one, without its password', () => {
+    for (const HTTPS_PROXY of ['proxy.example:3128', 'socks5://me:pass@proxy.example', 'http://'])
+      assert.throws(
+        () => proxyFor(base, { HTTPS_PROXY }),
+        (error: unknown) =>
+          error instanceof AppError &&
+          /HTTPS_PROXY is not/.test(error.message) &&
+          !inspect(error).includes('pass@'),
+      );
+  });
+
+  it('is left alone for an upstream on loopback', async (t) => {
     const proxy = await startUpstream(t, (_, response) => json(response, envelope([1])));
     const upstream = await startUpstream(t, (_, response) => json(response, envelope([1])));
-    for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) {
-      process.env[name] = proxy.url;
-      t.after(() => delete process.env[name]);
-    }
-    await clientOf(t, upstream.url).page('posts', '');
+    const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, ALL_PROXY: proxy.url };
+    await clientOf(t, upstream.url, { env }).page('posts', '');
     assert.equal(proxy.connections(), 0);
   });
 });

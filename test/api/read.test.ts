@@ -180,11 +180,44 @@ describe('the answer of the upstream', () => {
       assert.equal(upstream.requests.length, requests);
       const host = new URL(upstream.url).host;
       assert.ok(error.message.startsWith(`Listing posts from page=7, at ${host} failed`), error.message);
-      if (status !== 304) assert.match(error.message, new RegExp(`answered ${status}: .*no\\\\nmore`));
+      const shown =
+        status < 400
+          ? ', a redirect to http://127\\.0\\.0\\.1:1/'
+          : ' \\(application/json, \\d+ bytes, sha256 ';
+      assert.match(error.message, new RegExp(`answered ${status}${shown}`));
+      assert.doesNotMatch(error.message, /more/);
       if (requests > 1) assert.match(error.message, /\(5 attempts\)/);
       if (code === 'unauthorised') assert.match(error.hint ?? '', /FEEDBACK_API_TOKEN/);
     });
   }
+
+  it('says where a redirect pointed, without its query, and what to set', async (t) => {
+    const moved = 'https://user:pass@new.example/tenant/api/v1';
+    const places: [string, RegExp, RegExp][] = [
+      [
+        `${moved}/posts/?key=1`,
+        /to https:\/\/new\.example\/tenant\/api\/v1\/posts\/\.$/,
+        /URL to https:\/\/new\.example\/tenant\.$/,
+      ],
+      [
+        'https://login.example/?to=1',
+        /to https:\/\/login\.example\/\.$/,
+        /URL to https:\/\/login\.example\.$/,
+      ],
+      ['/login', /a redirect without an absolute address/, /its new address/],
+    ];
+    for (const [location, place, hint] of places) {
+      const upstream = await startUpstream(t, (_, response) => json(response, '', 302, { location }));
+      const client = clientOf(t, upstream.url);
+      const error = await appError(client.page('posts', ''));
+      assert.match(error.message, place);
+      assert.match(error.hint ?? '', hint);
+      const outcome = await client.create({ board: 'b', title: 't', content: 'c' });
+      assert.equal(outcome.outcome, 'unknown');
+      assert.match('reason' in outcome ? outcome.reason : '', hint);
+      assert.doesNotMatch(JSON.stringify([error.message, error.hint, outcome]), /key=|to=1|pass/);
+    }
+  });
 
   it('may come right after a while', async (t) => {
     const upstream = await startUpstream(t, (_, response, n) =>

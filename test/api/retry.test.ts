@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createGate } from '../../src/api/gate.ts';
-import { backoffMs, isTransientStatus, RETRY_DEFAULTS } from '../../src/api/retry.ts';
-import type { Clock } from '../../src/base/clock.ts';
+import {
+  backoffMs,
+  createRetryBudget,
+  httpDate,
+  isTransientStatus,
+  RETRY_DEFAULTS,
+  retryAfterMs,
+} from '../../src/api/retry.ts';
 import { fakeClock } from '../support/clock.ts';
-import { timeline } from './support/timeline.ts';
+import { type Timeline, timeline } from './support/timeline.ts';
 
 describe('the wait between attempts', () => {
   it('doubles from the first delay up to the cap', () => {
@@ -35,55 +40,168 @@ describe('the wait between attempts', () => {
   });
 });
 
-describe('the gate', () => {
-  const closed = (clock: Clock, until: number) => {
-    const gate = createGate(clock);
-    gate.closeUntil(until);
-    return gate;
-  };
+const now = Date.parse('2026-03-01T12:00:00Z');
+const at = (ms: number): string => new Date(now + ms).toUTCString();
 
-  it('is open at first and closed until the latest moment it was told', async () => {
-    const clock = fakeClock(0);
-    const gate = createGate(clock);
-    assert.equal(gate.closedUntil(1), null);
-    gate.closeUntil(5_000);
-    gate.closeUntil(3_000);
-    assert.equal(gate.closedUntil(0), 5_000);
-    clock.advance(5_000);
-    assert.equal(gate.closedUntil(5_000), null);
+describe('Retry-After', () => {
+  it('is heard in seconds', () => assert.equal(retryAfterMs('120', undefined, now), 120_000));
+
+  it('is heard as a date', () => assert.equal(retryAfterMs(at(90_000), at(0), now), 90_000));
+
+  it('measures a date from the Date of the answer, whatever our own clock says', () => {
+    assert.equal(retryAfterMs(at(90_000), at(30_000), now - 86_400_000), 60_000);
   });
 
-  it('lets a waiting call through once it opens, and not before a later closing ends', async () => {
-    const clock = timeline(0);
-    const gate = closed(clock, 1_000);
-    let passed = false;
-    const waiting = gate.pass(60_000).then(() => {
-      passed = true;
-    });
-    await clock.runUntil(500);
-    gate.closeUntil(2_000);
-    await clock.runUntil(1_999);
-    assert.equal(passed, false);
-    await clock.runUntil(2_000);
-    await waiting;
-    assert.equal(passed, true);
+  it('measures a date from our clock where the answer has none', () => {
+    assert.equal(retryAfterMs(at(45_000), undefined, now), 45_000);
   });
 
-  it('turns a call away that would have to wait too long, and says until when', async () => {
+  it('is capped at an hour', () => {
+    assert.equal(retryAfterMs('7200', undefined, now), 3_600_000);
+    assert.equal(retryAfterMs(at(20 * 3_600_000), at(0), now), 3_600_000);
+  });
+
+  const ignored: [string, string | string[] | undefined][] = [
+    ['absent', undefined],
+    ['empty', ''],
+    ['words', 'soon'],
+    ['negative', '-5'],
+    ['a fraction', '1.5'],
+    ['in another base', '0x10'],
+    ['zero', '0'],
+    ['given twice', ['5', '10']],
+    ['more than a day', '86401'],
+    ['a timestamp instead of a duration', '1772366400'],
+    ['endless', '9'.repeat(40)],
+    ['a date in the past', at(-60_000)],
+    ['a date beyond a day', at(2 * 86_400_000)],
+    ['a date that does not exist', 'Foo, 99 Bar 2026 99:99:99 GMT'],
+    ['an ISO date', '2026-03-01T12:05:00Z'],
+  ];
+  for (const [name, header] of ignored) {
+    it(`is not believed when ${name}`, () => assert.equal(retryAfterMs(header, at(0), now), null));
+  }
+});
+
+describe('an HTTP date', () => {
+  it('is read as servers must write it', () => {
+    assert.equal(httpDate('Sun, 01 Mar 2026 12:00:00 GMT'), now);
+  });
+
+  it('is null for everything else', () => {
+    for (const header of [undefined, '', '1', 'Sun Mar  1 12:00:00 2026', ['a', 'b']]) {
+      assert.equal(httpDate(header), null);
+    }
+  });
+});
+
+const MINUTE = 60_000;
+
+describe('the retry budget', () => {
+  it('grants the starting balance at once and then one retry a minute', async () => {
     const clock = fakeClock(0);
-    await assert.rejects(
-      closed(clock, 3_600_000).pass(120_000),
-      /not to call before 1970-01-01T01:00:00\.000Z/,
-    );
+    const budget = createRetryBudget();
+    for (let i = 0; i < 10; i++) await budget.take(clock);
+    assert.deepEqual(clock.slept, []);
+    for (let i = 0; i < 3; i++) await budget.take(clock);
+    assert.deepEqual(clock.slept, [MINUTE, MINUTE, MINUTE]);
+  });
+
+  it('saves no more than its cap', () => {
+    const budget = createRetryBudget();
+    for (let i = 0; i < 100_000; i++) budget.deposit();
+    assert.equal(budget.balance(), 100);
+  });
+
+  it('keeps probing when the clock is set back', async () => {
+    const clock = fakeClock(100 * MINUTE);
+    const budget = createRetryBudget();
+    for (let i = 0; i < 10; i++) await budget.take(clock);
+    clock.advance(-50 * MINUTE);
+    await budget.take(clock);
     assert.deepEqual(clock.slept, []);
   });
 
-  it('lets go of a waiting call when it is called off', async () => {
+  it('lets go of a waiting retry when it is called off', async () => {
     const clock = timeline(0);
+    const budget = createRetryBudget();
+    for (let i = 0; i < 10; i++) await budget.take(clock);
     const controller = new AbortController();
-    const waiting = closed(clock, 1_000).pass(60_000, controller.signal);
-    const reason = new Error('enough');
-    controller.abort(reason);
-    await assert.rejects(waiting, reason);
+    const waiting = budget.take(clock, controller.signal);
+    controller.abort(new Error('enough'));
+    await assert.rejects(waiting, /enough/);
+  });
+
+  it('holds retries to a third of the requests while 40 % of 10,000 fail', async () => {
+    const clock = timeline(0);
+    const budget = createRetryBudget();
+    const outcome = seeded(7);
+    let retries = 0;
+    const reader = async (requests: number): Promise<void> => {
+      for (let i = 0; i < requests; i++) {
+        budget.deposit();
+        for (let attempt = 1; outcome() < 0.4 && attempt < 5; attempt++) {
+          await budget.take(clock);
+          retries += 1;
+        }
+        await clock.sleep(100);
+      }
+    };
+    const readers = Promise.all(Array.from({ length: 10 }, () => reader(1_000)));
+    const took = await runToEnd(clock, readers);
+    const allowed = 10_000 / 3 + 10 + took / MINUTE;
+    assert.ok(retries <= allowed, `${retries} retries, ${allowed} allowed`);
+    assert.ok(retries > 3000, `${retries} retries: the budget is there to be used`);
+  });
+
+  it('never makes a reader wait while one request in five fails', async () => {
+    const clock = fakeClock(0);
+    const budget = createRetryBudget();
+    const outcome = seeded(7);
+    for (let i = 0; i < 10_000; i++) {
+      budget.deposit();
+      while (outcome() < 0.2) await budget.take(clock);
+    }
+    assert.deepEqual(clock.slept, []);
+  });
+
+  it('comes down to a probe a minute in an outage of an hour, however many readers wait', async () => {
+    const clock = timeline(0);
+    const budget = createRetryBudget();
+    const times: number[] = [];
+    const stop = new AbortController();
+    const reader = async (): Promise<void> => {
+      budget.deposit();
+      for (;;) {
+        await budget.take(clock, stop.signal);
+        times.push(clock.now());
+      }
+    };
+    const readers = Array.from({ length: 200 }, reader).map((run) => run.catch(() => {}));
+    await clock.runUntil(60 * MINUTE);
+    stop.abort(new Error('over'));
+    await Promise.all(readers);
+    // 10 at the start and 200 first attempts at a third each, then the minutes.
+    assert.ok(times.length >= 76 + 58 && times.length <= 76 + 61, `${times.length} retries`);
+    const probes = times.filter((time) => time > 0);
+    assert.ok(probes.every((time, i) => i === 0 || time - (probes[i - 1] ?? 0) >= MINUTE));
   });
 });
+
+async function runToEnd(clock: Timeline, work: Promise<unknown>): Promise<number> {
+  let done = false;
+  void work.then(() => {
+    done = true;
+  });
+  while (!done) await clock.runUntil(clock.now() + MINUTE);
+  return clock.now();
+}
+
+/** Numbers between 0 and 1 that are the same in every run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}

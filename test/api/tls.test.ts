@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import { connect as connectSocket, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
@@ -95,6 +97,107 @@ describe('an upstream over TLS', { skip }, () => {
     });
     assert.equal((await clientOf(t, upstream.url).create(DRAFT)).outcome, 'not-sent');
     assert.equal(upstream.requests(), 0);
+  });
+});
+
+/** A proxy that answers `CONNECT` as told. */
+async function startProxy(t: TestContext, onConnect: (socket: Socket, request: IncomingMessage) => void) {
+  const asked: IncomingMessage[] = [];
+  const server = createHttpServer((_, response) => response.writeHead(500).end());
+  server.on('connect', (request, socket) => {
+    asked.push(request);
+    // An HTTP server leaves its own half of a connection open.
+    socket.on('error', () => {}).on('end', () => socket.end());
+    onConnect(socket as Socket, request);
+  });
+  return { ...(await listen(t, server)), asked };
+}
+
+/** Leads every host to the one port. */
+const tunnelTo = (port: number) => (socket: Socket) => {
+  const target = connectSocket(port, '127.0.0.1', () => {
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    socket.pipe(target).pipe(socket);
+  });
+  target.on('error', () => socket.destroy());
+  socket.on('close', () => target.destroy());
+};
+
+describe('an upstream behind a proxy', { skip }, () => {
+  const baseUrl = 'https://other.example';
+  const ca = foreign?.cert ?? '';
+
+  it('is read and written through a tunnel, and the proxy sees nothing but its name', async (t) => {
+    const upstream = await secure(t, foreign);
+    const proxy = await startProxy(t, tunnelTo(upstream.port));
+    const env = { HTTPS_PROXY: proxy.url.replace('//', '//me:p%40ss@') };
+    const client = clientOf(t, baseUrl, { ca, env });
+    for (let n = 0; n < 2; n++) assert.equal((await client.page('posts', '')).rows.length, 1);
+    assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
+    assert.ok(proxy.asked.length >= 2);
+    for (const { url, headers } of proxy.asked) {
+      assert.equal(url, 'other.example:443');
+      assert.equal(headers['proxy-authorization'], `Basic ${Buffer.from('me:p@ss').toString('base64')}`);
+      assert.equal(headers.authorization, undefined);
+    }
+    await client.close();
+    await until(() => proxy.open() === 0 && upstream.open() === 0);
+  });
+
+  const refusals: [string, (socket: Socket) => void, RegExp][] = [
+    [
+      'refuses',
+      (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'),
+      /the proxy 127.* gave no connection: it answered 407/,
+    ],
+    ['hangs up', (socket) => socket.destroy(), /the proxy 127.* gave no connection/],
+    ['does not answer', (socket) => socket.resume(), /the proxy 127.* gave no connection: no tunnel in time/],
+    [
+      'leads nowhere',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n', () => socket.destroy()),
+      /connection/,
+    ],
+  ];
+  for (const [name, onConnect, reason] of refusals) {
+    it(`is sent no create when the proxy ${name}`, async (t) => {
+      const proxy = await startProxy(t, onConnect);
+      const options = { ca, env: { HTTPS_PROXY: proxy.url }, limits: { connectMs: 100 } };
+      const client = clientOf(t, baseUrl, { ...options, retry: { attempts: 1 } });
+      const outcome = await client.create(DRAFT);
+      assert.equal(outcome.outcome, 'not-sent');
+      assert.match(outcome.outcome === 'not-sent' ? outcome.reason : '', reason);
+      assert.equal(proxy.asked.length, 1);
+      const error = await failureOf(client.page('posts', ''));
+      assert.ok(error instanceof AppError && error.code === 'unreachable', String(error));
+      await client.close();
+      await until(() => proxy.open() === 0);
+    });
+  }
+
+  it('leaves a create uncertain that the tunnel lost', async (t) => {
+    const proxy = await startProxy(t, (socket) => tunnelTo(upstream.port)(socket));
+    const server = createServer({ ...foreign }, (request) => request.socket.destroy());
+    const upstream = await listen(t, server);
+    const client = clientOf(t, baseUrl, { ca, env: { HTTPS_PROXY: proxy.url } });
+    assert.equal((await client.create(DRAFT)).outcome, 'unknown');
+    assert.equal(proxy.asked.length, 1);
+  });
+
+  it('lets go of a tunnel under way when the client is closed', async (t) => {
+    let meet = (): void => {};
+    const met = new Promise<void>((resolve) => {
+      meet = resolve;
+    });
+    const proxy = await startProxy(t, (socket) => {
+      socket.resume();
+      meet();
+    });
+    const client = clientOf(t, baseUrl, { ca, env: { HTTPS_PROXY: proxy.url } });
+    const reading = failureOf(client.page('posts', ''));
+    await met;
+    await client.close();
+    await reading;
+    await until(() => proxy.open() === 0);
   });
 });
 

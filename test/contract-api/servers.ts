@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createClient } from '../../src/api/client.ts';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { RESOURCES } from '../../src/contract/endpoints.ts';
@@ -79,7 +79,7 @@ export async function openReplica(
   const stored = openOutboxStore(place);
   const { signal } = new AbortController();
   const clock = systemClock;
-  const gate = createGate(clock);
+  const gate = createRateLimit(clock);
   const times = { createMs: 5000, settleMs: 10 };
   const sending = { store: stored, client, gate, clock, signal, ...times, random: Math.random };
   let sent: Promise<unknown> = Promise.resolve();

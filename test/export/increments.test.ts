@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
@@ -124,7 +124,7 @@ async function openScene(t: TestContext) {
     const draft = { board: 'bugs', title: 'Sent', content: `By ${email}`, email, full_name: 'Someone' };
     await acceptPost({ store: outbox, clock, random: Math.random }, draft, null);
     const times = { createMs: 5000, settleMs: 10, random: Math.random };
-    const sending = { store: outbox, client: bench.client, gate: createGate(clock), clock, signal, ...times };
+    const sending = { store: outbox, client: bench.client, gate: createRateLimit(clock), clock, signal, ...times };
     await drive(sending, { batch: null, perMinute: 1e9 });
   };
   const read = async (what: ExportTable, since: string | null): Promise<Row[]> => {

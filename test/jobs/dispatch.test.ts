@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { batchFor, createDispatcher, type Dispatcher, RECONCILE } from '../../jobs/dispatch.ts';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Bench, benchFor, HOUR, MINUTE, SETTLE_MS } from '../outbox/bench.ts';
@@ -21,7 +21,7 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
   interface Hall {
     bench: Bench;
     backend: QueueBackend;
-    gate: ReturnType<typeof createGate>;
+    gate: ReturnType<typeof createRateLimit>;
     dispatcher: Dispatcher;
     /** Rows in the queue, in the order they will be taken. */
     rung(name?: string): Promise<number[]>;
@@ -31,7 +31,7 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
     const backend = await openTarget({ url: redis.url, dataDir: '/nowhere', mirrorId: randomUUID() });
     t.after(() => backend.close());
     const { store: outbox, clock } = bench;
-    const gate = createGate(clock);
+    const gate = createRateLimit(clock);
     const dispatcher = createDispatcher({
       outbox,
       backend,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { contentHash } from '../../src/outbox/match.ts';
@@ -63,7 +63,7 @@ export function benchFor(t: TestContext): Bench {
     for (const one of open) await one.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const gate = createGate(clock);
+  const gate = createRateLimit(clock);
   const times = { createMs: CREATE_MS, settleMs: SETTLE_MS };
   const context = { store, client: upstream.client, gate, clock, signal, ...times };
   let keys = 0;

@@ -1,5 +1,5 @@
 import { createClient } from '../../src/api/client.ts';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { drive } from '../../src/outbox/drive.ts';
@@ -34,7 +34,7 @@ async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
   const context = {
     store,
     client,
-    gate: createGate(clock),
+    gate: createRateLimit(clock),
     clock,
     signal,
     createMs,

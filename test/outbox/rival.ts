@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../src/api/client.ts';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
@@ -36,7 +36,7 @@ export function rivalTo(store: OutboxStore, clock: Clock): Rival {
       const context = {
         store,
         client,
-        gate: createGate(watching),
+        gate: createRateLimit(watching),
         clock: watching,
         signal,
         createMs: 1,

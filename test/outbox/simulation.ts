@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGate } from '../../src/api/gate.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { codeOf } from '../../src/base/errors.ts';
 import { drive } from '../../src/outbox/drive.ts';
 import type { OutboxContext } from '../../src/outbox/push.ts';
@@ -147,7 +147,7 @@ async function oneProcess(world: World): Promise<boolean> {
   const context: OutboxContext = {
     store: mortalStore(store, life),
     client: mortalClient(world.upstream.client, life, () => secondSender(world)),
-    gate: createGate(world.clock),
+    gate: createRateLimit(world.clock),
     clock: world.clock,
     signal: new AbortController().signal,
     createMs: CREATE_MS,

@@ -77,8 +77,8 @@ export const HOSTILE: Partial<Record<FaultKind, Trouble>> = {
   'next-shape': refused(/`next` is of type object/),
   'same-page': { once: WHOLE, always: { fails: 'protocol', says: circles, next: 'from the start' } },
 
-  'bad-json': unreachable(/not JSON but begins with: \{"next"/),
-  html: unreachable(/not JSON but begins with: <!doctype html>/),
+  'bad-json': unreachable(/not JSON \(application\/json, \d+ bytes/),
+  html: unreachable(/not JSON \(text\/html, \d+ bytes/),
   'not-envelope': refused(/no list envelope: next is missing; results is missing/),
   'bad-utf8': refused(/not valid UTF-8/),
   bomb: refused(/expands to more than 100 times/),

@@ -1,5 +1,5 @@
 import type { Client, Page } from '../../src/api/client.ts';
-import { walk } from '../../src/api/paginate.ts';
+import { walk } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { post } from './rows.ts';

@@ -1,0 +1,195 @@
+import { setImmediate } from 'node:timers/promises';
+import { codeOf } from '../base/errors.ts';
+import { follow } from './exchange.ts';
+import { Failure } from './failure.ts';
+import { decoded, type Page, type ReceivedPage } from './read.ts';
+
+export interface WalkOptions {
+  signal?: AbortSignal | undefined;
+  /** Where to resume: the `cursor` of an earlier page. */
+  from?: string | undefined;
+  /** Pages under way while one is worked on; more than 1 only where `next` is a plain number. */
+  ahead?: number | undefined;
+  /** Whether an id is new to this walk, where the caller already keeps track of them. */
+  isNewId?: ((id: number) => boolean) | undefined;
+}
+
+/**
+ * Turns of the loop until a request has left on a connection that was just used: undici looks twice whether the other end has closed
+ * it. Without them the request would wait until the page before it is written.
+ */
+const TURNS_TO_SEND = 3;
+
+/** So many pages in a row without a new id mean that the upstream goes in circles. */
+const STALE_PAGES = 3;
+
+/** The pages of a list in order, each following one under way while the current one is worked on. */
+export async function* walk<T extends { id: number }>(
+  read: ReadPage<T>,
+  { signal, from = '', ahead = 1, isNewId }: WalkOptions,
+  explain: (failure: Failure, page: Page<T>) => Error,
+): AsyncGenerator<Page<T>, void, undefined> {
+  signal?.throwIfAborted();
+  const pages = fetchAhead(read, ahead, signal);
+  const check = circleCheck<T>(from, isNewId);
+  try {
+    let cursor: string | null = from;
+    for (let number = 1; cursor !== null; number++) {
+      const received: ReceivedPage<T> = await pages.take(cursor, number);
+      const leadsBack = check.next(received);
+      // Before the rows are decoded and worked on, so that the upstream works meanwhile.
+      if (leadsBack === null) pages.prepare(received);
+      for (let turn = 0; turn < TURNS_TO_SEND; turn++) await setImmediate();
+      const page = decoded(received);
+      const problem = leadsBack ?? check.rows(page);
+      if (problem !== null) throw explain(problem, page);
+      yield page;
+      cursor = page.next;
+    }
+  } finally {
+    pages.stop();
+  }
+}
+
+function circleCheck<T extends { id: number }>(from: string, isNewId: WalkOptions['isNewId']) {
+  const cursors = new Set(['', from]);
+  const isNew = noveltyCheck(isNewId);
+  let stale = 0;
+  return {
+    next({ next }: ReceivedPage<T>): Failure | null {
+      if (next === null) return null;
+      if (cursors.has(next)) {
+        return new Failure('protocol', '`next` leads back to a page of this walk: the list goes in circles');
+      }
+      cursors.add(next);
+      return null;
+    },
+    rows(page: Page<T>): Failure | null {
+      stale = isNew(page) ? 0 : stale + 1;
+      if (stale < STALE_PAGES) return null;
+      return new Failure(
+        'protocol',
+        `the last ${STALE_PAGES} pages brought no new id: the list goes in circles`,
+      );
+    },
+  };
+}
+
+/** Rows that did not decode are never known to the caller, so their ids are remembered here in any case. */
+function noveltyCheck<T extends { id: number }>(isNewId: WalkOptions['isNewId']): (page: Page<T>) => boolean {
+  const seen = new Set<number>();
+  const isFirst = (id: number): boolean => seen.size < seen.add(id).size;
+  return ({ rows, rejects }) => {
+    let found = false;
+    // Every id is visited, not only up to the first new one: the next page is judged by all of them.
+    for (const { id } of rejects) if (id !== null && isFirst(id)) found = true;
+    if (isNewId) return rows.some(({ id }) => isNewId(id)) || found;
+    for (const { id } of rows) if (isFirst(id)) found = true;
+    return found;
+  };
+}
+
+export type ReadPage<T> = (cursor: string, number: number, signal: AbortSignal) => Promise<ReceivedPage<T>>;
+
+/** Pages under way before their turn. */
+interface Ahead<T> {
+  /** The page at the cursor, from what is under way or read now. */
+  take(cursor: string, number: number): Promise<ReceivedPage<T>>;
+  /** Starts what follows this page. */
+  prepare(page: ReceivedPage<T>): void;
+  stop(): void;
+}
+
+interface Pending<T> {
+  page: Promise<ReceivedPage<T>>;
+  /** Asked for on a prediction, before any page said that it exists. */
+  guessed: boolean;
+}
+
+function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | undefined): Ahead<T> {
+  const pending = new Map<string, Pending<T>>();
+  let controller = new AbortController();
+  let unlink = follow(signal, controller);
+  let predict = ahead > 1;
+
+  const begin = (cursor: string, number: number, guessed: boolean): Pending<T> => {
+    const page = read(cursor, number, controller.signal);
+    // Its error is for the turn of that page; until then, or if that never comes, it must not count as unhandled.
+    page.catch(() => {});
+    return { page, guessed };
+  };
+  const ensure = (cursor: string, number: number, guessed: boolean): void => {
+    if (!pending.has(cursor)) pending.set(cursor, begin(cursor, number, guessed));
+  };
+  const stop = (): void => {
+    controller.abort();
+    unlink();
+    pending.clear();
+  };
+  const dropAll = (): void => {
+    stop();
+    controller = new AbortController();
+    unlink = follow(signal, controller);
+  };
+
+  return {
+    async take(cursor, number) {
+      const { page, guessed } = pending.get(cursor) ?? begin(cursor, number, false);
+      pending.delete(cursor);
+      try {
+        return await page;
+      } catch (error) {
+        if (!guessed || !['refused', 'protocol'].includes(codeOf(error))) throw error;
+        // It was asked for before it was known to exist. Now it is: what it answered then says nothing.
+        predict = false;
+        dropAll();
+        return await read(cursor, number, controller.signal);
+      }
+    },
+    prepare(page) {
+      if (page.next !== null && pending.size > 0 && !pending.has(page.next)) {
+        predict = false;
+        dropAll();
+      }
+      if (page.next === null || ahead < 1) return;
+      ensure(page.next, page.number + 1, false);
+      const step = predict ? stepBetween(page.cursor, page.next) : null;
+      for (let cursor = page.next, i = 2; step !== null && i <= ahead; i++) {
+        cursor = step(cursor);
+        ensure(cursor, page.number + i, true);
+      }
+    },
+    stop,
+  };
+}
+
+/**
+ * How to get from one cursor to the next where they differ in one plain number (a page, an offset) that grew; null
+ * where they do not, as with every opaque cursor.
+ */
+function stepBetween(from: string, to: string): ((cursor: string) => string) | null {
+  // The first page is asked for without its number; where a second follows, that is one.
+  const before = (from === '' ? to.replace(/(?<=^page=|&page=)2(?=&|$)/, '1') : from).split('&');
+  const after = to.split('&');
+  const changed = after.flatMap((part, index) => (part === before[index] ? [] : [index]));
+  const [at] = changed;
+  if (before.length !== after.length || at === undefined || changed.length > 1) return null;
+  const [name, size] = numeric(after[at]) ?? [];
+  const [oldName, oldSize] = numeric(before[at]) ?? [];
+  if (name === undefined || size === undefined || oldSize === undefined || name !== oldName) return null;
+  const step = size - oldSize;
+  return step <= 0 ? null : (cursor) => advance(cursor, at, step);
+}
+
+function numeric(part = ''): [string, number] | null {
+  const match = /^([^=]+)=(0|[1-9]\d{0,14})$/.exec(part);
+  return match?.[1] === undefined ? null : [match[1], Number(match[2])];
+}
+
+function advance(cursor: string, at: number, step: number): string {
+  const part = (text: string, index: number): string => {
+    const [name, value] = (index === at ? numeric(text) : null) ?? [];
+    return name === undefined || value === undefined ? text : `${name}=${value + step}`;
+  };
+  return cursor.split('&').map(part).join('&');
+}
