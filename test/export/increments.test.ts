@@ -124,7 +124,14 @@ async function openScene(t: TestContext) {
     const draft = { board: 'bugs', title: 'Sent', content: `By ${email}`, email, full_name: 'Someone' };
     await acceptPost({ store: outbox, clock, random: Math.random }, draft, null);
     const times = { createMs: 5000, settleMs: 10, random: Math.random };
-    const sending = { store: outbox, client: bench.client, gate: createRateLimit(clock), clock, signal, ...times };
+    const sending = {
+      store: outbox,
+      client: bench.client,
+      gate: createRateLimit(clock),
+      clock,
+      signal,
+      ...times,
+    };
     await drive(sending, { batch: null, perMinute: 1e9 });
   };
   const read = async (what: ExportTable, since: string | null): Promise<Row[]> => {
