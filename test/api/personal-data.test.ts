@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import pino from 'pino';
+import { runCli } from '../support/cli.ts';
 import { printed } from './support/leaks.ts';
 import { clientOf, DRAFT, failureOf, startUpstream } from './support/upstream.ts';
 
@@ -60,6 +65,20 @@ describe('what an upstream sent', () => {
     const described = /answered 400 \(text\/plain, 35 bytes, sha256 [0-9a-f]{12}\)/;
     assert.match(String(await failureOf(client.page('posts', ''))), described);
     assert.match(JSON.stringify(await client.create(DRAFT)), described);
+  });
+
+  it('is in nothing that a sync prints, and not in the table of its runs', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'fm-personal-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const upstream = await startUpstream(t, (_, response) => send(400, TEXT)(response));
+    const env = { FEEDBACK_BASE_URL: upstream.url, FEEDBACK_API_TOKEN: 'token', LOG_LEVEL: 'debug' };
+    const { stdout, stderr } = await runCli(['sync', 'posts'], { cwd: folder, env });
+    assertSilent(stdout, stderr);
+    const db = new Database(join(folder, 'data/mirror.db'), { readonly: true });
+    const errors = db.prepare('SELECT error FROM sync_runs').pluck().all();
+    db.close();
+    assertSilent(errors);
+    assert.match(String(errors), /answered 400 \(text\/plain, 35 bytes/);
   });
 
   it('is in no message about a cursor or a `next`', async (t) => {
