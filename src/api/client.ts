@@ -2,18 +2,17 @@ import { AppError } from '../base/errors.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
-import { type Connections, readConnections } from './connection.ts';
+import { readConnections } from './connection.ts';
 import { type CreateOutcome, type CreateRequest, create } from './create.ts';
 import { follow } from './exchange.ts';
 import { toAppError } from './failure.ts';
-import { type ClientOptions, type Context, settle } from './options.ts';
+import { type ClientOptions, settle } from './options.ts';
 import {
   decoded,
   describe,
   LISTS,
   type List,
   type Page,
-  type ReceivedPage,
   type Reject,
   type RowOf,
   readPage,
@@ -46,15 +45,10 @@ export function createClient(options: ClientOptions): Client {
   const connections = readConnections(context);
   const { dispatcher } = connections;
   const closing = new AbortController();
-  const senders = sendCreates(context, closing.signal);
   const reading = untilClosed(closing.signal);
+  const sending = new Set<Promise<CreateOutcome>>();
 
-  const read = <T>(
-    list: List<T>,
-    cursor: string,
-    number: number,
-    signal?: AbortSignal,
-  ): Promise<ReceivedPage<T>> =>
+  const read = <T>(list: List<T>, cursor: string, number: number, signal?: AbortSignal) =>
     reading(signal, (linked) => readPage(context, dispatcher, list, { cursor, number, signal: linked }));
   const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
     walk<T>(
@@ -62,6 +56,12 @@ export function createClient(options: ClientOptions): Client {
       options,
       (failure, { cursor, number }) => toAppError(failure, describe(list, cursor, number), context.base.host),
     );
+  const send = async (request: CreateRequest, signal: AbortSignal | undefined): Promise<CreateOutcome> => {
+    if (closing.signal.aborted) return { outcome: 'not-sent', reason: 'the client is closed' };
+    const outcome = create(context, request, signal).finally(() => sending.delete(outcome));
+    sending.add(outcome);
+    return await outcome;
+  };
 
   return {
     posts: (options) => pages(LISTS.posts, options),
@@ -69,9 +69,14 @@ export function createClient(options: ClientOptions): Client {
     page: async <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
       decoded(await read<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal)),
     search: (text, signal) => reading(signal, (linked) => readSearch(context, dispatcher, text, linked)),
-    create: (post, signal) => senders.send({ operation: 'createPost', post }, signal),
-    createAsUser: (post, signal) => senders.send({ operation: 'createPostAsUser', post }, signal),
-    close: () => close(closing, connections, senders.idle),
+    create: (post, signal) => send({ operation: 'createPost', post }, signal),
+    createAsUser: (post, signal) => send({ operation: 'createPostAsUser', post }, signal),
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new AppError('interrupted', 'The client of the upstream was closed.'));
+      await connections.close();
+      await Promise.allSettled(sending);
+    },
   };
 }
 
@@ -90,30 +95,4 @@ function untilClosed(closed: AbortSignal) {
       for (const letGo of unlink) letGo();
     }
   };
-}
-
-function sendCreates(context: Context, closed: AbortSignal) {
-  const running = new Set<Promise<CreateOutcome>>();
-  return {
-    async send(request: CreateRequest, signal: AbortSignal | undefined): Promise<CreateOutcome> {
-      if (closed.aborted) return { outcome: 'not-sent', reason: 'the client is closed' };
-      const sending = create(context, request, signal).finally(() => running.delete(sending));
-      running.add(sending);
-      return await sending;
-    },
-    async idle(): Promise<void> {
-      await Promise.allSettled(running);
-    },
-  };
-}
-
-async function close(
-  closing: AbortController,
-  connections: Connections,
-  idle: () => Promise<void>,
-): Promise<void> {
-  if (closing.signal.aborted) return;
-  closing.abort(new AppError('interrupted', 'The client of the upstream was closed.'));
-  await connections.close();
-  await idle();
 }

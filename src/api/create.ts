@@ -2,8 +2,9 @@ import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { isId, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
 import { freshConnection } from './connection.ts';
-import { type Answer, exchange } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import {
+  type Answer,
   describeAnswer,
   describeBody,
   Failure,

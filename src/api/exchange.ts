@@ -3,9 +3,9 @@ import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { ENDPOINTS, type Operation } from '../contract/endpoints.ts';
 import { readBody } from './body.ts';
-import { explainNetwork, Failure, safeCause } from './failure.ts';
+import { type Answer, explainNetwork, Failure, safeCause } from './failure.ts';
 import type { Context, Limits } from './options.ts';
-import { type Header, httpDate } from './retry.ts';
+import { httpDate } from './retry.ts';
 
 export interface Exchange {
   operation: Operation;
@@ -16,14 +16,6 @@ export interface Exchange {
   /** Not the first try of this operation. */
   retry: boolean;
   signal: AbortSignal | undefined;
-}
-
-/** An answer's head, and its body or why that could not be had. */
-export interface Answer {
-  status: number;
-  headers: Record<string, Header>;
-  serverTime: number | null;
-  body: { ok: true; text: string; bytes: number } | { ok: false; failure: Failure };
 }
 
 /**

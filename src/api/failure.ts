@@ -2,18 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError, type ErrorCode } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { ENDPOINTS } from '../contract/endpoints.ts';
-import type { Answer } from './exchange.ts';
-import { isTransientStatus, waitAsked } from './retry.ts';
-
-export interface FailureOptions {
-  /** Whether a read may try again. */
-  again?: boolean;
-  /** How long the upstream asked us to wait, when it said so in a way we honour. */
-  waitMs?: number | null;
-  httpStatus?: number | null;
-  hint?: string;
-  cause?: Error;
-}
+import { type Header, isTransientStatus, waitAsked } from './retry.ts';
 
 /**
  * What went wrong in one exchange, before anyone knows which page it was for. Never leaves this folder.
@@ -22,20 +11,21 @@ export interface FailureOptions {
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ErrorCode;
-  readonly again: boolean;
-  readonly waitMs: number | null;
-  readonly httpStatus: number | null;
+  /** Whether a read may try again. */
+  readonly again: boolean = false;
+  /** How long the upstream asked us to wait, when it said so in a way we honour. */
+  readonly waitMs: number | null = null;
+  readonly httpStatus: number | null = null;
   readonly hint: string | undefined;
 
-  constructor(code: ErrorCode, reason: string, options: FailureOptions = {}) {
-    super(reason, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, reason: string, { cause, ...details }: FailureDetails = {}) {
+    super(reason, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.again = options.again ?? false;
-    this.waitMs = options.waitMs ?? null;
-    this.httpStatus = options.httpStatus ?? null;
-    this.hint = options.hint;
+    Object.assign(this, details);
   }
 }
+
+type FailureDetails = Partial<Pick<Failure, 'again' | 'waitMs' | 'httpStatus' | 'hint'>> & { cause?: Error };
 
 type Mask = (text: string) => string;
 
@@ -96,6 +86,14 @@ export function oneLine(text: string, limit: number): string {
     .trim()
     .toWellFormed();
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).toWellFormed()}…`;
+}
+
+/** An answer's head, and its body or why that could not be had. */
+export interface Answer {
+  status: number;
+  headers: Record<string, Header>;
+  serverTime: number | null;
+  body: { ok: true; text: string; bytes: number } | { ok: false; failure: Failure };
 }
 
 /** What an answer was like, without a word of it: `502 (text/html, 312 bytes, sha256 0b5c…)`. */
