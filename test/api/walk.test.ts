@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
 import type { Page } from '../../src/api/client.ts';
+import { idMemory } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import {
@@ -130,7 +132,7 @@ describe('a walk in circles', () => {
     const upstream = await startUpstream(t, (_, response, n) =>
       json(response, { next: n + 1, results: [{ id: 5 }] }),
     );
-    await protocolError(all(clientOf(t, upstream.url).posts({ isNewId: () => true })));
+    await protocolError(all(clientOf(t, upstream.url).posts()));
   });
 
   it('does not stop at broken rows with ids of their own', async (t) => {
@@ -138,12 +140,6 @@ describe('a walk in circles', () => {
       json(response, { next: n < 8 ? n + 1 : null, results: [{ id: n }] }),
     );
     assert.equal((await all(clientOf(t, upstream.url).posts())).length, 8);
-  });
-
-  it('goes by what the caller knows of its ids', async (t) => {
-    const upstream = await startUpstream(t, numbered(9));
-    const error = await protocolError(all(clientOf(t, upstream.url).posts({ isNewId: (id) => id <= 4 })));
-    assert.match(error.message, /page 5/);
   });
 });
 
@@ -329,5 +325,37 @@ describe('a `next` that leads away', () => {
       assert.match(error.hint ?? '', /Nothing was sent there/);
     }
     assert.equal(recorder.connections(), 0);
+  });
+});
+
+describe('the memory of ids', () => {
+  it('tells for any sequence of ids which come for the first time, as a set would', () => {
+    const ids = fc.array(fc.oneof(fc.nat(50), fc.maxSafeNat()), { maxLength: 3000 });
+    fc.assert(
+      fc.property(ids, (sequence) => {
+        const isFirst = idMemory();
+        const seen = new Set<number>();
+        for (const id of sequence) {
+          assert.equal(isFirst(id), !seen.has(id));
+          seen.add(id);
+        }
+      }),
+    );
+  });
+
+  it('keeps what it knows when the first id comes that does not fit into 32 bits', () => {
+    const isFirst = idMemory();
+    const ids = Array.from({ length: 2000 }, (_, n) => 2 ** 32 - 1000 + n);
+    for (const id of ids) assert.ok(isFirst(id), String(id));
+    for (const id of ids) assert.ok(!isFirst(id), String(id));
+  });
+
+  it('takes in a hundred thousand neighbouring ids, and multiples of a large power of two, in a moment', () => {
+    for (const step of [1, 2 ** 20, 2 ** 32]) {
+      const isFirst = idMemory();
+      const count = step === 1 ? 100_000 : 2000;
+      for (let i = 1; i <= count; i++) assert.ok(isFirst(i * step));
+      for (let i = 1; i <= count; i++) assert.ok(!isFirst(i * step));
+    }
   });
 });
