@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { openDesk } from '../dashboard/desk.ts';
+import { openOnSandbox } from '../dashboard/site.ts';
 import { AS_USER, call } from '../sandbox/client.ts';
 import { runCli } from '../support/cli.ts';
 import { openReplica } from './servers.ts';
@@ -57,7 +57,7 @@ const DOORS: Record<string, (t: TestContext) => Promise<(string | null)[]>> = {
   },
 
   'the form of the dashboard': async (t) => {
-    const site = await openDesk(t);
+    const site = await openOnSandbox(t);
     const said: (string | null)[] = [];
     for (const [n, draft] of DRAFTS.entries()) {
       const { status, body } = await site.send('/data/outbox', { ...draft, key: `form ${n}` });

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ENDPOINTS, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
-import type { Resource } from '../../contract/endpoints.ts';
+import { ENDPOINTS, type Resource, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import type { Place, ReplicaReads, Slice } from '../../store/replica.ts';
 
 export interface Reading {
