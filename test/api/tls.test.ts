@@ -144,29 +144,33 @@ describe('an upstream behind a proxy', { skip }, () => {
     await until(() => proxy.open() === 0 && upstream.open() === 0);
   });
 
-  const refusals: [string, (socket: Socket) => void, RegExp][] = [
+  const LONG = 3_600_000;
+  const refusals: [string, number, (socket: Socket) => void, RegExp][] = [
     [
       'refuses',
+      LONG,
       (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'),
-      /the proxy 127.* gave no connection: it answered 407/,
+      /gave no connection: it answered 407/,
     ],
-    ['hangs up', (socket) => socket.destroy(), /the proxy 127.* gave no connection/],
-    ['does not answer', (socket) => socket.resume(), /the proxy 127.* gave no connection: no tunnel in time/],
+    ['hangs up', LONG, (socket) => socket.destroy(), /gave no connection/],
+    ['does not answer', 100, (socket) => socket.resume(), /gave no connection: no tunnel in time/],
+    // Whether the library still gives the socket out is a matter of microseconds; else it waits for the limit.
     [
       'leads nowhere',
+      100,
       (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n', () => socket.destroy()),
       /connection/,
     ],
   ];
-  for (const [name, onConnect, reason] of refusals) {
+  for (const [name, connectMs, onConnect, reason] of refusals) {
     it(`is sent no create when the proxy ${name}`, async (t) => {
       const proxy = await startProxy(t, onConnect);
-      const options = { ca, env: { HTTPS_PROXY: proxy.url }, limits: { connectMs: 100 } };
+      const options = { ca, env: { HTTPS_PROXY: proxy.url }, limits: { connectMs } };
       const client = clientOf(t, baseUrl, { ...options, retry: { attempts: 1 } });
       const outcome = await client.create(DRAFT);
       assert.equal(outcome.outcome, 'not-sent');
       assert.match(outcome.outcome === 'not-sent' ? outcome.reason : '', reason);
-      assert.equal(proxy.asked.length, 1);
+      assert.ok(proxy.asked.length <= 1, 'a create connects once');
       const error = await failureOf(client.page('posts', ''));
       assert.ok(error instanceof AppError && error.code === 'unreachable', String(error));
       await client.close();
