@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError, storageError } from '../base/errors.ts';
@@ -114,9 +115,10 @@ function look(path: string, upstream: string): number {
     // In one transaction: the process that is just creating the mirror must not be seen half-way.
     return db.transaction(checkBelongs)(db, path, upstream);
   } catch (error) {
-    if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_NOTADB')
-      throw storageError(error, path) ?? error;
-    throw new AppError('usage', `${path} is not an SQLite database`, {
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const isOther = error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB';
+    if (!isFolder && !isOther) throw storageError(error, path) ?? error;
+    throw new AppError('usage', `${path} is ${isFolder ? 'a folder' : 'not an SQLite database'}`, {
       cause: error,
       hint: 'Point MIRROR_PATH elsewhere, or restore a backup.',
     });
