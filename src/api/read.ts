@@ -45,6 +45,8 @@ export interface Page<T> {
   receivedAt: number;
   /** The size of the body, decompressed. */
   bytes: number;
+  /** Rows that an earlier page of the walk has shown; left out where there are none. */
+  repeated?: ReadonlySet<number>;
 }
 
 /** A page whose rows are not decoded yet: the following one can already be asked for. */

@@ -39,9 +39,9 @@ export async function* walk<T extends { id: number }>(
       if (leadsBack === null) pages.prepare(received);
       for (let turn = 0; turn < TURNS_TO_SEND; turn++) await setImmediate();
       const page = decoded(received);
-      const problem = leadsBack ?? check.rows(page);
-      if (problem !== null) throw explain(problem, page);
-      yield page;
+      const { problem, repeated } = check.rows(page);
+      if (leadsBack ?? problem) throw explain((leadsBack ?? problem) as Failure, page);
+      yield repeated.size === 0 ? page : { ...page, repeated };
       cursor = page.next;
     }
   } finally {
@@ -51,7 +51,7 @@ export async function* walk<T extends { id: number }>(
 
 function circleCheck<T extends { id: number }>(from: string) {
   const cursors = new Set(['', from]);
-  const isNew = noveltyCheck<T>();
+  const isFirst = idMemory();
   let stale = 0;
   return {
     next({ next }: ReceivedPage<T>): Failure | null {
@@ -62,26 +62,20 @@ function circleCheck<T extends { id: number }>(from: string) {
       cursors.add(next);
       return null;
     },
-    rows(page: Page<T>): Failure | null {
-      stale = isNew(page) ? 0 : stale + 1;
-      if (stale < STALE_PAGES) return null;
-      return new Failure(
-        'protocol',
-        `the last ${STALE_PAGES} pages brought no new id: the list goes in circles`,
-      );
+    /** Rows that did not decode count as well: a page of them is no circle. */
+    rows({ rows, rejects }: Page<T>): { problem: Failure | null; repeated: Set<number> } {
+      let isNew = false;
+      const [here, repeated] = [new Set<number>(), new Set<number>()];
+      // Every id is visited, not only up to the first new one: the next page is judged by all of them.
+      for (const { id } of rejects) if (id !== null && isFirst(id)) isNew = true;
+      for (const { id } of rows) {
+        if (isFirst(id)) here.add(id);
+        else if (!here.has(id)) repeated.add(id);
+      }
+      stale = isNew || here.size > 0 ? 0 : stale + 1;
+      const why = `the last ${STALE_PAGES} pages brought no new id: the list goes in circles`;
+      return { problem: stale < STALE_PAGES ? null : new Failure('protocol', why), repeated };
     },
-  };
-}
-
-/** Rows that did not decode count as well: a page of them is no circle. */
-function noveltyCheck<T extends { id: number }>(): (page: Page<T>) => boolean {
-  const isFirst = idMemory();
-  return ({ rows, rejects }) => {
-    let found = false;
-    // Every id is visited, not only up to the first new one: the next page is judged by all of them.
-    for (const { id } of rejects) if (id !== null && isFirst(id)) found = true;
-    for (const { id } of rows) if (isFirst(id)) found = true;
-    return found;
   };
 }
 

@@ -39,6 +39,7 @@ export function writePage(
     pass,
     page: { resource: pass.resource, rows: page.rows } as PageRows,
     rejects: page.rejects,
+    ...(page.repeated && { repeated: page.repeated }),
     observedAt: page.receivedAt,
     absence: null,
     keepIds: false,

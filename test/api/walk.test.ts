@@ -53,6 +53,22 @@ describe('a walk', () => {
     });
   }
 
+  it('tells which rows an earlier page has shown', async (t) => {
+    const lists = [
+      [1, 2, 2],
+      [3, 1, 4],
+    ];
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = pageOf(request);
+      json(response, envelope(lists[n - 1] ?? [], n < lists.length ? '?page=2' : null));
+    });
+    const pages = await all(clientOf(t, upstream.url).posts());
+    assert.deepEqual(
+      pages.map(({ repeated }) => [...(repeated ?? [])]),
+      [[], [1]],
+    );
+  });
+
   it('resumes at a cursor', async (t) => {
     const upstream = await startUpstream(t, numbered(5));
     const pages = await all(clientOf(t, upstream.url).posts({ from: 'page=4' }));

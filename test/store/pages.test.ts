@@ -164,6 +164,29 @@ describe('pages', () => {
     assert.deepEqual([read.table('posts'), read.postHistory(1)], before);
   });
 
+  story(
+    'a row that an earlier page has shown is not written again, unless it is new or was deleted',
+    async (mirror) => {
+      const { store, read } = mirror;
+      const sweepTwice = (at: number) => {
+        const pass = begin(store, 'posts', at);
+        apply(store, pass, [aPost(1, { title: 'Pinned' })], at);
+        const repeated = new Set([1, 2]);
+        const result = apply(store, pass, [aPost(2), aPost(1, { title: 'In its place' })], at, { repeated });
+        finish(store, pass, at);
+        return result;
+      };
+      sweepTwice(1);
+      const before = [read.table('posts'), read.postHistory(1)];
+      assert.deepEqual(
+        read.table('posts').map(({ title }) => title),
+        ['Pinned', 'Dark mode'],
+      );
+      assert.equal(sweepTwice(2).unchanged, true);
+      assert.deepEqual([read.table('posts'), read.postHistory(1)], before);
+    },
+  );
+
   story('ids up to 2^53 - 1 and texts of any kind come back as they were', async ({ store, read }) => {
     const odd = {
       title: '\u0000 zero, \ud83e\udd80 crab',

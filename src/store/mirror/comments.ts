@@ -63,6 +63,7 @@ export function commentWriter(db: Db): RowWriter<Comment> {
 
   return {
     expect: stored.expect,
+    has: (id) => stored.find(id)?.deleted_at === null,
     write(comment, at) {
       const old = stored.find(comment.id);
       if (old && isSame(old, comment)) return 'unchanged';

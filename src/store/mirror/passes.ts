@@ -45,7 +45,16 @@ export function passes(db: Db, options: OpenOptions) {
   }
 
   function apply(received: PageWrite): PageResult {
-    const { pass, page, rejects, observedAt, absence, keepIds: keep, state } = suppressed.apply(received);
+    const {
+      pass,
+      page,
+      rejects,
+      repeated,
+      observedAt,
+      absence,
+      keepIds: keep,
+      state,
+    } = suppressed.apply(received);
     const at = iso(observedAt);
     const { resource, runId, counts } = pass;
     text.refresh();
@@ -53,8 +62,8 @@ export function passes(db: Db, options: OpenOptions) {
     const before = counts.inserted + counts.updated;
     changes +=
       page.resource === 'posts'
-        ? writeRows(writers.posts, page.rows, at, pass)
-        : writeRows(writers.comments, page.rows, at, pass);
+        ? writeRows(writers.posts, page.rows, at, pass, repeated)
+        : writeRows(writers.comments, page.rows, at, pass, repeated);
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
     if (absent.clear(resource, seen)) changes++;
@@ -181,6 +190,7 @@ function writeRows<T extends Post | Comment>(
   rows: T[],
   at: string,
   pass: Pass,
+  repeated: ReadonlySet<number> | undefined,
 ): number {
   let changes = 0;
   // A b-tree that grows upwards fills its pages: a list that comes newest first made the file 1.6 times as large. Where a page shows a
@@ -189,7 +199,7 @@ function writeRows<T extends Post | Comment>(
   writer.expect(upwards.map(({ id }) => id));
   try {
     for (const row of upwards) {
-      const effect = writer.write(row, at);
+      const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, at);
       pass.counts[effect]++;
       if (effect !== 'unchanged') changes++;
     }

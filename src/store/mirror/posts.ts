@@ -64,6 +64,7 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
 
   return {
     expect: stored.expect,
+    has: (id) => stored.find(id)?.deleted_at === null,
     write(post, at) {
       const old = stored.find(post.id);
       if (old && isSame(old, post)) return 'unchanged';

@@ -4,6 +4,8 @@ import type { Db } from '../db.ts';
 export interface RowWriter<T> {
   /** The ids of the page that comes next, the lowest first. */
   expect(ids: readonly number[]): void;
+  /** Whether the row is stored, and live. */
+  has(id: number): boolean;
   write(row: T, at: string): 'inserted' | 'updated' | 'unchanged';
   /** Marks a live row as deleted; false if it was not live. */
   remove(id: number, at: string): boolean;

@@ -72,6 +72,8 @@ export interface PageWrite {
   pass: Pass;
   page: PageRows;
   rejects: Reject[];
+  /** Rows that an earlier page of the walk has shown: where a list shows one row in two ways, the first counts. */
+  repeated?: ReadonlySet<number>;
   /** When the page was received, on our clock. */
   observedAt: number;
   /** Where this page shows that nothing else stood. */
