@@ -54,6 +54,7 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   });
   if (found === undefined) return;
   const { walBytes, unindexed, sqlite, olderCopy, rules } = found;
+  yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
@@ -108,6 +109,17 @@ function ruleFinding(rule: string, why: string): Finding {
     `none can be concluded: ${why}`,
     'New and changed rows come in all the same; deleted ones stay.',
   );
+}
+
+function examineOutbox({ undecided, duplicates }: Checkup): Finding {
+  const facts = [
+    ...(undecided > 0
+      ? [`${counted(undecided, 'row')} ${undecided === 1 ? 'needs' : 'need'} a decision`]
+      : []),
+    ...(duplicates > 0 ? [`${counted(duplicates, 'row')} left a second post upstream`] : []),
+  ];
+  if (facts.length === 0) return fine('nothing waits for a person');
+  return warning(facts.join('; '), 'See "feedback-mirror outbox list --state uncertain".');
 }
 
 const LARGE_LOG = 1_000_000_000;

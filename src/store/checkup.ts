@@ -18,6 +18,9 @@ export interface Checkup {
   /** Posts that the full-text index does not have yet. */
   unindexed: number;
   olderCopy: OlderCopy | null;
+  /** Rows of the outbox that only a person can decide about, and second posts that nobody has looked at. */
+  undecided: number;
+  duplicates: number;
   /** How deletions of each list that was swept are found, and why so. */
   rules: { resource: string; rule: string; why: string }[];
 }
@@ -37,11 +40,17 @@ export function checkUp(options: OpenOptions): Checkup {
       ms: performance.now() - begin,
       unindexed: db.prepare<[], number>(UNINDEXED).pluck().get() ?? 0,
       olderCopy: olderCopyOf(db, options),
+      undecided: count(db, "state = 'uncertain'"),
+      duplicates: count(db, 'duplicate_of IS NOT NULL'),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
     };
   } finally {
     db.close();
   }
+}
+
+function count(db: Db, which: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM outbox WHERE ${which}`).pluck().get() ?? 0;
 }
 
 const MOST_FAULTS = 5;

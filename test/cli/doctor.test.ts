@@ -81,6 +81,7 @@ describe('feedback-mirror doctor', () => {
       settings: 'ok',
       'data folder': 'ok',
       mirror: 'ok',
+      outbox: 'ok',
       'write-ahead log': 'ok',
       'search index': 'ok',
       SQLite: 'ok',
@@ -93,6 +94,17 @@ describe('feedback-mirror doctor', () => {
     });
     assert.match(of('mirror', found).detail, /^data\/mirror\.db, \d+ KB, schema \d+, checked whole in /);
     assert.match(of('SQLite', found).detail, /^3\.\d+\.\d+$/);
+  });
+
+  it('warns of rows that only a person can decide about', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    await site.run(['create', '--board', 'bugs', '--title', 'A wish', '--content', 'Please.']);
+    const db = new Database(join(site.folder, 'data', 'mirror.db'));
+    db.exec("UPDATE outbox SET state = 'uncertain', duplicate_of = 7");
+    db.close();
+    const { state, detail } = of('outbox', await examine(site));
+    assert.deepEqual([state, detail], ['warn', '1 row needs a decision; 1 row left a second post upstream']);
   });
 
   it('warns of a token that is easy to guess, and offers another', async (t) => {
