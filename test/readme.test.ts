@@ -1,23 +1,34 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS } from '../config/schema.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
 import { TRANSITIONS } from '../src/outbox/states.ts';
+import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const readme = readFileSync(resolve(root, 'README.md'), 'utf8');
-const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
+const page = (path: string): string => readFileSync(resolve(root, path), 'utf8');
+const readme = page('README.md');
+const architecture = page('docs/architecture.md');
+const operations = page('docs/operations.md');
+const pages = [
+  readme,
+  architecture,
+  operations,
+  ...['sql', 'api', 'chaos'].map((name) => page(`docs/${name}.md`)),
+];
+const all = [...pages, page('CONTRIBUTING.md')].join('\n');
+const manifest = JSON.parse(page('package.json')) as {
   scripts: Record<string, string>;
   allowScripts: Record<string, boolean>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
 
-describe('the README', () => {
-  it('draws every transition of the outbox, and no other', () => {
-    const drawn = [...readme.matchAll(/^ {2}([a-z]+) --> ([a-z]+):/gm)].map(
+describe('the documents', () => {
+  it('draw every transition of the outbox, and no other', () => {
+    const drawn = [...operations.matchAll(/^ {2}([a-z]+) --> ([a-z]+):/gm)].map(
       ([, from, to]) => `${from} -> ${to}`,
     );
     const transitions = Object.values(TRANSITIONS).flatMap(({ from, to }) =>
@@ -26,26 +37,49 @@ describe('the README', () => {
     assert.deepEqual(new Set(drawn), new Set(transitions));
   });
 
-  it('has the exit codes of the program', () => {
-    const table = readme.slice(readme.indexOf('| exit |'));
+  it('have the exit codes of the program', () => {
+    const table = operations.slice(operations.indexOf('| exit |'));
     for (const code of new Set(Object.values(EXIT_CODES)))
       assert.match(table, new RegExp(`^\\| ${code} \\|`, 'm'));
   });
 
-  it('names only npm scripts and settings that exist', () => {
-    for (const [, script = ''] of readme.matchAll(/npm run ([a-z:]+)/g))
+  it('name only npm scripts and settings that exist, and every setting once in its table', () => {
+    for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+)/g))
       assert.ok(manifest.scripts[script], script);
     const known = Object.values(SETTINGS).flatMap(({ env, secret }) =>
       secret ? [env, `${env}_FILE`] : [env],
     );
-    for (const [name] of readme.matchAll(
+    for (const [name] of all.matchAll(
       /\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG|QUEUE|HTTP|EXPORT|RETENTION)_[A-Z_]+\b/g,
     ))
-      assert.ok(known.includes(name), name);
+      assert.ok(known.includes(name) || name === 'HTTP_PROXY', name);
+    const rows = operations.split('\n').filter((line) => line.startsWith('| `'));
+    for (const { env } of Object.values(SETTINGS))
+      assert.equal(rows.filter((row) => row.split(' | ')[0]?.includes(`\`${env}\``)).length, 1, env);
   });
 
-  it('says of every dependency what it is for', () => {
-    const table = readme.slice(readme.indexOf('## Dependencies'));
+  it('describe every table and column that people may read', () => {
+    const sections = page('docs/sql.md').split('\n### ');
+    for (const { name, columns } of PUBLIC_TABLES) {
+      const section = sections.find((text) => text.startsWith(`${name}\n`)) ?? '';
+      for (const [column, words] of Object.entries(columns)) {
+        const row = section.split('\n').find((line) => line.startsWith(`| \`${column}\` |`));
+        assert.ok(row?.endsWith(`| ${words} |`), `${name}.${column}: ${words}`);
+      }
+    }
+  });
+
+  it('name only files that exist', () => {
+    for (const [, path = ''] of all.matchAll(
+      /`((?:src|jobs|config|test|docs|bench|examples|deploy)\/[^`*\s]*)`/g,
+    ))
+      assert.ok(existsSync(resolve(root, path)), path);
+    for (const [, path = ''] of readme.matchAll(/\]\(([^)#]+)[^)]*\)/g))
+      assert.ok(existsSync(resolve(root, path)), path);
+  });
+
+  it('say of every dependency what it is for', () => {
+    const table = architecture.slice(architecture.indexOf('## Dependencies'));
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
       if (!name.startsWith('@types/')) assert.ok(table.includes(name.replace('@biomejs/', '')), name);
     }
