@@ -2,7 +2,7 @@ import type { Transition } from '../store/outbox/types.ts';
 
 /**
  * The life of an outbox row, whole. Nothing changes a state except along one of these transitions, each a transaction that
- * checks where the row stands. The README draws the same table; a CHECK in SQL closes the set of states.
+ * checks where the row stands. docs/operations.md draws the same table; a CHECK in SQL closes the set of states.
  */
 export const TRANSITIONS = {
   /** Committed before the first byte of the request. */
