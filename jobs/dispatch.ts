@@ -23,6 +23,8 @@ export interface DispatcherOptions {
   clock: Clock;
   perMinute: number;
   settleMs: number;
+  /** Only rows of this batch; all where it is left out. */
+  batch?: string | null;
   /** How long a row counts as enqueued: after that it is enqueued again, in case the queue has lost it. Twice in the queue it never is. */
   forgetMs: number;
 }
@@ -43,7 +45,7 @@ export function batchFor(perMinute: number, forgetMs: number): number {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { outbox, backend, gate, clock, settleMs, forgetMs } = options;
+  const { outbox, backend, gate, clock, settleMs, forgetMs, batch } = options;
   const most = batchFor(options.perMinute, forgetMs);
   const queued = new Map<number, number>();
   let nextAt: number | null = null;
@@ -53,12 +55,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const look = async (): Promise<number> => {
     const now = clock.now();
     forget(queued, clock.monotonic() - forgetMs);
-    const { ready, unclear, at } = await outbox.due(now, most);
+    const { ready, unclear, at } = outbox.due(now, most, batch);
     const settledAt = unclear && reconcileAt(unclear, settleMs);
     const closedUntil = gate.closedUntil(now);
     nextAt = closedUntil ?? earlier(at, settledAt);
     wasFull = ready.length >= most;
-    if (closedUntil !== null || (await outbox.paused()) !== null) return 0;
+    if (closedUntil !== null || outbox.paused() !== null) return 0;
     const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;
     const fresh = due.filter((id) => !queued.has(id));
     for (const id of fresh) queued.set(id, clock.monotonic());

@@ -1,51 +1,155 @@
+import { type Job, RateLimitError } from 'bullmq';
+import { unlessStopped } from '../src/base/timeout.ts';
 import { type PushResult, push as pushRow } from '../src/outbox/push.ts';
-import { type JobContext, type JobDefinition, RunAgain } from './context.ts';
-import { alone, heedGate, holdQueue, rowOf } from './sending.ts';
+import { reconcile as reconcileAll } from '../src/outbox/reconcile.ts';
+import type { JobContext, JobDefinition } from './context.ts';
+import { RECONCILE } from './dispatch.ts';
 
-/** Sends one row. The outbox has the last word: whatever the queue believes, a row that is not ready does not go out. */
+/**
+ * Enqueues rows that can go on, and is the sign of life that `/readyz` looks for: it shows that schedules, queue and workers run.
+ */
+export const dispatch: JobDefinition = {
+  name: 'dispatch',
+  async run({ app, activity, dispatcher, signal }) {
+    await unlessStopped(signal, dispatcher.look());
+    activity.lastTickAt = app.clock.monotonic();
+  },
+};
+
+/** Sends one row. The outbox decides: a row that is not ready does not go out, whatever the queue holds. */
 export const push: JobDefinition = {
   name: 'push',
-  queue: 'push',
   async run(context, job) {
     const id = rowOf(job);
-    await heedGate(context, 'push');
+    await awaitRateLimit(context, 'push');
     return await alone(context, id, async () => {
       const result = await pushRow(context.sending, id);
       if (!result.sent) {
-        if (result.reason === 'rate limit') await heedGate(context, 'push');
+        if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
         return result.reason;
       }
       context.activity.lastAttemptAt = context.app.clock.monotonic();
-      return await judge(context, result);
+      return await conclude(context, result);
     });
   },
 };
 
 type Sent = PushResult & { sent: true };
 
-async function judge(context: JobContext, { row, outcome }: Sent): Promise<string> {
+/** One line for each attempt, and whether the queue runs the job again. */
+async function conclude(context: JobContext, { row, outcome }: Sent): Promise<string> {
   const { app, metrics } = context;
   metrics.push(outcome);
-  const facts = { outbox: row.id, attempt: row.attempts, outcome, post: row.post_id };
-  const wait = row.not_before === null ? 0 : Date.parse(row.not_before) - app.clock.now();
+  const wait = row.not_before === null ? 0 : Math.max(0, Date.parse(row.not_before) - app.clock.now());
+  const facts = { event: `push.${outcome}`, outbox: row.id, attempt: row.attempts, outcome };
+  const later = { ...facts, waitMs: wait };
   switch (outcome) {
     case 'confirmed':
-      app.log.info(facts, 'sent');
+      app.log.info({ ...facts, post: row.post_id }, `outbox ${row.id}: sent, post ${row.post_id}`);
       return outcome;
     case 'rejected':
-      app.log.warn(facts, 'the upstream refused a post; see "feedback-mirror outbox"');
+      app.log.warn(facts, `outbox ${row.id}: the upstream refused it; see "feedback-mirror outbox"`);
       return outcome;
     case 'unknown':
-      app.log.warn({ ...facts, waitMs: wait }, 'unclear whether a post arrived; it will be looked for');
+      app.log.warn(later, `outbox ${row.id}: unclear whether it arrived; it will be looked for`);
       return outcome;
     case 'unauthorised':
       app.log.error(facts, 'the upstream refused the token: sending is paused until it takes one again');
       return outcome;
     case 'throttled':
-      app.log.warn({ ...facts, waitMs: wait }, 'the upstream asked us to slow down');
-      return await holdQueue(context, 'push', wait);
+      app.log.warn(later, 'the upstream asked us to slow down');
+      return await pauseQueue(context, 'push', wait);
     case 'not-sent':
-      app.log.warn({ ...facts, waitMs: wait }, 'the upstream could not be reached; nothing was sent');
+      app.log.warn(later, `outbox ${row.id}: the upstream could not be reached; nothing was sent`);
       throw new RunAgain('not sent', wait);
   }
+}
+
+/** Finds out what became of every unclear row that has settled, by reading only. Rows that have to wait longer are due again later. */
+export const reconcile: JobDefinition = {
+  name: 'reconcile',
+  async run(context) {
+    await awaitRateLimit(context, 'reconcile');
+    return await alone(context, RECONCILE, async () => {
+      context.sending.signal.throwIfAborted();
+      const { app, activity } = context;
+      const onPage = (): void => {
+        activity.lastAttemptAt = app.clock.monotonic();
+      };
+      onPage();
+      return countResults(context, await reconcileAll({ ...context.sending, onPage }));
+    });
+  },
+};
+
+function countResults({ app, metrics }: JobContext, results: ReadonlyMap<number, string>) {
+  const counts: Record<string, number> = {};
+  for (const [id, result] of results) {
+    metrics.reconcile(result);
+    counts[result] = (counts[result] ?? 0) + 1;
+    if (result === 'uncertain')
+      app.log.warn(
+        { event: 'reconcile.uncertain', outbox: id },
+        `outbox ${id}: only a person can tell what became of it; see "feedback-mirror outbox show ${id}"`,
+      );
+  }
+  const told = Object.entries(counts).map(([result, count]) => `${count} ${result}`);
+  if (told.length > 0)
+    app.log.info({ event: 'reconcile.completed', ...counts }, `reconciled unclear posts: ${told.join(', ')}`);
+  return counts;
+}
+
+export function rowOf(job: Job): number {
+  const id: unknown = Reflect.get(Object(job.data), 'outbox');
+  if (typeof id !== 'number') throw new Error(`job ${job.id} names no row of the outbox`);
+  return id;
+}
+
+/** Runs the work unless a handler of this process has the row already. */
+async function alone<T>({ activity }: JobContext, id: number, work: () => Promise<T>): Promise<T | string> {
+  if (activity.rows.has(id)) return 'another handler has it';
+  activity.rows.add(id);
+  try {
+    return await work();
+  } finally {
+    activity.rows.delete(id);
+  }
+}
+
+/** While the upstream wants no calls, the whole queue waits, and no row is claimed in vain. */
+async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): Promise<void> {
+  const { gate, clock } = context.app;
+  const now = clock.now();
+  const until = gate.closedUntil(now);
+  if (until !== null) await pauseQueue(context, name, until - now);
+}
+
+/** The longest single pause: after it the rate limit is read again, whatever the clock did meanwhile. */
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Always throws what tells BullMQ that this was no attempt. */
+async function pauseQueue(
+  { backend, signal }: JobContext,
+  name: 'push' | 'reconcile',
+  ms: number,
+): Promise<never> {
+  const pauseMs = Math.max(1, Math.min(LONGEST_PAUSE_MS, Math.ceil(ms)));
+  await unlessStopped(signal, backend.queue(name).rateLimit(pauseMs));
+  throw new RateLimitError();
+}
+
+/** Nothing was sent: BullMQ runs the job again after that time. */
+class RunAgain extends Error {
+  override readonly name = 'RunAgain';
+  readonly afterMs: number;
+
+  constructor(message: string, afterMs: number) {
+    super(message);
+    this.afterMs = Math.round(afterMs);
+  }
+}
+
+/** BullMQ's backoff strategy for jobs of the outbox. */
+export function backoffOf(error: Error | undefined): number {
+  return error instanceof RunAgain ? error.afterMs : 1000;
 }

@@ -1,23 +1,29 @@
 import type { JobsOptions } from 'bullmq';
+import { CronExpressionParser } from 'cron-parser';
 import type { App } from '../src/app.ts';
+import { CLOCK_STEP_MS, pastOrNull } from '../src/base/clock.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
+import type { QueueBackend } from '../src/queue/backend.ts';
+import type { LastPass } from '../src/store/service-state.ts';
 import type { QueueName } from './context.ts';
-import { type Rhythm, rhythmOf } from './freshness.ts';
 
-/** A tick of the queue, and what it rings; `dispatch` rings rows of the outbox and so has no job of its own. */
+/** A scheduler of the job's own queue, which adds the job at its times. */
 export interface Schedule {
   id: string;
   rhythm: Rhythm;
-  rings: Ring | 'dispatch';
+  job: JobRequest;
 }
 
-/** A job to add. Schedulers would let runs overlap; what is told apart by its `deduplication` does not. */
-export interface Ring {
+/** A job to add, by a schedule or on request. */
+export interface JobRequest {
   queue: QueueName;
   name: string;
   data: Record<string, string>;
   options: JobsOptions;
 }
+
+/** When something comes round: every so often, or by a cron pattern. */
+export type Rhythm = { every: number } | { pattern: string; tz: string };
 
 type ScheduleSettings = Pick<
   App['settings'],
@@ -27,21 +33,21 @@ type ScheduleSettings = Pick<
 /** Every schedule that follows from the settings, and no other. */
 export function schedulesOf(settings: ScheduleSettings, mirrorId: string, tickMs: number): Schedule[] {
   const { headEvery, exportCron, timeZone: tz } = settings;
-  const passes = RESOURCES.flatMap((resource): Schedule[] => [
-    ...(headEvery === 'off' ? [] : [scheduleOf({ every: headEvery }, headRing(resource))]),
-    scheduleOf(rhythmOf(settings), sweepRing(resource)),
+  const passes = RESOURCES.flatMap((resource) => [
+    ...(headEvery === 'off' ? [] : [scheduleOf({ every: headEvery }, headJob(resource))]),
+    scheduleOf(rhythmOf(settings), sweepJob(resource)),
   ]);
-  const exports = exportCron === null ? [] : [scheduleOf({ pattern: exportCron, tz }, EXPORT_RING)];
+  const exports = exportCron === null ? [] : [scheduleOf({ pattern: exportCron, tz }, EXPORT_JOB)];
   return [
-    { id: 'dispatch', rhythm: { every: tickMs }, rings: 'dispatch' },
+    scheduleOf({ every: tickMs }, DISPATCH_JOB),
     ...passes,
     ...exports,
-    scheduleOf({ pattern: quietMinute(mirrorId), tz }, HOUSEKEEPING_RING),
+    scheduleOf({ pattern: quietMinute(mirrorId), tz }, MAINTENANCE_JOB),
   ];
 }
 
-function scheduleOf(rhythm: Rhythm, rings: Ring): Schedule {
-  return { id: rings.options.deduplication?.id ?? rings.name, rhythm, rings };
+function scheduleOf(rhythm: Rhythm, job: JobRequest): Schedule {
+  return { id: idOf(job), rhythm, job };
 }
 
 /** At night, and not every mirror of a machine at the same minute. */
@@ -56,29 +62,99 @@ const KEPT = {
   removeOnFail: { count: 100, age: 7 * 86_400 },
 };
 
-/** A pass that failed is not left until its next turn; how long the queue waits before is said by the job. */
-const PERSISTENT = { attempts: 1000, backoff: { type: 'custom' } };
+/** Ticks come every few seconds and tell nothing once they are over. */
+export const DISPATCH_JOB: JobRequest = {
+  queue: 'ticks',
+  name: 'dispatch',
+  data: {},
+  options: { removeOnComplete: true, removeOnFail: 20 },
+};
 
-export function headRing(resource: Resource): Ring {
-  return ringOf('sync', 'sync-head', { resource }, { attempts: 1 });
+export const MAINTENANCE_JOB: JobRequest = {
+  queue: 'maintenance',
+  name: 'maintenance',
+  data: {},
+  options: KEPT,
+};
+
+export const EXPORT_JOB: JobRequest = {
+  queue: 'maintenance',
+  name: 'export',
+  data: {},
+  options: { ...KEPT, attempts: 3, backoff: { type: 'fixed', delay: 60_000 } },
+};
+
+export function headJob(resource: Resource): JobRequest {
+  return { queue: `sync-${resource}`, name: 'sync-head', data: { resource }, options: KEPT };
 }
 
-export function sweepRing(resource: Resource): Ring {
-  return ringOf('sync', 'sync-sweep', { resource }, PERSISTENT);
+/** Once: BullMQ's own attempts would add up over the runs of a schedule. What failed is overdue, and so enqueued again. */
+export function sweepJob(resource: Resource): JobRequest {
+  return { queue: `sync-${resource}`, name: 'sync-sweep', data: { resource }, options: KEPT };
 }
 
-/** What a person asked for is done although the list was only just read, and once however often it is asked for meanwhile. */
+/** What a person asked for is done although the list was only just read. */
 export type Wish = 'now' | 'accept-deletes';
 
-/** A few tries only: what somebody accepted today is not to be acted on by a retry next week. */
-export function askedRing(resource: Resource, wish: Wish): Ring {
-  return ringOf('sync', 'sync-sweep', { resource, wish }, { attempts: 3, backoff: { type: 'custom' } });
+/** A few attempts only: what somebody accepted today must not be acted on by a retry next week. */
+export function requestedSweepJob(resource: Resource, wish: Wish): JobRequest {
+  const options = { ...KEPT, attempts: 3, backoff: { type: 'fixed', delay: 30_000 } };
+  return { ...sweepJob(resource), data: { resource, wish }, options };
 }
 
-export const EXPORT_RING = ringOf('upkeep', 'export', {}, { attempts: 3, backoff: { type: 'custom' } });
-export const HOUSEKEEPING_RING = ringOf('upkeep', 'housekeeping', {}, { attempts: 1 });
+/** Adds a job, unless one like it was added before and has not ended. */
+export async function enqueue(backend: QueueBackend, job: JobRequest): Promise<void> {
+  const options = { ...job.options, deduplication: { id: idOf(job) } };
+  await backend.queue(job.queue).add(job.name, job.data, options);
+}
 
-function ringOf(queue: QueueName, name: string, data: Record<string, string>, options: JobsOptions): Ring {
-  const id = [name, ...Object.values(data)].join('-');
-  return { queue, name, data, options: { ...KEPT, ...options, deduplication: { id } } };
+function idOf({ name, data }: JobRequest): string {
+  return [name, ...Object.values(data)].join('-');
+}
+
+export function rhythmOf(settings: {
+  sweepCron: string | null;
+  sweepEvery: number;
+  timeZone: string;
+}): Rhythm {
+  const { sweepCron, sweepEvery, timeZone } = settings;
+  return sweepCron === null ? { every: sweepEvery } : { pattern: sweepCron, tz: timeZone };
+}
+
+/** When the sweep after the last complete one is due; null when it is due because there was none of which the age is known. */
+export function sweepDueAt(last: LastPass, rhythm: Rhythm, now: number): number | null {
+  const finishedAt = pastOrNull(last.finishedAt, now);
+  return finishedAt === null ? null : nextTurn(rhythm, finishedAt);
+}
+
+/** When a rhythm comes round for the first time after a moment. */
+function nextTurn(rhythm: Rhythm, after: number): number {
+  return 'every' in rhythm ? after + rhythm.every : slots(rhythm, after).next().getTime();
+}
+
+/** Whether what was planned for that moment was planned while the clock was ahead: it would come more than a turn late. */
+export function isPlannedAhead(at: number, rhythm: Rhythm, now: number): boolean {
+  return at > nextTurn(rhythm, now + CLOCK_STEP_MS);
+}
+
+/** Whether a sweep should be enqueued outside its schedule: there was none, one was interrupted, or one was missed or failed. */
+export function isOverdue(last: LastPass, rhythm: Rhythm, now: number): boolean {
+  const due = sweepDueAt(last, rhythm, now);
+  return due === null || last.unfinished || due <= now;
+}
+
+/**
+ * Whether a sweep can be left out because another one began so shortly before that this one would show nothing else. A schedule
+ * that is new adds a job at once, also when the service has just read everything.
+ */
+export function isFresh(last: LastPass, rhythm: Rhythm, now: number): boolean {
+  const startedAt = pastOrNull(last.startedAt, now);
+  if (startedAt === null || last.unfinished) return false;
+  if ('every' in rhythm) return now - startedAt < rhythm.every / 2;
+  return startedAt >= slots(rhythm, now).prev().getTime();
+}
+
+function slots({ pattern, tz }: { pattern: string; tz: string }, currentDate: number) {
+  const expression = CronExpressionParser.parse(pattern, { tz, currentDate });
+  return { next: () => expression.next(), prev: () => expression.prev() };
 }

@@ -6,49 +6,38 @@ import { checkAfterSweep } from '../src/outbox/after-check.ts';
 import type { Pass, PassMode, PassSummary } from '../src/store/mirror/types.ts';
 import { lastSweep } from '../src/store/service-state.ts';
 import { syncOnce } from '../src/sync/engine.ts';
-import { type JobContext, type JobDefinition, RunAgain, type WorkContext } from './context.ts';
-import { isFresh, rhythmOf } from './freshness.ts';
-import type { Wish } from './schedules.ts';
+import type { JobContext, JobDefinition, WorkContext } from './context.ts';
+import { isFresh, rhythmOf, type Wish } from './schedules.ts';
 
 const PROGRESS_MS = 1000;
 const DAY_MS = 86_400_000;
 
 export const syncHead: JobDefinition = {
   name: 'sync-head',
-  queue: 'sync',
   async run(context, job) {
     return await runPass(context, resourceOf(job), 'head', { onPage: reporter(context, job) });
   },
 };
 
+/**
+ * Waits while another process has the list: the worker of this queue has nothing else to do meanwhile. BullMQ would put a job that is
+ * to come back later on the wall clock, which may be set.
+ */
 export const syncSweep: JobDefinition = {
   name: 'sync-sweep',
-  queue: 'sync',
   async run(context, job) {
-    try {
-      return await sweepInTurn(context, job);
-    } catch (error) {
-      throw new RunAgain(messageOf(error), passDelay(context, job.attemptsMade));
+    const { app, retry, signal } = context;
+    const [resource, wish] = [resourceOf(job), wishOf(job)];
+    const options = { onPage: reporter(context, job), acceptDeletes: wish === 'accept-deletes' };
+    while (!signal.aborted) {
+      if (wish === null && hasFreshSweep(context, resource)) return 'a sweep has only just begun';
+      const result = await runPass(context, resource, 'sweep', options);
+      if (result !== BUSY) return result;
+      await app.clock.sleep(retry.busyMs, signal).catch(() => undefined);
     }
+    return STOPPED;
   },
 };
-
-/**
- * Waits while another pass has the list, in a slot of the worker, of which there is one for every job of this queue. A job that is put back
- * into the queue as delayed waits for a moment of the wall clock, which may be set meanwhile.
- */
-async function sweepInTurn(context: JobContext, job: Job): Promise<PassSummary | string> {
-  const { app, retry, signal } = context;
-  const [resource, wish] = [resourceOf(job), wishOf(job)];
-  const options = { onPage: reporter(context, job), acceptDeletes: wish === 'accept-deletes' };
-  while (!signal.aborted) {
-    if (wish === null && hasFreshSweep(context, resource)) return 'a sweep has only just begun';
-    const result = await runPass(context, resource, 'sweep', options);
-    if (result !== BUSY) return result;
-    await app.clock.sleep(retry.busyMs, signal).catch(() => undefined);
-  }
-  return STOPPED;
-}
 
 const BUSY = 'another pass over this list is under way';
 const STOPPED = 'stopped; it goes on from there';
@@ -70,12 +59,12 @@ export async function runPass(
   const { app, activity, signal } = context;
   const { client, store, clock, log } = app;
   const since = clock.monotonic();
-  const under = { mode, since, lastPageAt: since };
+  const running = { mode, since, lastPageAt: since };
   if (activity.passes.has(resource)) return BUSY;
-  activity.passes.set(resource, under);
+  activity.passes.set(resource, running);
   const counted = countPages(context, resource);
   const onEachPage = (pass: Pass): void => {
-    under.lastPageAt = clock.monotonic();
+    running.lastPageAt = clock.monotonic();
     counted(pass);
     onPage?.(pass);
   };
@@ -85,57 +74,84 @@ export async function runPass(
       { resource, mode, acceptDeletes, wait: false },
     );
     if (!outcome.done) {
-      log.info({ resource, mode }, outcome.reason);
+      log.debug({ event: `sync.${mode}.left-out`, resource }, outcome.reason);
       return outcome.reason;
     }
-    await concluded(context, outcome.summary, under.since);
+    await concluded(context, outcome.summary, since);
     return outcome.summary;
   } catch (error) {
-    return failed(context, { resource, mode, since: under.since }, error);
+    return failed(context, { resource, mode, since }, error);
   } finally {
     activity.passes.delete(resource);
   }
 }
 
 async function concluded(context: WorkContext, summary: PassSummary, since: number): Promise<void> {
-  const { app, metrics } = context;
-  const { error: _, ...counts } = summary;
-  metrics.pass({ ...summary, seconds: (app.clock.monotonic() - since) / 1000 });
-  app.log.info(counts, `${summary.mode} of ${summary.resource}`);
-  if (summary.mode === 'sweep' && summary.rule === 'none')
+  const { app, metrics, activity } = context;
+  const { error: _, resource, mode, ...counts } = summary;
+  const seconds = (app.clock.monotonic() - since) / 1000;
+  metrics.pass({ ...summary, seconds });
+  const changes = changesOf(summary);
+  const facts = { event: `sync.${mode}.completed`, resource, mode, ...counts };
+  const line = `${resource}: ${[...changes, `${seconds.toFixed(1)} s`].join(', ')}`;
+  if (changes.length > 0) app.log.info(facts, line);
+  else app.log.debug(facts, `${line}, nothing changed`);
+  if (mode !== 'sweep') return;
+  activity.failures.delete(resource);
+  if (summary.rule === 'none')
     app.log.warn(
-      { event: 'sync.deletions.unknown', resource: summary.resource },
-      `no deletion of ${summary.resource} can be concluded: ${summary.ruleWhy}`,
+      { event: 'sync.deletions.unknown', resource },
+      `no deletion of ${resource} can be concluded: ${summary.ruleWhy}`,
     );
-  if (summary.resource === 'posts' && summary.mode === 'sweep')
-    await reportDoubled(context, summary.startedAt);
-  if (summary.mode === 'sweep') await forgetSoon(context);
+  if (resource === 'posts') await reportDoubled(context, summary.startedAt);
+  await eraseSoon(context);
 }
 
-/** Who keeps deleted rows for less than a day does not want them to wait for the night. */
-async function forgetSoon({ app, signal }: WorkContext): Promise<void> {
+/** What a pass did, in words for the log; empty where the list was as the mirror had it. */
+function changesOf({ inserted, updated, deleted, quarantined, held }: PassSummary): string[] {
+  const counts = { new: inserted, changed: updated, deleted, quarantined, held };
+  return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
+}
+
+/** Rows that are kept for less than a day do not wait for the nightly maintenance. */
+async function eraseSoon({ app, signal }: WorkContext): Promise<void> {
   const { retentionDeleted: keepMs } = app.settings;
   if (keepMs === 'never' || keepMs >= DAY_MS) return;
   try {
     await eraseExpiredRows(app, signal);
   } catch (error) {
-    app.log.error({ code: codeOf(error) }, `erasing deleted rows: ${messageOf(error)}`);
+    app.log.error(
+      { event: 'erasure.failed', code: codeOf(error) },
+      `erasing deleted rows: ${messageOf(error)}`,
+    );
   }
 }
 
 function failed(
-  { app, metrics }: WorkContext,
+  context: WorkContext,
   { resource, mode, since }: { resource: Resource; mode: PassMode; since: number },
   error: unknown,
 ): string {
+  const { app, metrics } = context;
   const code = codeOf(error);
   if (code === 'busy') return BUSY;
   const outcome = code === 'interrupted' ? 'interrupted' : 'failed';
   const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ resource, mode, outcome, seconds, ...NOTHING });
   if (outcome === 'interrupted') return STOPPED;
-  app.log.error({ resource, mode, code }, messageOf(error));
+  if (mode === 'sweep') noteFailure(context, resource);
+  app.log.error({ event: `sync.${mode}.failed`, resource, code }, `${resource}: ${messageOf(error)}`);
   throw error;
+}
+
+/** The next attempt: doubling up to the cap with half of it random, and not before the upstream may be called again. */
+function noteFailure({ app, activity, retry, sending }: WorkContext, resource: Resource): void {
+  const count = (activity.failures.get(resource)?.count ?? 0) + 1;
+  const most = Math.min(retry.lastPassMs, retry.firstPassMs * 2 ** Math.min(count - 1, 16));
+  const now = app.clock.now();
+  const closedMs = (app.gate.closedUntil(now) ?? now) - now;
+  const delayMs = Math.max(most / 2 + (sending.random() * most) / 2, closedMs);
+  activity.failures.set(resource, { count, retryAt: app.clock.monotonic() + delayMs });
 }
 
 /** What a pass that failed did to rows was counted page by page, and not to its end. */
@@ -144,8 +160,8 @@ const NOTHING = { inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined
 async function reportDoubled({ app }: WorkContext, sweepStartedAt: string): Promise<void> {
   for (const row of await checkAfterSweep(app.outbox, app.clock, sweepStartedAt)) {
     app.log.warn(
-      { outbox: row.id, post: row.post_id, duplicate: row.duplicate_of },
-      'an unclear attempt left a second post',
+      { event: 'push.duplicate', outbox: row.id, post: row.post_id, duplicate: row.duplicate_of },
+      `outbox ${row.id}: an unclear attempt left a second post, ${row.duplicate_of}`,
     );
   }
 }
@@ -160,7 +176,7 @@ function countPages({ metrics }: WorkContext, resource: Resource): (pass: Pass) 
   };
 }
 
-/** Into the queue about once a second, for whoever looks there; a queue that lost the job does not stop the pass. */
+/** Progress for the queue board, about once a second; a queue that lost the job does not stop the pass. */
 function reporter({ app }: JobContext, job: Job): (pass: Pass) => void {
   let next = Number.NEGATIVE_INFINITY;
   return ({ runId, counts }) => {
@@ -174,13 +190,6 @@ function hasFreshSweep({ app }: JobContext, resource: Resource): boolean {
   return isFresh(lastSweep(app.state.lastPasses(), resource), rhythmOf(app.settings), app.clock.now());
 }
 
-/** Doubling up to the cap with half of it random, and in any case not before the upstream may be called again. */
-function passDelay({ app, retry, sending }: JobContext, attemptsMade: number): number {
-  const now = app.clock.now();
-  const most = Math.min(retry.lastPassMs, retry.firstPassMs * 2 ** Math.min(attemptsMade, 16));
-  return Math.max(most / 2 + (sending.random() * most) / 2, (app.gate.closedUntil(now) ?? now) - now);
-}
-
 function resourceOf(job: Job): Resource {
   const asked: unknown = Reflect.get(Object(job.data), 'resource');
   const resource = RESOURCES.find((name) => name === asked);
@@ -188,7 +197,7 @@ function resourceOf(job: Job): Resource {
   return resource;
 }
 
-/** Null for a pass that time has rung. */
+/** Null for a pass of a schedule. */
 function wishOf(job: Job): Wish | null {
   const wish: unknown = Reflect.get(Object(job.data), 'wish');
   return wish === 'now' || wish === 'accept-deletes' ? wish : null;

@@ -157,7 +157,7 @@ const GO_ON = 'Run the same command again to go on, or "feedback-mirror start".'
 /** However the waiting ends, the results say how things stand then. */
 async function waitAll({ sending, batches, refresher }: Run, patienceMs: number): Promise<StateCounts> {
   try {
-    return await sending.wait({ batches, patienceMs, goOn: GO_ON, onLook: () => refresher?.refresh() });
+    return await sending.wait({ batches, patienceMs, goOn: GO_ON, onProgress: () => refresher?.refresh() });
   } finally {
     await refresher?.write();
   }

@@ -2,9 +2,10 @@ import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { counted, durationText } from '../base/text.ts';
-import type { WaitOptions } from '../outbox/import/wait.ts';
+import { sumCounts } from '../outbox/import/tally.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
+import type { WaitOptions } from '../worker/wait.ts';
 import { type Context, readFlag } from './context.ts';
 import { openProgress } from './progress.ts';
 
@@ -17,7 +18,7 @@ export interface Sending {
   close(): Promise<void>;
 }
 
-export interface SendingOptions extends Omit<WaitOptions, 'perMinute'> {
+export interface SendingOptions extends Omit<WaitOptions, 'signal'> {
   /** What a person does when the waiting ends early, as a sentence. */
   goOn: string;
 }
@@ -30,7 +31,7 @@ export function patienceOf(text: string): number {
 
 /** Without `wait` neither the upstream nor a token is needed: the outbox is a file. */
 export async function openSending(context: Context, purpose: string, wait: boolean): Promise<Sending> {
-  const { openApp, openOutbox, sendingContext } = await import('../app.ts');
+  const { openApp, openOutbox } = await import('../app.ts');
   if (!wait) {
     const store = openOutbox(context.settings, purpose);
     const refuse = (): never => {
@@ -38,23 +39,25 @@ export async function openSending(context: Context, purpose: string, wait: boole
     };
     return { store, clock: systemClock, wait: refuse, close: async () => store.close() };
   }
-  const { waitFor } = await import('../outbox/import/wait.ts');
+  const { sendAndWait } = await import('../worker/wait.ts');
   const app = await openApp(context.settings, context.input, purpose);
-  const perMinute = context.settings.pushPerMinute;
+  const { pushPerMinute: perMinute, sources } = context.settings;
+  // The command tells itself what became of its rows; who asked for a log gets the sender's lines too.
+  const log = sources.logLevel === 'default' ? app.log.child({}, { level: 'silent' }) : app.log;
   return {
     store: app.outbox,
     clock: app.clock,
     async wait(options) {
-      if (!context.json) sayPace(context, await open(app.outbox, options.batches), perMinute);
+      if (!context.json) sayPace(context, open(app.outbox, options.batches), perMinute);
       const bar = await openBar(context);
-      const onLook = async (counts: StateCounts): Promise<void> => {
+      const onProgress = async (counts: StateCounts): Promise<void> => {
         bar.move(counts);
-        await options.onLook?.(counts);
+        await options.onProgress?.(counts);
       };
       try {
-        return await waitFor(sendingContext(app, context.signal), { ...options, perMinute, onLook });
+        return await sendAndWait({ ...app, log }, { ...options, onProgress, signal: context.signal });
       } catch (error) {
-        throw withAdvice(error, await open(app.outbox, options.batches), options.goOn);
+        throw withAdvice(error, open(app.outbox, options.batches), options.goOn);
       } finally {
         bar.stop();
       }
@@ -81,9 +84,9 @@ async function openBar(context: Context): Promise<{ move(counts: StateCounts): v
 const BAR = '{confirmed} sent  {rejected} rejected  {waiting} waiting  {uncertain} to decide';
 
 /** How many rows are still on their way. */
-async function open(store: OutboxStore, batches: readonly string[]): Promise<number> {
-  const each = await Promise.all(batches.map((batch) => store.counts(batch)));
-  return each.reduce((sum, { ready, sending, ambiguous }) => sum + ready + sending + ambiguous, 0);
+function open(store: OutboxStore, batches: readonly string[]): number {
+  const { ready, sending, ambiguous } = sumCounts(store, batches);
+  return ready + sending + ambiguous;
 }
 
 /** Nobody should sit and wonder: a thousand posts at the usual pace take a quarter of an hour. */

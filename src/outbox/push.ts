@@ -210,6 +210,39 @@ export function settleFrom(
   return { notBefore: from + settle, wasAmbiguous: true };
 }
 
+/** Rows that a dead sender left behind: their attempt may have reached the upstream. */
+export function recoverOrphans(context: OutboxContext): number {
+  const { store, clock } = context;
+  const rows = store.orphans();
+  for (const row of rows) {
+    const attempts = store.attempts(row.id);
+    const now = clock.now();
+    // Frozen between its claim and its request, the dead sender may have sent it long after the deadline, but not after now.
+    const latest = Math.max(now, Date.parse(attempts.at(-1)?.deadline_at ?? row.changed_at));
+    const change = {
+      now,
+      error: 'the sender died while this was on its way',
+      ...settleFrom(context, latest),
+    };
+    const attempt = {
+      id: row.id,
+      n: row.attempts,
+      outcome: 'unknown',
+      httpStatus: null,
+      error: change.error,
+    };
+    store.endAttempt({ ...attempt, transition: TRANSITIONS.markAmbiguous, change });
+  }
+  return rows.length;
+}
+
+/** Sending was paused because of the token: a read shows whether that is over. */
+export async function endPause({ store, client, signal }: OutboxContext): Promise<void> {
+  if (store.paused() === null) return;
+  await client.page('posts', '', signal);
+  store.setPaused(null);
+}
+
 function statusOf(outcome: CreateOutcome): number | null {
   return 'httpStatus' in outcome ? outcome.httpStatus : null;
 }

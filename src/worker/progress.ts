@@ -1,12 +1,13 @@
 import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
-import { rhythmOf, sweepDueAt } from '../../jobs/freshness.ts';
+import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
+import { pastOrNull } from '../base/clock.ts';
 import { within } from '../base/timeout.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';
 import type { ListProgress, Progress } from './health.ts';
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** On the monotonic clock. */
   startedAt: number;
   tickEveryMs: number;
@@ -36,7 +37,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
     const timed = (at: number | null): number | null => (at === null ? null : at + offset);
     const open = options.queue();
     const depth = open && (await queueDepth(open));
-    const { since, count } = await app.outbox.due(now, 1);
+    const { since } = app.outbox.due(now, 1);
     return {
       now,
       startedAt: options.startedAt + offset,
@@ -54,10 +55,10 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         };
       }),
       outbox: {
-        due: count,
+        due: app.outbox.countDue(now),
         oldestDueAt: since,
         lastAttemptAt: timed(activity.lastAttemptAt),
-        paused: await app.outbox.paused(),
+        paused: app.outbox.paused(),
         isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),
@@ -101,7 +102,7 @@ function overdueLists({ app }: WorkContext, startedAt: number): (last: LastPass)
 type Depth = Progress['queue']['depth'];
 
 /** Jobs by queue and state; null when the queue does not answer. */
-export async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> {
+async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> {
   const counted = async () => {
     await backend.ping(ANSWER_MS);
     const each = QUEUES.map(async (queue) => {
@@ -128,4 +129,24 @@ function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPas
     const ranFor = app.clock.now() - found.startedAt;
     return { mode: 'sweep', since: now - Math.max(0, ranFor), lastPageAt: at };
   };
+}
+
+/** What is a state rather than an event, read when somebody asks for the metrics: one reader a source. */
+export function observeGauges({ app, metrics }: WorkContext, queue: () => OpenQueue | null): void {
+  metrics.observe(async () => {
+    const now = app.clock.now();
+    const lag = app.state.lastPasses().map(({ resource, mode, finishedAt }) => {
+      const ended = pastOrNull(finishedAt, now);
+      return { resource, mode, seconds: ended === null ? null : (now - ended) / 1000 };
+    });
+    return { lag };
+  });
+  metrics.observe(async () => ({ outbox: app.outbox.counts(null) }));
+  metrics.observe(async () => ({ rows: (await app.store.status()).resources }));
+  metrics.observe(async () => {
+    const open = queue();
+    const depth = open && (await queueDepth(open));
+    if (!depth) throw new Error('the queue does not answer');
+    return { queues: [...depth] };
+  });
 }

@@ -1,18 +1,16 @@
 import type { Job } from 'bullmq';
-import { backoffOf, type JobContext, type JobDefinition } from '../../jobs/context.ts';
-import { push } from '../../jobs/push.ts';
-import { reconcile } from '../../jobs/reconcile.ts';
-import { rowOf } from '../../jobs/sending.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import { backoffOf, rowOf } from '../../jobs/push.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/timeout.ts';
-import { endPause, recoverOrphans } from '../outbox/drive.ts';
-import { highestListed } from '../outbox/push.ts';
+import { endPause, highestListed, recoverOrphans } from '../outbox/push.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
-import { loop, pause } from './loop.ts';
-import { type Crew, closeWorkers, startWorker } from './workers.ts';
+import type { Busy, Lock } from '../store/mirror/types.ts';
+import { closeWorkers, loop, pause, type RunningWorker, startWorker } from './workers.ts';
 
 export interface Sender {
-  isSender(): boolean;
+  /** `waiting` while another process has the lock; `recovering` what that one left behind, before anything is sent. */
+  state(): 'waiting' | 'recovering' | 'sending';
   /** Resolves when nothing of this process sends any more; the lock is free then. */
   stopped: Promise<void>;
 }
@@ -22,108 +20,121 @@ export interface SenderOptions {
   perMinute: number;
   /** How often the sender's lock is asked for while another process has it. */
   lockMs: number;
-  /** How soon a row that somebody put into the outbox is noticed. */
+  /** How soon a row that another process put into the outbox is noticed. */
   watchMs: number;
   /** How often a refused token is tried again. */
   probeMs: number;
+  /** Whether the lock is left to a service that waits for it: the sender of a command does, as the service sends for everybody. */
+  yields: boolean;
 }
 
 /**
- * One process of a mirror sends: whoever has the kernel's lock. The others ask for it again and again, so when it dies, the next one
- * takes over at once. Once taken it is kept until the end; a command that sends its own rows leaves it to us after the row at hand.
+ * One process of a mirror sends: the holder of the kernel's lock. The others ask for it again and again, so when that one dies, the
+ * next takes over at once. A service keeps it until its end; a command leaves it to a service after the row at hand.
  */
 export function keepSending(context: JobContext, options: SenderOptions): Sender {
   const { app, signal } = context;
-  let isSender = false;
+  let state: ReturnType<Sender['state']> = 'waiting';
   const run = async (): Promise<void> => {
-    const lock = await app.outbox.lockSenderFirst();
-    if (!lock.ok) return;
-    isSender = true;
+    const lock = takeLock(context, options);
+    if (!lock?.ok) return;
+    state = 'recovering';
     try {
-      await takeOver(context);
+      await recover(context);
+      state = 'sending';
       await send(context, options);
     } finally {
-      isSender = false;
+      state = 'waiting';
       lock.release();
     }
   };
   const stopped = loop({ ...app, signal, name: 'sending', everyMs: options.lockMs }, run);
-  return { isSender: () => isSender, stopped };
+  return { state: () => state, stopped };
 }
 
-async function takeOver(context: JobContext): Promise<void> {
-  const orphans = await recoverOrphans(context.sending);
-  context.app.log.info({ orphans }, 'this process sends from now on');
+function takeLock({ app: { outbox } }: JobContext, { yields }: SenderOptions): Lock | Busy | null {
+  if (!yields) return outbox.lockSenderFirst();
+  return outbox.isSenderWanted() ? null : outbox.lockSender();
+}
+
+async function recover(context: JobContext): Promise<void> {
+  const orphans = recoverOrphans(context.sending);
+  context.app.log.info({ event: 'push.sender', orphans }, 'this process sends from now on');
   await probe(context);
   await highestListed(context.sending);
 }
 
 /** A token that was refused may be good again, or may be another one by now: a read shows it. */
 async function probe({ app, sending, dispatcher }: JobContext): Promise<void> {
-  if ((await app.outbox.paused()) === null) return;
+  if (app.outbox.paused() === null) return;
   try {
     await endPause(sending);
-    app.log.info('the upstream takes the token again: sending goes on');
+    app.log.info({ event: 'push.resumed' }, 'the upstream takes the token again: sending goes on');
     await dispatcher.look();
   } catch (error) {
-    app.log.debug({ code: codeOf(error) }, `sending stays paused: ${messageOf(error)}`);
+    app.log.debug({ event: 'push.paused', code: codeOf(error) }, `sending stays paused: ${messageOf(error)}`);
   }
 }
 
+/** Until the service stops, or a service that waits for the lock is to have it. What runs then is brought to its end. */
 async function send(context: JobContext, options: SenderOptions): Promise<void> {
-  const { app, signal } = context;
-  const { concurrency, perMinute } = options;
+  const { app } = context;
+  const { concurrency, perMinute, watchMs, probeMs } = options;
+  const yielded = new AbortController();
+  const signal = AbortSignal.any([context.signal, yielded.signal]);
   const workers = [
-    start(context, push, { concurrency, limiter: limiterFor(perMinute) }),
-    start(context, reconcile, { concurrency: 1 }),
+    start(context, 'push', { concurrency, limiter: limiterFor(perMinute) }),
+    start(context, 'reconcile', { concurrency: 1 }),
   ];
+  const watch = watcher(context);
   const each = (name: string, everyMs: number, step: () => Promise<unknown>): Promise<void> =>
     loop({ ...app, signal, name, everyMs }, () => unlessStopped(signal, step()));
+  const trying = async (): Promise<void> => {
+    await pause(app.clock, probeMs, signal);
+    await each('trying the token', probeMs, () => probe(context));
+  };
+  const watching = each('watching the outbox', watchMs, async () => {
+    if (options.yields && app.outbox.isSenderWanted()) yielded.abort();
+    else await watch();
+  });
   try {
-    await Promise.all([
-      each('watching the outbox', options.watchMs, watcher(context)),
-      afterFirst(options.probeMs, context, () =>
-        each('trying the token', options.probeMs, () => probe(context)),
-      ),
-    ]);
+    await Promise.all([watching, trying()]);
   } finally {
     await closeWorkers(workers);
   }
 }
 
-async function afterFirst(ms: number, { app, signal }: JobContext, then: () => Promise<void>): Promise<void> {
-  await pause(app.clock, ms, signal);
-  await then();
-}
-
-/** A process that was killed leaves its jobs behind as running: found soon, they are rung again before anybody has to wait long. */
+/** A process that was killed leaves its jobs behind as running: found soon, they are handed out again before anybody waits long. */
 const STALL = { lockDuration: 15_000, stalledInterval: 5000, maxStalledCount: 3 };
 
-function start(context: JobContext, definition: JobDefinition, settings: WorkerSettings): Crew {
-  const crew = startWorker(context, definition.queue, [definition], {
+function start(context: JobContext, queue: 'push' | 'reconcile', settings: WorkerSettings): RunningWorker {
+  const { app, dispatcher, signal } = context;
+  const started = startWorker(context, queue, {
     ...STALL,
     ...settings,
     backoffStrategy: (_attempts, _type, error) => backoffOf(error),
   });
-  // Only now is the job out of the queue, and the row can be rung again.
+  // Only now is the job out of the queue, and the row can be enqueued again.
   const ended = (job: Job | undefined): void => {
     if (!job) return;
-    context.dispatcher.ended(rowOf(job));
-    // What was looked for may have to be sent again, and nobody else would notice: the change was our own.
-    const isNews = definition === reconcile || context.dispatcher.isLow();
-    if (isNews && !context.signal.aborted)
-      context.dispatcher.look().catch((error) => context.app.log.error(`ringing rows: ${messageOf(error)}`));
+    dispatcher.ended(rowOf(job));
+    // What was reconciled may have to be sent again, and the watcher sees the changes of other connections only.
+    const isNews = queue === 'reconcile' || dispatcher.isLow();
+    if (isNews && !signal.aborted)
+      dispatcher.look().catch((error) => {
+        app.log.error({ event: 'push.dispatch.failed' }, `enqueueing rows: ${messageOf(error)}`);
+      });
   };
-  crew.worker.on('completed', ended);
-  crew.worker.on('failed', ended);
-  return crew;
+  started.worker.on('completed', ended);
+  started.worker.on('failed', ended);
+  return started;
 }
 
-/** A cheap look at whether anybody wrote to the file, or the time of a row has come; only then is the outbox read. */
+/** A cheap question whether another connection wrote to the file, or the time of a row has come; only then is the outbox read. */
 function watcher({ app, dispatcher }: JobContext): () => Promise<void> {
   let seen: number | null = null;
   return async () => {
-    const version = await app.outbox.dataVersion();
+    const version = app.outbox.dataVersion();
     const at = dispatcher.nextAt();
     if (version === seen && (at === null || at > app.clock.now())) return;
     await dispatcher.look();

@@ -1,7 +1,14 @@
 import type { Queue } from 'bullmq';
 import { type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { askedRing, headRing, type Ring, type Schedule, schedulesOf } from '../../jobs/schedules.ts';
+import {
+  DISPATCH_JOB,
+  enqueue,
+  headJob,
+  type JobRequest,
+  requestedSweepJob,
+  schedulesOf,
+} from '../../jobs/schedules.ts';
 import { runPass } from '../../jobs/sync.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
@@ -10,16 +17,11 @@ import { unlessStopped, within } from '../base/timeout.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/types.ts';
-import { startTicks, startWorkers } from './crews.ts';
-import { gauges } from './gauges.ts';
-import { heal, overdueSweeps } from './heal.ts';
+import { ensureQueue, overdueSweeps } from './ensure.ts';
 import type { Progress } from './health.ts';
-import { loop } from './loop.ts';
-import { PERIODS, type Periods } from './periods.ts';
-import { progressReader } from './progress.ts';
-import { retryNow, ring, tickNow } from './schedules.ts';
+import { observeGauges, progressReader } from './progress.ts';
 import { keepSending, type Sender } from './sender.ts';
-import { closeWorkers } from './workers.ts';
+import { closeWorkers, loop, startWorkers } from './workers.ts';
 
 export interface Service {
   /** Resolves when the queue is open and everything runs; rejects when the queue cannot be opened. */
@@ -28,13 +30,13 @@ export interface Service {
   /** For the queue board, as soon as there are any. */
   readonly queues: Promise<readonly Queue[]>;
   /** Has a list read soon, because a person asked for it; resolves as soon as the queue has it. */
-  requestSync(resource: Resource, what: SyncWish): Promise<void>;
+  requestSync(resource: Resource, what: SyncRequest): Promise<void>;
   /** Stops in order; a create under way has eight seconds. Resolves within 9.5 s of being called. */
   close(): Promise<void>;
 }
 
-/** `head` for the newest rows, `sweep` for all of them, `accept-deletes` for a sweep that the brake does not stop. */
-export type SyncWish = PassMode | 'accept-deletes';
+/** `head` for the newest rows, `sweep` for all of them, `accept-deletes` for a sweep that the mass-delete guard does not stop. */
+export type SyncRequest = PassMode | 'accept-deletes';
 
 export interface ServiceOptions {
   /** Called once the first look at the upstream is under way; closed by the service. */
@@ -58,13 +60,13 @@ export function startService(app: App, options: ServiceOptions): Service {
   const work = workContext(app, options.metrics, periods, stop.signal);
   const startedAt = app.clock.monotonic();
   const early = firstSweeps(work);
-  let machinery: Machinery | null = null;
+  let runtime: Runtime | null = null;
   const opening = openUnlessStopped(options, stop.signal).then((backend) => {
-    machinery = run({ ...work, ...withQueue(app, backend, periods) }, periods);
-    return machinery;
+    runtime = run({ ...work, ...withQueue(app, backend, periods) }, periods);
+    return runtime;
   });
-  const queue = (): Machinery | null => machinery;
-  gauges(work, queue);
+  const queue = (): Runtime | null => runtime;
+  observeGauges(work, queue);
 
   const close = async (): Promise<void> => {
     stop.abort(stopped());
@@ -73,15 +75,15 @@ export function startService(app: App, options: ServiceOptions): Service {
   let closing: Promise<void> | undefined;
   const opened = opening.then(() => undefined);
   const queues = opening.then(({ backend }) => QUEUES.map((name) => backend.queue(name)));
-  // Whoever wants to know asks; nobody has to.
+  // Callers that want to know await them; nobody has to.
   for (const promise of [opened, queues]) promise.catch(() => undefined);
   return {
     opened,
     queues,
     progress: progressReader(work, { startedAt, tickEveryMs: periods.tick, queue }),
     async requestSync(resource, what) {
-      if (!machinery) throw noQueue();
-      await within(ASK_MS, ring(machinery.backend, wished(resource, what)), noQueue);
+      if (!runtime) throw noQueue();
+      await within(REQUEST_MS, enqueue(runtime.backend, requested(resource, what)), noQueue);
     },
     close() {
       closing ??= within(CLOSE_MS, close(), () => undefined);
@@ -90,7 +92,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   };
 }
 
-/** A server can take seconds to answer; what opens after nobody wants it any more is closed at once. */
+/** A server can take seconds to answer; what opens after the service was stopped is closed at once. */
 async function openUnlessStopped(
   { openBackend }: ServiceOptions,
   signal: AbortSignal,
@@ -116,52 +118,80 @@ function withQueue(
   };
 }
 
-/** What there is once the queue is open. */
-export interface Machinery {
+/** Every period of the service that is not a setting, in milliseconds. */
+export interface Periods {
+  /** How often rows of the outbox are looked for through the queue, which also shows that the queue works. */
+  tick: number;
+  /** How often the outbox is looked at for a change, beside the queue. */
+  watch: number;
+  /** How often the queue is checked for what it should hold. */
+  ensure: number;
+  /** How long a row that was enqueued counts as enqueued. */
+  forget: number;
+  lock: number;
+  probe: number;
+  firstPassRetry: number;
+  lastPassRetry: number;
+  busy: number;
+}
+
+const PERIODS: Periods = {
+  tick: 5000,
+  watch: 200,
+  ensure: 15_000,
+  forget: 20_000,
+  lock: 1000,
+  probe: 30_000,
+  firstPassRetry: 30_000,
+  lastPassRetry: 60_000,
+  busy: 2000,
+};
+
+/** What runs once the queue is open. */
+export interface Runtime {
   backend: QueueBackend;
   isSender(): boolean;
   close(): Promise<void>;
 }
 
-function run(context: JobContext, periods: Periods): Machinery {
+function run(context: JobContext, periods: Periods): Runtime {
   const { app, backend, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
-  const ticks = startTicks(context, schedules);
-  // Left out where the queue is away: the schedules tick as soon as it is back.
-  unlessStopped(signal, tickNow(backend)).catch(() => undefined);
-  unlessStopped(signal, retryNow(backend)).catch(() => undefined);
   const workers = startWorkers(context);
+  // The next tick of the schedule may be a whole period away, and a service is ready only after one. Left out where the queue is away:
+  // the schedule ticks as soon as it is back.
+  unlessStopped(signal, firstTick(backend)).catch(() => undefined);
   const sender = startSender(context, periods);
-  const healing = keepHealing(context, schedules, periods);
+  const ensuring = loop({ ...app, signal, name: 'checking the queue', everyMs: periods.ensure }, () =>
+    unlessStopped(signal, ensureQueue(context, schedules)),
+  );
   return {
     backend,
-    isSender: () => sender.isSender(),
+    isSender: () => sender.state() !== 'waiting',
     async close() {
-      await Promise.all([closeWorkers([ticks, ...workers]), sender.stopped, healing]);
+      await Promise.all([closeWorkers(workers), sender.stopped, ensuring]);
       await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
     },
   };
 }
 
-function keepHealing(context: JobContext, schedules: readonly Schedule[], { heal: everyMs }: Periods) {
-  const { app, signal } = context;
-  return loop({ ...app, signal, name: 'keeping the queue whole', everyMs }, () =>
-    unlessStopped(signal, heal(context, schedules)),
-  );
+/** Not deduplicated: a process that was killed may have left a tick behind that counts as running for a while. */
+async function firstTick(backend: QueueBackend): Promise<void> {
+  const { queue, name, data, options } = DISPATCH_JOB;
+  await backend.queue(queue).add(name, data, options);
 }
 
 function startSender(context: JobContext, periods: Periods): Sender {
   const { pushPerMinute: perMinute, pushConcurrency: concurrency } = context.app.settings;
   const { lock: lockMs, watch: watchMs, probe: probeMs } = periods;
-  return keepSending(context, { concurrency, perMinute, lockMs, watchMs, probeMs });
+  return keepSending(context, { concurrency, perMinute, lockMs, watchMs, probeMs, yields: false });
 }
 
-/** Whoever pressed a button is told when the queue is away, rather than kept waiting for it. */
-const ASK_MS = 3000;
+/** A person who pressed a button is told when the queue is away, rather than kept waiting for it. */
+const REQUEST_MS = 3000;
 
-function wished(resource: Resource, what: SyncWish): Ring {
-  if (what === 'head') return headRing(resource);
-  return askedRing(resource, what === 'sweep' ? 'now' : what);
+function requested(resource: Resource, what: SyncRequest): JobRequest {
+  return what === 'head' ? headJob(resource) : requestedSweepJob(resource, what === 'sweep' ? 'now' : what);
 }
 
 function noQueue(): AppError {
@@ -189,7 +219,7 @@ function workContext(app: App, metrics: Metrics, periods: Periods, signal: Abort
 /**
  * A list that was never read is read at once: the first mirror should not wait for a queue whose server is away.
  * Where there is a mirror the queue comes first, for reading a long list would keep a start from being ready. A pass that fails
- * here is rung through the queue soon after, like any that is missing.
+ * here is enqueued soon after, like any that is missing.
  */
 async function firstSweeps(context: WorkContext): Promise<void> {
   const unread = overdueSweeps(context).filter(({ finishedAt }) => finishedAt === null);

@@ -128,7 +128,9 @@ describe('the service', skipUnless('redis-server'), () => {
 });
 
 function hasSwept(service: Running): boolean {
-  return service.said().includes('sweep of posts') && service.said().includes('sweep of comments');
+  return ['posts', 'comments'].every((list) =>
+    service.said().includes(`"event":"sync.sweep.completed","resource":"${list}"`),
+  );
 }
 
 function isUp(service: Running): boolean {

@@ -10,7 +10,6 @@ import { Secret } from '../../src/base/secret.ts';
 import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { type ReplicaDeps, replica } from '../../src/http/replica/index.ts';
 import type { HttpPart } from '../../src/http/server.ts';
-import { drive } from '../../src/outbox/drive.ts';
 import type { SandboxOptions, World } from '../../src/sandbox/server.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
@@ -18,6 +17,7 @@ import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { openReplicaReads } from '../../src/store/replica.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { open as openHttp } from '../http/service.ts';
+import { drive } from '../outbox/drive.ts';
 import { open as openSandbox } from '../sandbox/client.ts';
 
 /** A server of the API, and the world that it shows. */

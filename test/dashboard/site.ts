@@ -14,7 +14,7 @@ import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.
 import { syncOnce } from '../../src/sync/engine.ts';
 import { ask, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
-import { openStation, type Station, type StationOptions } from '../worker/station.ts';
+import { type FixtureOptions, openFixture, type ServiceFixture } from '../worker/fixture.ts';
 
 /** The HTTP side as the service composes it. */
 export interface Site {
@@ -56,18 +56,18 @@ const IDLE: Composed['service'] = {
 
 /** A sandbox and its mirror. */
 export interface SandboxSite extends Site {
-  station: Station;
+  station: ServiceFixture;
   sweep(resource?: Resource): Promise<void>;
 }
 
-export interface SandboxSiteOptions extends Partial<StationOptions>, PartOptions {
+export interface SandboxSiteOptions extends Partial<FixtureOptions>, PartOptions {
   clock?: Clock;
   /** Starts the service as well, on the queue of the options. */
   withService?: boolean;
 }
 
 export async function openOnSandbox(t: TestContext, options: SandboxSiteOptions = {}): Promise<SandboxSite> {
-  const station = await openStation(t, { queueUrl: null, ...options });
+  const station = await openFixture(t, { queueUrl: null, ...options });
   const { app } = station;
   const service = options.withService ? await station.start({ SYNC_HEAD_EVERY: 'off' }) : IDLE;
   const { clock = app.clock, limitBytes } = options;

@@ -11,22 +11,22 @@ import { openTarget } from '../queue/target.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 
-describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
+describe('enqueueing rows of the outbox', skipUnless('redis-server'), () => {
   let redis: Server;
   before(async () => {
     redis = await startRedis();
   });
   after(() => redis.stop());
 
-  interface Hall {
+  interface Setup {
     bench: Bench;
     backend: QueueBackend;
     gate: ReturnType<typeof createRateLimit>;
     dispatcher: Dispatcher;
     /** Rows in the queue, in the order they will be taken. */
-    rung(name?: string): Promise<number[]>;
+    enqueued(name?: string): Promise<number[]>;
   }
-  const open = async (t: TestContext, perMinute = 60): Promise<Hall> => {
+  const open = async (t: TestContext, perMinute = 60): Promise<Setup> => {
     const bench = benchFor(t);
     const backend = await openTarget({ url: redis.url, dataDir: '/nowhere', mirrorId: randomUUID() });
     t.after(() => backend.close());
@@ -41,26 +41,26 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
       settleMs: SETTLE_MS,
       forgetMs: 20_000,
     });
-    const rung = async (name = 'push') =>
+    const enqueued = async (name = 'push') =>
       (await backend.queue(name).getJobs(['waiting'], 0, -1, true)).map(({ data }) => data.outbox as number);
-    return { bench, backend, gate, dispatcher, rung };
+    return { bench, backend, gate, dispatcher, enqueued };
   };
 
-  it('rings what is due, once, with nothing but the id', async (t) => {
-    const { bench, backend, dispatcher, rung } = await open(t);
+  it('enqueues what is due, once, with nothing but the id', async (t) => {
+    const { bench, backend, dispatcher, enqueued } = await open(t);
     const ids = [await bench.add({ title: 'One' }), await bench.add({ title: 'Two' })];
     assert.equal(await dispatcher.look(), 2);
     assert.equal(await dispatcher.look(), 0);
-    assert.deepEqual(await rung(), ids);
+    assert.deepEqual(await enqueued(), ids);
     const [job] = await backend.queue('push').getWaiting();
     assert.deepEqual(Object.keys(job?.data), ['outbox']);
     const third = await bench.add({ title: 'Three' });
     assert.equal(await dispatcher.look(), 1);
-    assert.deepEqual(await rung(), [...ids, third]);
+    assert.deepEqual(await enqueued(), [...ids, third]);
   });
 
-  it('rings again what the queue has lost, after a while, and nothing twice that it has not', async (t) => {
-    const { bench, backend, dispatcher, rung } = await open(t);
+  it('enqueues again what the queue has lost, after a while, and nothing twice that it has not', async (t) => {
+    const { bench, backend, dispatcher, enqueued } = await open(t);
     const ids = [await bench.add({ title: 'One' }), await bench.add({ title: 'Two' })];
     await dispatcher.look();
     await backend.queue('push').obliterate({ force: true });
@@ -69,16 +69,16 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
     assert.equal(await dispatcher.look(), 2);
     bench.clock.advance(20_000);
     await dispatcher.look();
-    assert.deepEqual(await rung(), ids);
+    assert.deepEqual(await enqueued(), ids);
   });
 
-  it('rings a limited number however many wait, and more when those are through', async (t) => {
-    const { bench, dispatcher, rung } = await open(t);
+  it('enqueues a limited number however many wait, and more when those are through', async (t) => {
+    const { bench, dispatcher, enqueued } = await open(t);
     for (let n = 0; n < 50; n++) await bench.add({ title: `Wish ${n}` });
     assert.equal(await dispatcher.look(), batchFor(60, 20_000));
     assert.equal(await dispatcher.look(), 0);
     assert.equal(dispatcher.isLow(), false);
-    const first = await rung();
+    const first = await enqueued();
     for (const id of first.slice(0, 10)) {
       await push(bench.context, id);
       dispatcher.ended(id);
@@ -87,19 +87,19 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
     assert.equal(await dispatcher.look(), 10);
   });
 
-  it('rings rows that waited for their time before those that were never tried', async (t) => {
-    const { bench, dispatcher, rung } = await open(t);
+  it('enqueues rows that waited for their time before those that were never tried', async (t) => {
+    const { bench, dispatcher, enqueued } = await open(t);
     const ids: number[] = [];
     for (let n = 0; n < 3; n++) ids.push(await bench.add({ title: `Wish ${n}` }));
     bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }];
     await push(bench.context, ids[2] ?? 0);
     bench.clock.advance(MINUTE);
     await dispatcher.look();
-    assert.deepEqual(await rung(), [ids[2], ids[0], ids[1]]);
+    assert.deepEqual(await enqueued(), [ids[2], ids[0], ids[1]]);
   });
 
-  it('leaves out a row whose twin is under way, and not those behind it', async (t) => {
-    const { bench, dispatcher, rung } = await open(t);
+  it('leaves out a row whose words are under way in another, and not those behind it', async (t) => {
+    const { bench, dispatcher, enqueued } = await open(t);
     const [first, twin, other] = [
       await bench.add(),
       await bench.add(),
@@ -108,15 +108,15 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
     bench.upstream.outcomes = [unknown()];
     await push(bench.context, first);
     await dispatcher.look();
-    assert.deepEqual(await rung(), [other]);
+    assert.deepEqual(await enqueued(), [other]);
     assert.ok((dispatcher.nextAt() ?? 0) > bench.clock.now(), 'there is a time to come back');
     bench.clock.advance(HOUR);
     await dispatcher.look();
-    assert.deepEqual(await rung('reconcile'), [RECONCILE]);
-    assert.ok(!(await rung()).includes(twin));
+    assert.deepEqual(await enqueued('reconcile'), [RECONCILE]);
+    assert.ok(!(await enqueued()).includes(twin));
   });
 
-  it('rings nothing while sending is paused or the upstream wants no calls', async (t) => {
+  it('enqueues nothing while sending is paused or the upstream wants no calls', async (t) => {
     const { bench, gate, dispatcher } = await open(t);
     await bench.add();
     await bench.store.setPaused('the token');
@@ -131,7 +131,7 @@ describe('ringing rows of the outbox', skipUnless('redis-server'), () => {
 });
 
 describe('how many rows are in the queue at a time', () => {
-  it('is what goes out in the time after which they are rung anew, within bounds', () => {
+  it('is what goes out in the time after which they are enqueued anew, within bounds', () => {
     assert.equal(batchFor(1, 20_000), 10);
     assert.equal(batchFor(60, 20_000), 20);
     assert.equal(batchFor(600, 20_000), 200);

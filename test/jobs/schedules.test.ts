@@ -1,10 +1,28 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { JOBS } from '../../jobs/index.ts';
-import { type Schedule, schedulesOf } from '../../jobs/schedules.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import type { Job } from 'bullmq';
+import { QUEUES } from '../../jobs/context.ts';
+import {
+  enqueue,
+  isFresh,
+  isOverdue,
+  isPlannedAhead,
+  rhythmOf,
+  type Schedule,
+  schedulesOf,
+  sweepDueAt,
+  sweepJob,
+} from '../../jobs/schedules.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
-import { keepSchedules, ring } from '../../src/worker/schedules.ts';
+import { ensureSchedules } from '../../src/worker/ensure.ts';
+import { JOBS } from '../../src/worker/workers.ts';
+import { scratchFolder } from '../outbox/scratch.ts';
 import { openTarget } from '../queue/target.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
@@ -32,32 +50,30 @@ describe('the schedules', () => {
       'sync-sweep-posts',
       'sync-head-comments',
       'sync-sweep-comments',
-      'housekeeping',
+      'maintenance',
     ]);
     assert.deepEqual(ids(schedules({ headEvery: 'off', exportCron: '0 4 * * *' })), [
       'dispatch',
       'sync-sweep-posts',
       'sync-sweep-comments',
       'export',
-      'housekeeping',
+      'maintenance',
     ]);
   });
 
-  it('ring jobs that exist, each told apart from the others and kept for a while only', () => {
-    for (const { rings } of schedules({ exportCron: '0 4 * * *' })) {
-      if (rings === 'dispatch') continue;
+  it('add jobs that their queue knows, kept for a while only', () => {
+    for (const { job } of schedules({ exportCron: '0 4 * * *' })) {
       assert.ok(
-        JOBS.some(({ name, queue }) => name === rings.name && queue === rings.queue),
-        rings.name,
+        JOBS[job.queue].some(({ name }) => name === job.name),
+        job.name,
       );
-      assert.ok(rings.options.deduplication?.id);
-      assert.ok(rings.options.removeOnComplete && rings.options.removeOnFail);
+      assert.ok(job.options.removeOnComplete && job.options.removeOnFail);
     }
   });
 
-  it('keep the house at night, not every mirror at the same minute', () => {
+  it('maintain the mirror at night, not every mirror at the same minute', () => {
     const times = ['a', 'b', 'c', 'd', 'e', 'f'].map((mirror) => {
-      const { rhythm } = schedulesOf(SETTINGS, mirror, TICK).find(({ id }) => id === 'housekeeping') ?? {};
+      const { rhythm } = schedulesOf(SETTINGS, mirror, TICK).find(({ id }) => id === 'maintenance') ?? {};
       assert.ok(rhythm && 'pattern' in rhythm);
       assert.match(rhythm.pattern, /^[0-5]?\d [23] \* \* \*$/);
       return rhythm.pattern;
@@ -66,34 +82,120 @@ describe('the schedules', () => {
   });
 });
 
+const NOW = Date.parse('2026-03-10T12:00:00Z');
+const MINUTE = 60_000;
+const HOURLY = { every: 60 * MINUTE };
+const NIGHTLY = { pattern: '30 3 * * *', tz: 'Europe/Berlin' };
+
+describe('a sweep', () => {
+  const last = (startedAgo: number, finishedAgo: number, unfinished = false) =>
+    ({
+      resource: 'posts',
+      mode: 'sweep',
+      startedAt: NOW - startedAgo,
+      finishedAt: NOW - finishedAgo,
+      unfinished,
+    }) as const;
+  const none = {
+    resource: 'posts',
+    mode: 'sweep',
+    startedAt: null,
+    finishedAt: null,
+    unfinished: false,
+  } as const;
+
+  it('is overdue when there was none, when one was interrupted, or when its time has passed', () => {
+    assert.equal(isOverdue(none, HOURLY, NOW), true);
+    assert.equal(isOverdue(last(5 * MINUTE, 4 * MINUTE, true), HOURLY, NOW), true);
+    assert.equal(isOverdue(last(61 * MINUTE, 60 * MINUTE), HOURLY, NOW), true);
+    assert.equal(isOverdue(last(61 * MINUTE, 59 * MINUTE), HOURLY, NOW), false);
+  });
+
+  it('that a pattern asks for is overdue once a slot has passed without one', () => {
+    // Half past three in Berlin was half past two in UTC: nine and a half hours ago.
+    assert.equal(isOverdue(last(9 * 60 * MINUTE, 9 * 60 * MINUTE), NIGHTLY, NOW), false);
+    assert.equal(isOverdue(last(10 * 60 * MINUTE, 10 * 60 * MINUTE), NIGHTLY, NOW), true);
+    assert.equal(sweepDueAt(last(0, 0), NIGHTLY, NOW), Date.parse('2026-03-11T02:30:00Z'));
+  });
+
+  it('is left out when another began so shortly before that it would show nothing else', () => {
+    assert.equal(isFresh(none, HOURLY, NOW), false);
+    assert.equal(isFresh(last(29 * MINUTE, MINUTE), HOURLY, NOW), true);
+    assert.equal(
+      isFresh(last(31 * MINUTE, MINUTE), HOURLY, NOW),
+      false,
+      'a long one does not cost the next its turn',
+    );
+    assert.equal(isFresh(last(29 * MINUTE, MINUTE, true), HOURLY, NOW), false, 'it was interrupted');
+    assert.equal(isFresh(last(9 * 60 * MINUTE, MINUTE), NIGHTLY, NOW), true);
+    assert.equal(isFresh(last(10 * 60 * MINUTE, MINUTE), NIGHTLY, NOW), false);
+  });
+
+  it('that is dated in the future is neither fresh nor a reason to wait: the clock was set back', () => {
+    for (const rhythm of [HOURLY, NIGHTLY]) {
+      const ahead = last(-24 * 60 * MINUTE, -24 * 60 * MINUTE);
+      assert.equal(sweepDueAt(ahead, rhythm, NOW), null);
+      assert.equal(isOverdue(ahead, rhythm, NOW), true);
+      assert.equal(isFresh(ahead, rhythm, NOW), false);
+    }
+  });
+
+  it('that is dated a few seconds ahead counts as one that has just ended', () => {
+    assert.equal(isOverdue(last(0, -3000), HOURLY, NOW), false);
+    assert.equal(isFresh(last(-3000, -3000), HOURLY, NOW), true);
+  });
+
+  it('is planned too far ahead when that is more than a turn away', () => {
+    assert.equal(isPlannedAhead(NOW + 60 * MINUTE, HOURLY, NOW), false);
+    assert.equal(isPlannedAhead(NOW + 62 * MINUTE, HOURLY, NOW), true);
+    const tonight = Date.parse('2026-03-11T02:30:00Z');
+    assert.equal(isPlannedAhead(tonight, NIGHTLY, NOW), false);
+    assert.equal(isPlannedAhead(tonight, NIGHTLY, tonight - 24 * 60 * MINUTE - 5000), false);
+    assert.equal(isPlannedAhead(tonight, NIGHTLY, tonight - 24 * 60 * MINUTE - MINUTE), true);
+  });
+
+  it('follows the pattern where there is one', () => {
+    const settings = { sweepEvery: 5000, timeZone: 'UTC' };
+    assert.deepEqual(rhythmOf({ ...settings, sweepCron: null }), { every: 5000 });
+    assert.deepEqual(rhythmOf({ ...settings, sweepCron: '@daily' }), { pattern: '@daily', tz: 'UTC' });
+  });
+});
+
 const SERVERS = [
-  { name: 'Redis', program: 'redis-server', start: startRedis },
-  { name: 'PostgreSQL', program: 'postgres', start: startPostgres },
+  { name: 'in the data folder', programs: [], start: null },
+  { name: 'on Redis', programs: ['redis-server'], start: startRedis },
+  { name: 'on PostgreSQL', programs: ['postgres'], start: startPostgres },
 ];
 
-for (const { name, program, start } of SERVERS)
-  describe(`the schedules of a queue on ${name}`, skipUnless(program), () => {
-    let server: Server;
+for (const { name, programs, start } of SERVERS)
+  describe(`the schedules of a queue ${name}`, skipUnless(...programs), () => {
+    let server: Server | undefined;
     let backend: QueueBackend;
+    const folder = scratchFolder('schedules');
     before(async () => {
-      server = await start();
+      server = await start?.();
     });
-    after(() => server.stop());
+    after(async () => {
+      await server?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
     const open = async (t: { after(undo: () => Promise<void>): void }): Promise<void> => {
-      backend = await openTarget({ url: server.url, dataDir: '/nowhere', mirrorId: randomUUID() });
+      backend = await openTarget({ url: server?.url ?? null, dataDir: folder, mirrorId: randomUUID() });
       t.after(() => backend.close());
     };
-    const found = async () =>
-      new Map((await backend.queue('ticks').getJobSchedulers()).map((one) => [one.key, one]));
+    const found = async () => {
+      const each = QUEUES.map((queue) => backend.queue(queue).getJobSchedulers());
+      return new Map((await Promise.all(each)).flat().map((one) => [one.key, one]));
+    };
 
     it('become those that are wanted: set, changed and removed', async (t) => {
       await open(t);
       const first = schedules({ exportCron: '0 4 * * *' });
-      const set = await keepSchedules(backend, first, Date.now());
+      const set = await ensureSchedules(backend, first, Date.now());
       assert.deepEqual(set, { set: ids(first), removed: [], startedOver: false });
-      assert.deepEqual(await keepSchedules(backend, first, Date.now()), UNCHANGED);
+      assert.deepEqual(await ensureSchedules(backend, first, Date.now()), UNCHANGED);
       const second = schedules({ headEvery: 'off', sweepEvery: 7000 });
-      const changed = await keepSchedules(backend, second, Date.now());
+      const changed = await ensureSchedules(backend, second, Date.now());
       assert.deepEqual(changed.set, ['sync-sweep-posts', 'sync-sweep-comments']);
       assert.deepEqual(
         new Set(changed.removed),
@@ -102,51 +204,93 @@ for (const { name, program, start } of SERVERS)
       assert.deepEqual(new Set((await found()).keys()), new Set(ids(second)));
       assert.equal(Number((await found()).get('sync-sweep-posts')?.every), 7000);
       const third = schedules({ headEvery: 'off', sweepCron: '0 5 * * *' });
-      await keepSchedules(backend, third, Date.now());
+      await ensureSchedules(backend, third, Date.now());
       const { pattern, tz } = (await found()).get('sync-sweep-posts') ?? {};
       assert.deepEqual([pattern, tz], ['0 5 * * *', 'Europe/Berlin']);
     });
 
-    it('are set again when their next tick is lost', async (t) => {
+    it('are left alone while their next job is late because its worker is busy', async (t) => {
       await open(t);
-      await keepSchedules(backend, schedules(), Date.now());
-      const late = await keepSchedules(backend, schedules(), Date.now() + 10 * 60_000);
-      assert.ok(late.set.includes('dispatch'), 'a tick that is ten minutes late does not come any more');
-      assert.ok(!late.set.includes('housekeeping'));
+      await ensureSchedules(backend, schedules(), Date.now());
+      const { next } = (await found()).get('dispatch') ?? {};
+      assert.deepEqual(await ensureSchedules(backend, schedules(), (next ?? 0) + 60_000), UNCHANGED);
     });
 
-    it('ring a job once, however often they come round before it is done', async (t) => {
+    it('are removed where an earlier version kept them', async (t) => {
       await open(t);
-      const sweep = schedules().find(({ id }) => id === 'sync-sweep-posts')?.rings;
-      assert.ok(sweep && sweep !== 'dispatch');
-      for (let n = 0; n < 3; n++) await ring(backend, sweep);
-      assert.equal(await backend.queue('sync').getWaitingCount(), 1);
+      await backend.queue('ticks').upsertJobScheduler('sync-sweep-posts', { every: 3_600_000 });
+      const { removed } = await ensureSchedules(backend, schedules(), Date.now());
+      assert.deepEqual(removed, ['sync-sweep-posts']);
+      assert.equal(await backend.queue('sync-posts').getJobSchedulersCount(), 2);
+    });
+
+    it('add the job itself, one after the other however long it takes, and none is left behind', async (t) => {
+      await open(t);
+      const sweep = schedules({ sweepEvery: 50 }).filter(({ id }) => id === 'sync-sweep-posts');
+      const names: string[] = [];
+      let [running, most] = [0, 0];
+      const run = async (job: Job): Promise<void> => {
+        most = Math.max(most, ++running);
+        names.push(`${job.name} of ${job.data.resource}`);
+        await delay(120);
+        running--;
+      };
+      const worker = backend.worker('sync-posts', run, { concurrency: 1 });
+      await ensureSchedules(backend, sweep, Date.now());
+      while (names.length < 4) await once(worker, 'completed');
+      assert.deepEqual(new Set(names), new Set(['sync-sweep of posts']));
+      assert.equal(most, 1);
+      assert.ok((await backend.queue('sync-posts').count()) <= 1);
+    });
+
+    it('and the jobs that are enqueued beside them, each once however often', async (t) => {
+      await open(t);
+      for (let n = 0; n < 3; n++) await enqueue(backend, sweepJob('posts'));
+      assert.equal(await backend.queue('sync-posts').getWaitingCount(), 1);
     });
 
     it('and everything else of it start over when they were planned while the clock was ahead', async (t) => {
       await open(t);
       const wanted = schedules({ exportCron: '0 4 * * *' });
       t.mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY });
-      await keepSchedules(backend, wanted, Date.now());
+      await ensureSchedules(backend, wanted, Date.now());
       await backend.queue('push').add('push', { outbox: 1 }, { delay: 60_000 });
       await backend.queue('push').rateLimit(60_000);
       t.mock.timers.reset();
-      const { set, startedOver } = await keepSchedules(backend, wanted, Date.now());
+      const { set, startedOver } = await ensureSchedules(backend, wanted, Date.now());
       assert.deepEqual([set, startedOver], [ids(wanted), true]);
       for (const { key, next } of (await found()).values())
         assert.ok((next ?? 0) < Date.now() + DAY + 60_000, `${key} is planned for the right time`);
       assert.ok((await backend.queue('push').getRateLimitTtl()) <= 60_000);
       assert.equal(await backend.queue('push').count(), 0);
       assert.equal(await backend.queue('push').isPaused(), false);
-      assert.deepEqual(await keepSchedules(backend, wanted, Date.now()), UNCHANGED);
+      assert.deepEqual(await ensureSchedules(backend, wanted, Date.now()), UNCHANGED);
     });
 
     it('start over when the clock is set back, and not when a time server moves it', async (t) => {
       await open(t);
       const wanted = schedules();
-      await keepSchedules(backend, wanted, Date.now());
-      assert.deepEqual(await keepSchedules(backend, wanted, Date.now() - 5000), UNCHANGED);
-      const { startedOver } = await keepSchedules(backend, wanted, Date.now() - DAY);
+      await ensureSchedules(backend, wanted, Date.now());
+      assert.deepEqual(await ensureSchedules(backend, wanted, Date.now() - 5000), UNCHANGED);
+      const { startedOver } = await ensureSchedules(backend, wanted, Date.now() - DAY);
       assert.equal(startedOver, true);
     });
   });
+
+describe('a schedule whose next job is lost', () => {
+  it('is set again', async (t) => {
+    const folder = scratchFolder('schedules');
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const backend = await openTarget({ url: null, dataDir: folder, mirrorId: 'lost' });
+    t.after(() => backend.close());
+    await ensureSchedules(backend, schedules(), Date.now());
+    const file = new Database(join(folder, 'queue.db'));
+    t.after(() => file.close());
+    file.exec('DELETE FROM job');
+    const { set } = await ensureSchedules(backend, schedules(), Date.now() + 10 * 60_000);
+    assert.deepEqual(
+      set.filter((id) => id === 'dispatch' || id === 'maintenance'),
+      ['dispatch'],
+    );
+  });
+});

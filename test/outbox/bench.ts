@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
-import type { Clock } from '../../src/base/clock.ts';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import type { OutboxContext } from '../../src/outbox/push.ts';
@@ -105,18 +104,4 @@ export function benchFor(t: TestContext): Bench {
 /** Reconciles what is due, and tells what became of one row. */
 export async function reconcileRow(context: OutboxContext, id: number): Promise<ReconcileResult | 'gone'> {
   return (await reconcile(context)).get(id) ?? 'gone';
-}
-
-/** A clock on which nobody waits for more than a given number of naps: whoever only watches would watch for ever. */
-export function impatient(clock: FakeClock, naps: number): Clock & { stopped: Error } {
-  const stopped = new Error('slept often enough');
-  let left = naps;
-  return {
-    stopped,
-    ...clock,
-    async sleep(ms, signal) {
-      if (left-- <= 0) throw stopped;
-      await clock.sleep(ms, signal);
-    },
-  };
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drive } from '../../src/outbox/drive.ts';
+import { AppError } from '../../src/base/errors.ts';
 import { push } from '../../src/outbox/push.ts';
 import { backoff } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { benchFor, HOUR, MINUTE } from './bench.ts';
+import { benchFor, CREATE_MS, HOUR, MINUTE, SETTLE_MS } from './bench.ts';
+import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
 const ALL = { batch: null, perMinute: 6000 };
@@ -109,6 +110,26 @@ describe('a refused token', () => {
     await drive(bench.context, ALL);
     assert.equal(await bench.store.paused(), null);
     for (const id of ids) assert.equal((await bench.row(id)).state, 'confirmed');
+  });
+});
+
+describe('an unclear row', () => {
+  it('is reconciled as soon as it has settled, and waits where the list refuses the token', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () => {
+      bench.upstream.publish();
+      bench.upstream.readError = new AppError('unauthorised', 'who are you');
+    };
+    const began = bench.clock.now();
+    for (let n = 0; n < 2; n++) await assert.rejects(drive(bench.context, ALL), { code: 'unauthorised' });
+    assert.equal((await bench.row(id)).state, 'ambiguous');
+    assert.equal(bench.clock.now() - began, CREATE_MS + SETTLE_MS);
+    bench.upstream.readError = null;
+    await drive(bench.context, ALL);
+    assert.equal((await bench.row(id)).state, 'confirmed');
+    assert.equal(bench.upstream.created.length, 1);
   });
 });
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { recoverOrphans } from '../../src/outbox/push.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { benchFor, CREATE_MS, HOUR, SETTLE_MS } from './bench.ts';
+import { drive } from './drive.ts';
 import { stageFor, until } from './sender.ts';
 
 /** Where to die, and the trouble that brings a row there. */
@@ -57,5 +61,52 @@ describe('a sender that is frozen', () => {
     const { code, output } = await watcher.ended;
     assert.equal(code, 0, output);
     await stage.assertOnceEach(ids);
+  });
+});
+
+describe('rows that a dead sender left behind', () => {
+  it('are unclear, and settle from the deadline of their attempt', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const { clock, store } = bench;
+    const began = clock.now();
+    await store.claim({
+      id,
+      transition: TRANSITIONS.claim,
+      now: began,
+      deadline: began + CREATE_MS,
+      listedMaxId: null,
+    });
+    clock.advance(1000);
+    assert.equal(await recoverOrphans(bench.context), 1);
+    const row = await bench.row(id);
+    assert.equal(row.state, 'ambiguous');
+    assert.equal(row.not_before, new Date(began + CREATE_MS + SETTLE_MS).toISOString());
+    const [attempt] = await store.attempts(id);
+    assert.deepEqual([attempt?.outcome, attempt?.ended_at], ['unknown', new Date(clock.now()).toISOString()]);
+    assert.equal(await recoverOrphans(bench.context), 0);
+  });
+
+  it('settle from now where the deadline is long past: a frozen sender may have sent it just before it died', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const { clock, store } = bench;
+    await store.claim({
+      id,
+      transition: TRANSITIONS.claim,
+      now: clock.now(),
+      deadline: clock.now() + CREATE_MS,
+      listedMaxId: null,
+    });
+    clock.advance(2 * HOUR);
+    await recoverOrphans(bench.context);
+    const settled = clock.now() + SETTLE_MS;
+    assert.equal((await bench.row(id)).not_before, new Date(settled).toISOString());
+    // It commits late and is listed late: looked for at once, it would not be found and go out a second time.
+    clock.advance(50_000);
+    bench.upstream.publish();
+    await drive(bench.context, { batch: null, perMinute: 60 });
+    assert.equal((await bench.row(id)).state, 'confirmed');
+    assert.equal(bench.upstream.created.length, 0);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { push } from '../../src/outbox/push.ts';
+import { openDurably } from '../../src/store/outbox/store.ts';
 import { benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
 import { unknown } from './scripted-upstream.ts';
 
@@ -12,21 +13,32 @@ describe('the rows that are due', () => {
     const ids: number[] = [];
     for (let n = 0; n < 4; n++) ids.push(await bench.add({ title: `Wish ${n}` }));
     const began = bench.clock.now();
-    const none = { unclear: null, count: 4, since: began };
+    const none = { unclear: null, since: began };
     assert.deepEqual(await bench.store.due(began, 10), { ...none, ready: ids, at: null });
+    assert.equal(await bench.store.countDue(began), 4);
     bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }];
     await push(bench.context, ids[2] ?? 0);
     const { not_before: later } = await bench.row(ids[2] ?? 0);
     const at = Date.parse(later ?? '');
     const rest = ids.filter((_, n) => n !== 2);
-    assert.deepEqual(await bench.store.due(bench.clock.now(), 10), { ...none, count: 3, ready: rest, at });
+    assert.deepEqual(await bench.store.due(bench.clock.now(), 10), { ...none, ready: rest, at });
+    assert.equal(await bench.store.countDue(began), 3);
     bench.clock.advance(MINUTE);
     assert.deepEqual((await bench.store.due(bench.clock.now(), 10)).ready, [ids[2], ...rest]);
     assert.deepEqual((await bench.store.due(bench.clock.now(), 2)).ready, [ids[2], ids[0]]);
-    assert.equal(
-      (await bench.store.due(bench.clock.now(), 10)).ready[0],
-      (await bench.store.next(bench.clock.now(), null)).ready,
-    );
+  });
+
+  it('of one batch leave out those of the others, and when they are due', async (t) => {
+    const bench = benchFor(t);
+    const [theirs, ours] = [
+      await bench.add({ title: 'Theirs' }, 'theirs'),
+      await bench.add({ title: 'Ours' }, 'ours'),
+    ];
+    bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }];
+    await push(bench.context, theirs);
+    const { ready, at } = await bench.store.due(bench.clock.now(), 10, 'ours');
+    assert.deepEqual({ ready, at }, { ready: [ours], at: null });
+    assert.notEqual((await bench.store.due(bench.clock.now(), 10)).at, null);
   });
 
   it('are also those to be looked for, but no twin of one that is under way', async (t) => {
@@ -37,9 +49,10 @@ describe('the rows that are due', () => {
     const settles = bench.clock.now() + CREATE_MS + SETTLE_MS;
     const unclear = { first: settles, last: settles };
     const waiting = { ready: [], unclear, at: null };
-    assert.deepEqual(await bench.store.due(bench.clock.now(), 10), { ...waiting, count: 0, since: null });
+    assert.deepEqual(await bench.store.due(bench.clock.now(), 10), { ...waiting, since: null });
     bench.clock.advance(CREATE_MS + SETTLE_MS);
-    assert.deepEqual(await bench.store.due(bench.clock.now(), 10), { ...waiting, count: 1, since: settles });
+    assert.deepEqual(await bench.store.due(bench.clock.now(), 10), { ...waiting, since: settles });
+    assert.equal(await bench.store.countDue(settles), 1);
   });
 });
 
@@ -58,10 +71,8 @@ describe('a clock that was a day ahead and is right again', () => {
       ready: [other],
       unclear: { first: now, last: now },
       at: null,
-      count: 2,
       since: now - MINUTE,
     });
-    assert.equal((await bench.store.next(now, null)).ready, other);
     assert.equal(await bench.store.refusal(other, now), null);
   });
 
@@ -76,5 +87,37 @@ describe('a clock that was a day ahead and is right again', () => {
     bench.upstream.publish();
     bench.clock.advance(SETTLE_MS);
     assert.equal(await reconcileRow(bench.context, id), 'found');
+  });
+});
+
+describe('the connection of the outbox', () => {
+  it('returns from a commit only when it has reached the disk', (t) => {
+    const FULL = 2;
+    const db = openDurably({ path: benchFor(t).path, upstream: 'http://upstream.test' });
+    t.after(() => db.close());
+    assert.equal(db.pragma('synchronous', { simple: true }), FULL);
+  });
+});
+
+describe('a large outbox', () => {
+  it('is asked for its next row in time that does not grow with it', async (t) => {
+    const bench = benchFor(t);
+    const rows = Array.from({ length: 20_000 }, (_, n) => ({
+      ...{ board: 'ideas', title: `Wish ${n}`, content: '', email: null, full_name: null, line: n },
+      ...{ batch: n === 0 ? 'ours' : 'theirs', source_key: `large ${n}`, content_hash: `${n}` },
+    }));
+    await bench.store.accept(rows, bench.clock.now());
+    const later = bench.clock.now() + MINUTE;
+    for (const id of [1, 2, 3])
+      await bench.store.move(id, { from: ['ready'], to: 'ambiguous' }, { now: 0, notBefore: later });
+    const began = performance.now();
+    for (let n = 0; n < 1000; n++) {
+      for (const batch of ['ours', 'theirs', null]) {
+        await bench.store.due(bench.clock.now(), 1, batch);
+        await bench.store.isOver(batch);
+      }
+    }
+    const each = (performance.now() - began) / 6000;
+    assert.ok(each < 0.5, `${each} ms a question`);
   });
 });

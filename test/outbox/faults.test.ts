@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { drive } from '../../src/outbox/drive.ts';
 import type { FaultKind } from '../../src/sandbox/server.ts';
+import { drive } from './drive.ts';
 import { stageFor } from './sender.ts';
 
 /** Trouble in which the post is made, or may be, and the answer does not say so. */

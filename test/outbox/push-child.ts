@@ -2,8 +2,8 @@ import { createClient } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { drive } from '../../src/outbox/drive.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import { drive } from './drive.ts';
 
 /** What a sender in a process of its own is told. */
 export interface Order {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { drive } from '../../src/outbox/drive.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { benchFor, SETTLE_MS } from './bench.ts';
+import { drive } from './drive.ts';
 import { unknown } from './scripted-upstream.ts';
 
 const ALL = { batch: null, perMinute: 6000 };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { drive } from '../../src/outbox/drive.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
+import { drive } from './drive.ts';
 import { REWRITES } from './rewrites.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 

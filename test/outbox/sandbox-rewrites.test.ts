@@ -3,11 +3,11 @@ import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { drive } from '../../src/outbox/drive.ts';
 import { REWRITE_KINDS } from '../../src/sandbox/rewrite.ts';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { HOUR } from './bench.ts';
+import { drive } from './drive.ts';
 import { stageFor } from './sender.ts';
 
 /** Something for every rewriting to change. */

@@ -21,14 +21,16 @@ for (const { name, program, open } of SERVERS) {
 
     it('share the work on one mirror, and one goes on when the other is killed', async (t) => {
       const site = await openSite(t);
-      const env = { QUEUE_URL: server.url, SYNC_HEAD_EVERY: '1s' };
+      const env = { QUEUE_URL: server.url, SYNC_HEAD_EVERY: '1s', LOG_LEVEL: 'debug' };
       const services = [await startService(site, env), await startService(site, env)];
       const passes = (i: number): number =>
         logOf(services[i] ?? assert.fail()).filter(({ runId }) => runId).length;
       await eventually('passes of both services', () => passes(0) > 0 && passes(1) > 0);
       await importTitles(site, titles('Shared', 20));
       await eventually('20 posts', () => posted(site).length === 20);
-      const sender = services.find((service) => logOf(service).some(({ msg }) => msg === 'sent'));
+      const sender = services.find((service) =>
+        logOf(service).some(({ event }) => event === 'push.confirmed'),
+      );
       const other = services.find((service) => service !== sender);
       sender?.child.kill('SIGKILL');
       await importTitles(site, titles('Inherited', 20));

@@ -3,7 +3,7 @@ import { assess } from '../../src/worker/health.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startPostgres, startRedis } from '../support/servers.ts';
 import { shiftDate } from '../support/shifted-date.ts';
-import { openStation, type RunningService, until } from './station.ts';
+import { openFixture, type RunningService, until } from './fixture.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -24,20 +24,20 @@ describe('a service whose clock is set', () => {
         t.after(() => server?.stop());
         const date = shiftDate();
         t.after(() => date.restore());
-        const station = await openStation(t, {
+        const fixture = await openFixture(t, {
           queueUrl: server?.url ?? null,
           env: { SYNC_HEAD_EVERY: '1s' },
         });
         // Ahead for a day and set right, set back by a day and set right.
         date.shift(DAY);
-        const service = await station.start();
+        const service = await fixture.start();
         await until('the first sweeps', () => isCurrent(service), MINUTE);
         for (const offset of [0, -DAY, 0]) {
           date.shift(offset);
-          const title = `Sent ${offset / DAY} days off, ${station.posted().length}`;
-          await station.add(title);
+          const title = `Sent ${offset / DAY} days off, ${fixture.posted().length}`;
+          await fixture.add(title);
           await until('sweeps of both lists', () => isCurrent(service), MINUTE);
-          await until('a post', () => station.posted().includes(title), MINUTE);
+          await until('a post', () => fixture.posted().includes(title), MINUTE);
           const since = (await service.progress()).lastTickAt ?? 0;
           const ticks = async () => ((await service.progress()).lastTickAt ?? 0) > since + 100;
           await until('another tick', ticks, MINUTE);

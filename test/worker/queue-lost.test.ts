@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Redis } from 'ioredis';
+import { QUEUES } from '../../jobs/context.ts';
 import { tell } from '../queue/psql.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
-import { hasSwept, openStation, type RunningService, until } from './station.ts';
+import { hasSwept, openFixture, type RunningService, until } from './fixture.ts';
 
 describe('a queue that loses everything', skipUnless('redis-server'), () => {
   let redis: Server;
@@ -19,57 +20,58 @@ describe('a queue that loses everything', skipUnless('redis-server'), () => {
   };
 
   it('has its schedules and its rows back without a restart', async (t) => {
-    const station = await openStation(t, { queueUrl: redis.url });
-    const service = await station.start({ PUSH_PER_MINUTE: '120' });
-    const before = await schedulers(service);
+    const fixture = await openFixture(t, { queueUrl: redis.url });
+    const service = await fixture.start({ PUSH_PER_MINUTE: '120' });
     await until('the first sweeps', () => hasSwept(service));
-    await station.add(...Array.from({ length: 5 }, (_, n) => `Wish ${n}`));
-    await until('a post', () => station.posted().length >= 1);
+    await until('the schedules', async () => (await schedulers(service)).length === ALL_SCHEDULES);
+    const before = await schedulers(service);
+    await fixture.add(...Array.from({ length: 5 }, (_, n) => `Wish ${n}`));
+    await until('a post', () => fixture.posted().length >= 1);
     await flush();
     await until('all schedules', async () => (await schedulers(service)).length === before.length);
     assert.deepEqual(await schedulers(service), before);
-    await until('every post', () => station.posted().length === 5);
-    assert.deepEqual(new Set(station.posted()).size, 5);
+    await until('every post', () => fixture.posted().length === 5);
+    assert.deepEqual(new Set(fixture.posted()).size, 5);
     const { lastTickAt } = await service.progress();
     await until('ticks again', async () => ((await service.progress()).lastTickAt ?? 0) > (lastTickAt ?? 0));
   });
 
   it('does not stop a sweep under way, nor make a second one', async (t) => {
-    const station = await openStation(t, {
+    const fixture = await openFixture(t, {
       queueUrl: redis.url,
       sandbox: { posts: 30, pageSize: 5, faults: 'latency ms=150 on=lists' },
     });
-    const service = await station.start();
-    await until('a sweep is under way', () => station.sandbox.requestCount > 3);
+    const service = await fixture.start();
+    await until('a sweep is under way', () => fixture.sandbox.requestCount > 3);
     await flush();
     await until('the first sweeps', () => hasSwept(service));
     await until('schedules again', async () => (await schedulers(service)).length > 0);
-    const settled = station.sandbox.requestCount;
+    const settled = fixture.sandbox.requestCount;
     const { lastTickAt } = await service.progress();
     await until(
       'two more ticks',
       async () => ((await service.progress()).lastTickAt ?? 0) > (lastTickAt ?? 0) + 900,
     );
-    assert.ok(station.sandbox.requestCount - settled <= 12, 'heads only');
-    const runs = (await station.app.store.status()).runs.filter(({ mode }) => mode === 'sweep');
+    assert.ok(fixture.sandbox.requestCount - settled <= 12, 'heads only');
+    const runs = (await fixture.app.store.status()).runs.filter(({ mode }) => mode === 'sweep');
     assert.equal(runs.length, 2);
   });
 
   it('says that it is away while its server is, and goes on when that is back', async (t) => {
-    const station = await openStation(t, { queueUrl: redis.url });
-    const service = await station.start();
+    const fixture = await openFixture(t, { queueUrl: redis.url });
+    const service = await fixture.start();
     await until('a tick', async () => (await service.progress()).lastTickAt !== null);
     await redis.kill();
     await until('it says so', async () => !(await service.progress()).queue.reachable);
-    await station.add('Meanwhile');
+    await fixture.add('Meanwhile');
     await redis.restart();
-    await until('a post', () => station.posted().length === 1);
+    await until('a post', () => fixture.posted().length === 1);
     await until('it answers', async () => (await service.progress()).queue.reachable);
   });
 
   it('that is away when the service stops does not keep it from stopping', async (t) => {
-    const station = await openStation(t, { queueUrl: redis.url });
-    const service = await station.start();
+    const fixture = await openFixture(t, { queueUrl: redis.url });
+    const service = await fixture.start();
     await until('a tick', async () => (await service.progress()).lastTickAt !== null);
     await redis.kill();
     await service.close();
@@ -81,13 +83,13 @@ describe('a queue on PostgreSQL whose schema is dropped', skipUnless('postgres')
   it('is made again while the service runs, and loses nothing', async (t) => {
     const server = await startPostgres();
     t.after(() => server.stop());
-    const station = await openStation(t, { queueUrl: server.url });
-    const service = await station.start({ PUSH_PER_MINUTE: '120' });
+    const fixture = await openFixture(t, { queueUrl: server.url });
+    const service = await fixture.start({ PUSH_PER_MINUTE: '120' });
     await until('the first sweeps', () => hasSwept(service));
     const hasAll = async (): Promise<boolean> => (await schedulers(service)).length === ALL_SCHEDULES;
     await until('the schedules', hasAll);
-    await station.add(...Array.from({ length: 5 }, (_, n) => `Wish ${n}`));
-    await until('a post', () => station.posted().length >= 1);
+    await fixture.add(...Array.from({ length: 5 }, (_, n) => `Wish ${n}`));
+    await until('a post', () => fixture.posted().length >= 1);
     // Fails while it deadlocks with a query of the queue.
     await until('the schema is gone', () =>
       tell(server.url, 'DROP SCHEMA feedback_mirror_queue CASCADE').then(
@@ -96,18 +98,32 @@ describe('a queue on PostgreSQL whose schema is dropped', skipUnless('postgres')
       ),
     );
     await until('all schedules', hasAll);
-    await until('every post', () => station.posted().length === 5);
-    assert.equal(new Set(station.posted()).size, 5);
+    await until('every post', () => fixture.posted().length === 5);
+    assert.equal(new Set(fixture.posted()).size, 5);
     const { lastTickAt } = await service.progress();
     await until('ticks', async () => ((await service.progress()).lastTickAt ?? 0) > (lastTickAt ?? 0) + 100);
   });
 });
 
-/** A look at the outbox, a head and a sweep of each list, and housekeeping. */
+describe('a service that starts again', () => {
+  it('shows at once that its queue works, however far away the next tick of its schedule is', async (t) => {
+    const fixture = await openFixture(t, { queueUrl: null, env: { SYNC_HEAD_EVERY: 'off' } });
+    const hasTicked = async (service: RunningService) => (await service.progress()).lastTickAt !== null;
+    for (const which of ['first', 'second']) {
+      const service = await fixture.start({}, { tick: 3_600_000 });
+      await until(`a tick of the ${which} start`, () => hasTicked(service));
+      await service.close();
+    }
+  });
+});
+
+/** Dispatch, a head and a sweep of each list, and maintenance. */
 const ALL_SCHEDULES = 6;
 
 async function schedulers({ backend }: RunningService): Promise<string[]> {
-  return (await backend.queue('ticks').getJobSchedulers())
+  const each = QUEUES.map((queue) => backend.queue(queue).getJobSchedulers());
+  return (await Promise.all(each))
+    .flat()
     .map(({ key }) => key)
     .sort((a, b) => a.localeCompare(b));
 }

@@ -4,7 +4,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { limiterFor } from '../../src/worker/sender.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
-import { openStation, until } from './station.ts';
+import { openFixture, until } from './fixture.ts';
 
 describe('sending through the queue', skipUnless('redis-server'), () => {
   let redis: Server;
@@ -12,35 +12,35 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     redis = await startRedis();
   });
   after(() => redis.stop());
-  const open = (t: Parameters<typeof openStation>[0], options = {}) =>
-    openStation(t, { queueUrl: redis.url, ...options });
+  const open = (t: Parameters<typeof openFixture>[0], options = {}) =>
+    openFixture(t, { queueUrl: redis.url, ...options });
 
   it('sends what stands in the outbox, in order, and what comes in later at once', async (t) => {
-    const station = await open(t);
-    await station.add('One', 'Two', 'Three');
+    const fixture = await open(t);
+    await fixture.add('One', 'Two', 'Three');
     // So rare a tick that only the watching of the file can be the reason.
-    await station.start({}, { tick: 3_600_000, heal: 3_600_000 });
-    await until('three posts', () => station.posted().length === 3);
-    await station.add('Four');
-    await until('four posts', () => station.posted().length === 4);
-    assert.deepEqual(station.posted(), ['One', 'Two', 'Three', 'Four']);
+    await fixture.start({}, { tick: 3_600_000, ensure: 3_600_000 });
+    await until('three posts', () => fixture.posted().length === 3);
+    await fixture.add('Four');
+    await until('four posts', () => fixture.posted().length === 4);
+    assert.deepEqual(fixture.posted(), ['One', 'Two', 'Three', 'Four']);
   });
 
   it('has the queue try again what was not sent, at the time the outbox says', async (t) => {
-    const station = await open(t);
-    const { port } = new URL(station.sandbox.url);
-    const service = await station.start({}, { tick: 60_000, heal: 60_000, watch: 60_000 });
+    const fixture = await open(t);
+    const { port } = new URL(fixture.sandbox.url);
+    const service = await fixture.start({}, { tick: 60_000, ensure: 60_000, watch: 60_000 });
     await until('the first sweeps', () => service.app.state.lastPasses()[0]?.finishedAt !== null);
-    await station.sandbox.close();
-    const [id = 0] = await station.add('Late');
-    // Rung once, by hand: everything after that is the queue's own doing.
-    await service.backend.queue('push').add('push', { outbox: id }, RUNG(id));
-    await until('a failed attempt', async () => (await station.row(id)).attempts === 1);
+    await fixture.sandbox.close();
+    const [id = 0] = await fixture.add('Late');
+    // Enqueued once, by hand: everything after that is the queue's own doing.
+    await service.backend.queue('push').add('push', { outbox: id }, ENQUEUED(id));
+    await until('a failed attempt', async () => (await fixture.row(id)).attempts === 1);
     const again = await startSandbox({ posts: 12, port: Number(port) });
     t.after(() => again.close());
     await until('a post', () => again.world.ledger().length === 1);
-    await until('it is confirmed', async () => (await station.row(id)).state === 'confirmed');
-    const attempts = await station.app.outbox.attempts(id);
+    await until('it is confirmed', async () => (await fixture.row(id)).state === 'confirmed');
+    const attempts = await fixture.app.outbox.attempts(id);
     assert.deepEqual(
       attempts.map(({ outcome }) => outcome),
       [...attempts.slice(1).map(() => 'not-sent'), 'confirmed'],
@@ -48,52 +48,52 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
   });
 
   it('lets everything wait that the upstream asked to wait, also after a restart, and claims nothing meanwhile', async (t) => {
-    const station = await open(t, { sandbox: { faults: 'throttle on=creates nth=1 retry-after=3' } });
-    const [first = 0] = await station.add('One', 'Two');
-    const service = await station.start({ SYNC_HEAD_EVERY: '1s' });
-    await until('a refusal', async () => (await station.row(first)).not_before !== null);
-    const opens = station.app.state.closing()?.until ?? 0;
+    const fixture = await open(t, { sandbox: { faults: 'throttle on=creates nth=1 retry-after=3' } });
+    const [first = 0] = await fixture.add('One', 'Two');
+    const service = await fixture.start({ SYNC_HEAD_EVERY: '1s' });
+    await until('a refusal', async () => (await fixture.row(first)).not_before !== null);
+    const opens = fixture.app.state.closing()?.until ?? 0;
     assert.equal(
       opens,
-      Date.parse((await station.row(first)).not_before ?? ''),
+      Date.parse((await fixture.row(first)).not_before ?? ''),
       'another process knows of it',
     );
     // On the monotonic clock a wait ends a few milliseconds off.
     assert.ok(Math.abs(((await service.progress()).closedUntil ?? opens) - opens) < 1000);
     await service.close();
-    const quiet = station.sandbox.requestCount;
-    await station.start({ SYNC_HEAD_EVERY: '1s' });
-    await until('somebody calls', () => station.sandbox.requestCount > quiet);
+    const quiet = fixture.sandbox.requestCount;
+    await fixture.start({ SYNC_HEAD_EVERY: '1s' });
+    await until('somebody calls', () => fixture.sandbox.requestCount > quiet);
     assert.ok(Date.now() >= opens, 'nobody called before, for no list and no post');
-    await until('two posts', () => station.posted().length === 2);
+    await until('two posts', () => fixture.posted().length === 2);
     assert.deepEqual(
-      await Promise.all([first, first + 1].map(async (id) => (await station.row(id)).attempts)),
+      await Promise.all([first, first + 1].map(async (id) => (await fixture.row(id)).attempts)),
       [2, 1],
     );
   });
 
   it('pauses for a refused token and goes on by itself when it is taken again', async (t) => {
-    const station = await open(t);
-    const service = await station.start();
+    const fixture = await open(t);
+    const service = await fixture.start();
     await until('the first sweeps', () => service.app.state.lastPasses()[0]?.finishedAt !== null);
-    station.sandbox.revoke('sandbox');
-    const [id = 0] = await station.add('One', 'Two');
-    await until('a pause', async () => (await station.app.outbox.paused()) !== null);
+    fixture.sandbox.revoke('sandbox');
+    const [id = 0] = await fixture.add('One', 'Two');
+    await until('a pause', async () => (await fixture.app.outbox.paused()) !== null);
     assert.match((await service.progress()).outbox.paused ?? '', /refused the token/);
-    station.sandbox.allow({ token: 'sandbox', email: 'owner@example.com', name: 'Owner' });
-    await until('two posts', () => station.posted().length === 2);
-    assert.equal(await station.app.outbox.paused(), null);
-    assert.equal((await station.row(id)).state, 'confirmed');
+    fixture.sandbox.allow({ token: 'sandbox', email: 'owner@example.com', name: 'Owner' });
+    await until('two posts', () => fixture.posted().length === 2);
+    assert.equal(await fixture.app.outbox.paused(), null);
+    assert.equal((await fixture.row(id)).state, 'confirmed');
   });
 
   it('looks for what is unclear, and sends it once', async (t) => {
-    const station = await open(t, {
+    const fixture = await open(t, {
       sandbox: { faults: 'reset-after on=creates nth=1; reset on=creates nth=2' },
       env: { PUSH_SETTLE: '200ms' },
     });
-    const ids = await station.add('Arrived', 'Lost');
-    const service = await station.start();
-    await until('both are unclear', async () => (await station.app.outbox.counts(null)).ambiguous === 2);
+    const ids = await fixture.add('Arrived', 'Lost');
+    const service = await fixture.start();
+    await until('both are unclear', async () => (await fixture.app.outbox.counts(null)).ambiguous === 2);
     // Their deadlines are half a minute away: what they wait for is brought about by hand.
     for (const id of ids)
       await service.app.outbox.move(
@@ -101,34 +101,34 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
         { from: ['ambiguous'], to: 'ambiguous' },
         { now: Date.now(), notBefore: Date.now() },
       );
-    await until('both are confirmed', async () => (await station.app.outbox.counts(null)).confirmed === 2);
-    assert.deepEqual(station.posted(), ['Arrived', 'Lost']);
+    await until('both are confirmed', async () => (await fixture.app.outbox.counts(null)).confirmed === 2);
+    assert.deepEqual(fixture.posted(), ['Arrived', 'Lost']);
   });
 
   it('sends once what the queue hands out twice', async (t) => {
-    const station = await open(t, { sandbox: { faults: 'latency ms=400 on=creates' } });
-    const [id = 0] = await station.add('Once');
-    const service = await station.start({ PUSH_CONCURRENCY: '4' });
+    const fixture = await open(t, { sandbox: { faults: 'latency ms=400 on=creates' } });
+    const [id = 0] = await fixture.add('Once');
+    const service = await fixture.start({ PUSH_CONCURRENCY: '4' });
     await until('the create is under way', () =>
-      station.sandbox.requests.some(({ method }) => method === 'POST'),
+      fixture.sandbox.requests.some(({ method }) => method === 'POST'),
     );
     for (const twice of ['a', 'b'])
       await service.backend
         .queue('push')
         .add('push', { outbox: id }, { jobId: `twice-${twice}`, attempts: 3 });
-    await until('it is confirmed', async () => (await station.row(id)).state === 'confirmed');
+    await until('it is confirmed', async () => (await fixture.row(id)).state === 'confirmed');
     const left = async () =>
       (await service.backend.queue('push').getJobCounts('waiting', 'active')) as Record<string, number>;
     await until('the queue is empty', async () => Object.values(await left()).every((n) => n === 0));
-    assert.deepEqual(station.posted(), ['Once']);
-    assert.equal((await station.row(id)).attempts, 1);
+    assert.deepEqual(fixture.posted(), ['Once']);
+    assert.equal((await fixture.row(id)).attempts, 1);
   });
 
   it('sends at an even pace', async (t) => {
-    const station = await open(t);
-    await station.add(...Array.from({ length: 6 }, (_, n) => `Wish ${n}`));
-    const service = await station.start({ PUSH_PER_MINUTE: '240' });
-    await until('six posts', () => station.posted().length === 6);
+    const fixture = await open(t);
+    await fixture.add(...Array.from({ length: 6 }, (_, n) => `Wish ${n}`));
+    const service = await fixture.start({ PUSH_PER_MINUTE: '240' });
+    await until('six posts', () => fixture.posted().length === 6);
     const times: number[] = [];
     for (const row of await service.app.outbox.list({ limit: 10 }))
       times.push(Date.parse((await service.app.outbox.attempts(row.id))[0]?.started_at ?? ''));
@@ -144,29 +144,29 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
   });
 
   it('is done by one process, and by the next as soon as that one has gone', async (t) => {
-    const station = await open(t);
-    const first = await station.start();
+    const fixture = await open(t);
+    const first = await fixture.start();
     await until('the first one sends', async () => (await first.progress()).outbox.isSender);
-    const second = await station.start();
-    await station.add('One');
-    await until('a post', () => station.posted().length === 1);
+    const second = await fixture.start();
+    await fixture.add('One');
+    await until('a post', () => fixture.posted().length === 1);
     assert.equal((await second.progress()).outbox.isSender, false);
     await first.close();
-    await station.add('Two');
-    await until('another post', () => station.posted().length === 2);
+    await fixture.add('Two');
+    await until('another post', () => fixture.posted().length === 2);
     assert.equal((await second.progress()).outbox.isSender, true);
   });
 
   it('is left to a command that sends, and taken up after it', async (t) => {
-    const station = await open(t);
-    const lock = await station.app.outbox.lockSender();
+    const fixture = await open(t);
+    const lock = await fixture.app.outbox.lockSender();
     assert.ok(lock.ok);
-    const service = await station.start();
-    await station.add('One');
+    const service = await fixture.start();
+    await fixture.add('One');
     await until('two ticks', async () => ((await service.progress()).lastTickAt ?? 0) > 0);
-    assert.deepEqual(station.posted(), []);
+    assert.deepEqual(fixture.posted(), []);
     lock.release();
-    await until('a post', () => station.posted().length === 1);
+    await until('a post', () => fixture.posted().length === 1);
   });
 });
 
@@ -187,7 +187,7 @@ describe('the pace of sending', () => {
   });
 });
 
-const RUNG = (id: number) => ({
+const ENQUEUED = (id: number) => ({
   jobId: `push-${id}`,
   attempts: 50,
   backoff: { type: 'custom' },

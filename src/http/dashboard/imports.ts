@@ -13,7 +13,7 @@ import {
   rehearse,
 } from '../../outbox/import/import.ts';
 import { resultsText } from '../../outbox/import/results.ts';
-import { sumCounts } from '../../outbox/import/wait.ts';
+import { sumCounts } from '../../outbox/import/tally.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import { openScratch } from '../../store/outbox/scratch.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
@@ -194,5 +194,5 @@ async function stateOf(context: ImportContext, upload: Upload): Promise<ImportSt
 async function committedOf({ view }: ImportContext, { committed }: Upload): Promise<Committed | null> {
   if (!committed?.result) return null;
   const { tally, batches } = committed.result;
-  return { batch: committed.batch, tally, batches, counts: await sumCounts(view, batches) };
+  return { batch: committed.batch, tally, batches, counts: sumCounts(view, batches) };
 }

@@ -1,4 +1,4 @@
-import type { OutboxState } from '../../store/outbox/types.ts';
+import type { OutboxState, StateCounts } from '../../store/outbox/types.ts';
 
 /** What became of the rows of one file. accepted + already + refused = rows, always. */
 export interface Tally {
@@ -62,4 +62,23 @@ export function addNotes(tally: Tally, line: number, notes: readonly string[]): 
 export function assertWhole({ rows, accepted, already, refused }: Tally): void {
   if (accepted + already + refused === rows) return;
   throw new Error(`rows do not add up: ${accepted} + ${already} + ${refused} of ${rows}`);
+}
+
+/** How the rows of several batches stand together. */
+export function sumCounts(
+  store: { counts(batch: string | null): StateCounts },
+  batches: readonly string[],
+): StateCounts {
+  const sum: StateCounts = {
+    ready: 0,
+    sending: 0,
+    confirmed: 0,
+    rejected: 0,
+    ambiguous: 0,
+    uncertain: 0,
+    cancelled: 0,
+  };
+  for (const batch of batches)
+    for (const [state, n] of Object.entries(store.counts(batch))) sum[state as keyof StateCounts] += n;
+  return sum;
 }

@@ -6,7 +6,6 @@ import {
   type Knowledge,
   type KnownPost,
   type MirroredPost,
-  type Next,
   OUTBOX_STATES,
   type OutboxRow,
   type RowFilter,
@@ -51,8 +50,15 @@ export function outboxReader(db: Db) {
   const readPause = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'push_paused'").pluck();
 
   return {
-    ...dueReader(db),
-    due: allDueReader(db),
+    /** Whether nothing more happens by itself to these rows. */
+    isOver: openReader(db),
+    /**
+     * What is due now, in the order it became so and at most `limit` rows of it; a row with the words of one under way is not. Of one
+     * batch where it is named, except for ambiguous rows.
+     */
+    due: dueReader(db),
+    /** How many rows could go on now, ambiguous ones among them, counted up to a thousand. */
+    countDue: dueCounter(db),
     ...postReader(db),
     ...boundReader(db),
     /** Rows left in `sending` by a sender that died; only for the process that holds the sender's lock. */
@@ -99,31 +105,6 @@ function successorReader(db: Db) {
 /** A change that lies in the future was made by a clock that was ahead: the time it set says nothing, and counts as come. */
 const DUE = '(not_before <= $at OR changed_at > $at)';
 
-/**
- * Asked once or twice for every row that is sent: each question is one step into an index, however many rows wait. A row that waited
- * for its time goes before those that were never tried: behind a long import it would wait for days, and all that was posted
- * meanwhile would have to be read if it became unclear.
- */
-function dueReader(db: Db) {
-  const open = { all: openQuery(db, ''), batch: openQuery(db, 'batch = $batch AND') };
-  const ready = { all: readyQueries(db, ''), batch: readyQueries(db, 'batch = $batch AND') };
-  const unclear = unclearReader(db);
-  return {
-    /** Whether nothing more happens by itself to these rows. */
-    isOver: (batch: string | null): boolean =>
-      (batch === null ? open.all.get({}) : open.batch.get({ batch })) === 0,
-    /** The next row of the batch to send, in the order they became due, and when ambiguous rows of any batch have settled. */
-    next(now: number, batch: string | null): Next {
-      const at = iso(now);
-      const question = batch === null ? { at } : { at, batch };
-      const { atOnce, due, later } = batch === null ? ready.all : ready.batch;
-      const next = { ready: due.get(question) ?? atOnce.get(question) ?? null, unclear: unclear(now) };
-      const time = next.ready === null ? later.get(question) : null;
-      return { ...next, at: time ? Date.parse(time) : null };
-    },
-  };
-}
-
 function unclearReader(db: Db): (now: number) => Unclear | null {
   // Each is one step into the index; min and max in one query would walk over all of them.
   const ends = ['ASC', 'DESC'].map((direction) =>
@@ -145,66 +126,70 @@ function unclearReader(db: Db): (now: number) => Unclear | null {
   };
 }
 
-function openQuery(db: Db, of: string) {
-  return db
-    .prepare<{ batch?: string }, number>(
-      `SELECT EXISTS (SELECT 1 FROM outbox WHERE ${of} state IN ('ready', 'sending', 'ambiguous'))`,
-    )
-    .pluck();
+function openReader(db: Db): (batch: string | null) => boolean {
+  const isOpen = (of: string) =>
+    db
+      .prepare<{ batch?: string }, number>(
+        `SELECT EXISTS (SELECT 1 FROM outbox WHERE ${of} state IN ('ready', 'sending', 'ambiguous'))`,
+      )
+      .pluck();
+  const [all, one] = [isOpen(''), isOpen(OF_BATCH)];
+  return (batch) => (batch === null ? all.get({}) : one.get({ batch })) === 0;
 }
 
-function readyQueries(db: Db, of: string) {
-  const one = (which: string) =>
-    db.prepare<{ at: string; batch?: string }, number>(`
-      SELECT id FROM outbox o WHERE ${of} state = 'ready' AND ${which} AND NOT ${TWIN_UNDER_WAY}
-       ORDER BY not_before, id LIMIT 1`);
-  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND not_before > $at AND changed_at <= $at`;
-  return {
-    atOnce: one('not_before IS NULL').pluck(),
-    due: one(`not_before IS NOT NULL AND ${DUE}`).pluck(),
-    later: db.prepare<{ at: string; batch?: string }, string | null>(first).pluck(),
-  };
-}
+const OF_BATCH = 'batch = $batch AND';
 
 /** Counting further tells nobody more. */
 const MOST_COUNTED = 1000;
 
-/** What is due, in the order of `next` and at most `limit` rows of it; a row with the words of one under way is not. */
-function allDueReader(db: Db): (now: number, limit: number) => Due {
-  type Row = { id: number; since: string };
-  const select = (which: string) =>
-    db.prepare<{ at: string; limit: number }, Row>(`
-      SELECT id, iif(not_before <= $at, not_before, min(created_at, $at)) AS since FROM outbox o
-       WHERE ${which} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
-  const waited = select(`state = 'ready' AND not_before IS NOT NULL AND ${DUE}`);
-  const untried = select("state = 'ready' AND not_before IS NULL");
+function dueCounter(db: Db): (now: number) => number {
   const counted = db
     .prepare<{ at: string }, number>(
       `SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND (not_before IS NULL OR ${DUE})
                                 AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`,
     )
     .pluck();
-  const later = db
-    .prepare<{ at: string }, string | null>(
-      "SELECT min(not_before) FROM outbox WHERE state = 'ready' AND not_before > $at AND changed_at <= $at",
-    )
-    .pluck();
+  return (now) => counted.get({ at: iso(now) }) ?? 0;
+}
+
+/**
+ * Each question is a few steps into an index, however many rows wait. A row that waited for its time goes before those that were
+ * never tried: behind a long import it would wait for days, and all that was posted meanwhile would have to be read if it became
+ * unclear.
+ */
+function dueReader(db: Db): (now: number, limit: number, batch?: string | null) => Due {
+  const ready = { all: readyQueries(db, ''), batch: readyQueries(db, OF_BATCH) };
   const unclear = unclearReader(db);
-  return (now, limit) => {
+  return (now, limit, batch = null) => {
     const at = iso(now);
-    const ready = waited.all({ at, limit });
-    if (ready.length < limit) ready.push(...untried.all({ at, limit: limit - ready.length }));
+    const which = batch === null ? { at } : { at, batch };
+    const { waited, untried, later } = batch === null ? ready.all : ready.batch;
+    const rows = waited.all({ ...which, limit });
+    if (rows.length < limit) rows.push(...untried.all({ ...which, limit: limit - rows.length }));
     const settling = unclear(now);
-    const times = ready.map(({ since }) => Date.parse(since));
+    const times = rows.map(({ since }) => Date.parse(since));
     if (settling && settling.first <= now) times.push(settling.first);
-    const next = later.get({ at });
+    const next = later.get(which);
     return {
-      ready: ready.map(({ id }) => id),
+      ready: rows.map(({ id }) => id),
       unclear: settling,
-      count: counted.get({ at }) ?? 0,
       since: times.length === 0 ? null : Math.min(...times),
       at: next ? Date.parse(next) : null,
     };
+  };
+}
+
+function readyQueries(db: Db, of: string) {
+  type Which = { at: string; batch?: string };
+  const select = (which: string) =>
+    db.prepare<Which & { limit: number }, { id: number; since: string }>(`
+      SELECT id, iif(not_before <= $at, not_before, min(created_at, $at)) AS since FROM outbox o
+       WHERE ${of} state = 'ready' AND ${which} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
+  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND not_before > $at AND changed_at <= $at`;
+  return {
+    waited: select(`not_before IS NOT NULL AND ${DUE}`),
+    untried: select('not_before IS NULL'),
+    later: db.prepare<Which, string | null>(first).pluck(),
   };
 }
 

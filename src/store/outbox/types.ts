@@ -117,14 +117,6 @@ export interface AttemptRow {
   error: string | null;
 }
 
-export interface Next {
-  /** A row that can be sent now. */
-  ready: number | null;
-  /** When a row that waits for its time can be sent, if none can be now; null when none waits. */
-  at: number | null;
-  unclear: Unclear | null;
-}
-
 /** When the first and the last of the ambiguous rows have settled. */
 export interface Unclear {
   first: number;
@@ -137,8 +129,6 @@ export interface Due {
   /** When the next row that waits for its time can be sent; null when none does. */
   at: number | null;
   unclear: Unclear | null;
-  /** How many rows could go on now, ambiguous ones among them, counted up to a thousand. */
-  count: number;
   /** Since when the one that waits longest could have gone on; null when nothing is due. */
   since: number | null;
 }

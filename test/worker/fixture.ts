@@ -10,12 +10,11 @@ import { contentHash } from '../../src/outbox/match.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
-import type { Periods } from '../../src/worker/periods.ts';
-import { type Service, startService } from '../../src/worker/service.ts';
+import { type Periods, type Service, startService } from '../../src/worker/service.ts';
 import { scratchFolder } from '../outbox/scratch.ts';
 
 /** A sandbox, a mirror in a folder of its own, and as many services on it as a test starts. */
-export interface Station {
+export interface ServiceFixture {
   sandbox: Sandbox;
   folder: string;
   /** An app like a service's own, to look and to put rows in. */
@@ -26,6 +25,7 @@ export interface Station {
   start(env?: Record<string, string>, periods?: Partial<Periods>): Promise<RunningService>;
   /** Puts rows into the outbox, as a command would. */
   add(...titles: string[]): Promise<number[]>;
+  addTo(batch: string, ...titles: string[]): Promise<number[]>;
   row(id: number): Promise<OutboxRow>;
   /** What the upstream's own ledger says was made, by title. */
   posted(): string[];
@@ -37,7 +37,7 @@ export interface RunningService extends Service {
   backend: QueueBackend;
 }
 
-export interface StationOptions {
+export interface FixtureOptions {
   /** Null for the embedded queue. */
   queueUrl: string | null;
   sandbox?: SandboxOptions;
@@ -48,7 +48,7 @@ export interface StationOptions {
 const QUICK: Partial<Periods> = {
   tick: 500,
   watch: 20,
-  heal: 500,
+  ensure: 500,
   forget: 1000,
   lock: 100,
   probe: 200,
@@ -57,7 +57,7 @@ const QUICK: Partial<Periods> = {
   busy: 100,
 };
 
-export async function openStation(t: TestContext, options: StationOptions): Promise<Station> {
+export async function openFixture(t: TestContext, options: FixtureOptions): Promise<ServiceFixture> {
   const sandbox = await startSandbox({ posts: 12, pageSize: 5, ...options.sandbox });
   const folder = scratchFolder('service');
   const opened: (() => Promise<void>)[] = [
@@ -85,6 +85,14 @@ export async function openStation(t: TestContext, options: StationOptions): Prom
   };
   const app = await open();
   const board = sandbox.world.boards()[0]?.slug ?? '';
+  const addTo = async (batch: string, titles: readonly string[]): Promise<number[]> => {
+    const rows = titles.map((title) => {
+      const post = { board, title, content: `${title}, please.`, email: null, full_name: null };
+      const key = { batch, source_key: randomUUID(), line: null };
+      return { ...post, ...key, content_hash: contentHash(post) };
+    });
+    return (await app.outbox.accept(rows, Date.now())).map(({ id }) => id);
+  };
   return {
     sandbox,
     folder,
@@ -107,20 +115,8 @@ export async function openStation(t: TestContext, options: StationOptions): Prom
       await service.opened;
       return { ...service, app: own, backend };
     },
-    async add(...titles) {
-      const rows = titles.map((title) => {
-        const post = { board, title, content: `${title}, please.`, email: null, full_name: null };
-        return {
-          ...post,
-          batch: 'test',
-          source_key: randomUUID(),
-          line: null,
-          content_hash: contentHash(post),
-        };
-      });
-      const accepted = await app.outbox.accept(rows, Date.now());
-      return accepted.map(({ id }) => id);
-    },
+    add: (...titles) => addTo('test', titles),
+    addTo: (batch, ...titles) => addTo(batch, titles),
     async row(id) {
       const row = await app.outbox.find(id);
       assert.ok(row);

@@ -6,9 +6,9 @@ import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
-import { hasSwept, openStation, type RunningService, until } from '../worker/station.ts';
+import { hasSwept, openFixture, type RunningService, until } from '../worker/fixture.ts';
 
-describe('upkeep through the queue', skipUnless('redis-server'), () => {
+describe('maintenance through the queue', skipUnless('redis-server'), () => {
   let redis: Server;
   before(async () => {
     redis = await startRedis();
@@ -16,23 +16,23 @@ describe('upkeep through the queue', skipUnless('redis-server'), () => {
   after(() => redis.stop());
 
   it('erases what retention says, keeps a checked copy, and leaves its time', async (t) => {
-    const station = await openStation(t, { queueUrl: redis.url, env: { RETENTION_DELETED: '1d' } });
-    const service = await station.start();
+    const fixture = await openFixture(t, { queueUrl: redis.url, env: { RETENTION_DELETED: '1d' } });
+    const service = await fixture.start();
     await until('everything is read', () => hasSwept(service));
-    const mirror = new Database(join(station.folder, 'mirror.db'));
+    const mirror = new Database(join(fixture.folder, 'mirror.db'));
     t.after(() => mirror.close());
     mirror
       .prepare(
         "UPDATE posts SET deleted_at = '2020-01-01T00:00:00.000Z' WHERE id IN (SELECT id FROM posts LIMIT 2)",
       )
       .run();
-    const ended = await endOf(service, 'housekeeping');
+    const ended = await endOf(service, 'maintenance');
     assert.deepEqual(ended, { failed: [] });
     const erased = mirror.prepare('SELECT count(*) FROM posts WHERE erased_at IS NOT NULL').pluck();
     assert.equal(erased.get(), 2);
     assert.ok((service.app.state.lastHousekeepingAt() ?? 0) > 0);
 
-    const path = join(station.folder, 'backup', 'mirror.db');
+    const path = join(fixture.folder, 'backup', 'mirror.db');
     assert.equal(statSync(path).mode & 0o777, 0o600);
     const copy = new Database(path, { readonly: true });
     t.after(() => copy.close());
@@ -43,18 +43,18 @@ describe('upkeep through the queue', skipUnless('redis-server'), () => {
 
   it('exports the mirror by its cron pattern', async (t) => {
     const env = { EXPORT_CRON: '* * * * * *', EXPORT_FORMAT: 'csv' };
-    const station = await openStation(t, { queueUrl: redis.url, env });
-    const service = await station.start();
+    const fixture = await openFixture(t, { queueUrl: redis.url, env });
+    const service = await fixture.start();
     await until('everything is read', () => hasSwept(service));
-    const folder = join(station.folder, 'exports');
-    const rows = station.sandbox.world.posts().length;
+    const folder = join(fixture.folder, 'exports');
+    const rows = fixture.sandbox.world.posts().length;
     await until('an export holds every post', () => exportedPosts(folder) === rows);
   });
 });
 
-/** Rings a job of the upkeep and waits for its result. */
+/** Adds a job and waits for its result. */
 async function endOf({ backend }: RunningService, name: string): Promise<unknown> {
-  const queue = backend.queue('upkeep');
+  const queue = backend.queue('maintenance');
   const job = await queue.add(name, {});
   let result: unknown;
   await until(`${name} is done`, async () => {

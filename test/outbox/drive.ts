@@ -1,0 +1,63 @@
+import { AppError } from '../../src/base/errors.ts';
+import { endPause, highestListed, type OutboxContext, push, recoverOrphans } from '../../src/outbox/push.ts';
+import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
+import type { Lock } from '../../src/store/mirror/types.ts';
+import type { StateCounts } from '../../src/store/outbox/types.ts';
+
+export interface DriveOptions {
+  batch: string | null;
+  perMinute: number;
+}
+
+const POLL_MS = 500;
+
+/**
+ * The sender of the service on the clock of a test, without the queue, which knows no other clock than the system's: sends and
+ * reconciles until nothing is left to happen by itself, and only watches while another sender has the lock.
+ */
+export async function drive(context: OutboxContext, options: DriveOptions): Promise<StateCounts> {
+  const { store, clock, signal } = context;
+  for (;;) {
+    const lock = store.lockSender();
+    if (lock.ok) await sendUnderLock(context, options, lock);
+    if (store.isOver(options.batch)) return store.counts(options.batch);
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock: Lock): Promise<void> {
+  try {
+    recoverOrphans(context);
+    await endPause(context);
+    if (!context.store.isOver(options.batch)) await highestListed(context);
+    await sendAll(context, options);
+  } finally {
+    lock.release();
+  }
+}
+
+async function sendAll(context: OutboxContext, { batch, perMinute }: DriveOptions): Promise<void> {
+  const { store, clock, signal } = context;
+  let sentAt = Number.NEGATIVE_INFINITY;
+  while (!store.isOver(batch)) {
+    signal.throwIfAborted();
+    const now = clock.now();
+    const { ready, unclear, at } = store.due(now, 1, batch);
+    const settledAt = unclear && reconcileAt(unclear, context.settleMs);
+    const closedUntil = context.gate.closedUntil(now);
+    if (closedUntil !== null) await clock.sleep(until(now, closedUntil), signal);
+    else if (settledAt !== null && settledAt <= now) await reconcile(context);
+    else if (ready[0] !== undefined) {
+      const wait = Math.max(0, sentAt + 60_000 / perMinute - now);
+      sentAt = now + wait;
+      await clock.sleep(wait, signal);
+      await push(context, ready[0]);
+    } else await clock.sleep(until(now, at, settledAt), signal);
+    if (store.paused() !== null) throw new AppError('unauthorised', 'the token was refused');
+  }
+}
+
+/** Until the first of these moments, and never for long. */
+function until(now: number, ...times: (number | null)[]): number {
+  return Math.max(1, Math.min(now + POLL_MS, ...times.filter((time) => time !== null)) - now);
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { App } from '../../src/app.ts';
+import { AppError } from '../../src/base/errors.ts';
+import type { StateCounts } from '../../src/store/outbox/types.ts';
+import { sendAndWait } from '../../src/worker/wait.ts';
+import { openFixture, until } from './fixture.ts';
+
+const QUEUE = { queueUrl: null };
+const SLOW = { PUSH_PER_MINUTE: '120' };
+
+function wait(app: App, changes: Partial<Parameters<typeof sendAndWait>[1]> = {}): Promise<StateCounts> {
+  const { signal } = new AbortController();
+  return sendAndWait(app, { batches: ['ours'], patienceMs: 60_000, signal, ...changes });
+}
+
+function restoreEnv(folder: string | undefined): void {
+  if (folder === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = folder;
+}
+
+describe('sending and waiting in a command', () => {
+  it('sends the rows of its batches, tells how far it is, and leaves other rows and no files', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const { TMPDIR } = process.env;
+    t.after(() => restoreEnv(TMPDIR));
+    process.env.TMPDIR = fixture.folder;
+    await fixture.addTo('theirs', 'Theirs');
+    await fixture.addTo('ours', 'One', 'Two');
+    await fixture.addTo('more', 'Three');
+    const told: number[] = [];
+    const counts = await wait(fixture.app, {
+      batches: ['ours', 'more'],
+      onProgress: ({ ready, sending, confirmed }) => void told.push(ready + sending + confirmed),
+    });
+    assert.equal(counts.confirmed, 3);
+    assert.deepEqual(fixture.posted(), ['One', 'Two', 'Three']);
+    assert.ok(told.length > 0 && told.every((rows) => rows === 3), String(told));
+    assert.ok(!readdirSync(fixture.folder).some((name) => name.startsWith('feedback-mirror-')));
+  });
+
+  it('leaves the lock to a service that comes, after the row at hand, and watches it send the rest', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One', 'Two', 'Three', 'Four');
+    const waiting = wait(await fixture.openApp(SLOW));
+    await until('a post', () => fixture.posted().length === 1);
+    const service = await fixture.start(SLOW);
+    await until('the service sends', async () => (await service.progress()).outbox.isSender);
+    assert.ok(fixture.posted().length < 4);
+    assert.equal((await waiting).confirmed, 4);
+    assert.deepEqual(fixture.posted(), ['One', 'Two', 'Three', 'Four']);
+  });
+
+  it('sends nothing while another process has the lock, and does not wait for a service that is gone', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const [holder, gone] = [fixture.app.outbox, (await fixture.openApp()).outbox];
+    const lock = holder.lockSender();
+    assert.ok(lock.ok && !gone.lockSenderFirst().ok);
+    assert.equal(holder.isSenderWanted(), true);
+    await fixture.addTo('ours', 'One');
+    let looks = 0;
+    const waiting = wait(await fixture.openApp(), { onProgress: () => void looks++ });
+    await until('it has looked twice', () => looks === 2);
+    assert.equal(fixture.sandbox.requestCount, 0);
+    lock.release();
+    await gone.close();
+    assert.equal((await waiting).confirmed, 1);
+  });
+
+  it('stops after the row at hand when it is told to, with the reason', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'latency ms=300 on=creates' } });
+    await fixture.addTo('ours', 'One', 'Two');
+    const stop = new AbortController();
+    const waiting = wait(await fixture.openApp(SLOW), { signal: stop.signal });
+    await until('a create', () => fixture.sandbox.requests.some(({ method }) => method === 'POST'));
+    stop.abort(new AppError('interrupted', 'stopped by a test'));
+    await assert.rejects(waiting, { code: 'interrupted' });
+    const { confirmed, ready } = await fixture.app.outbox.counts('ours');
+    assert.deepEqual({ confirmed, ready }, { confirmed: 1, ready: 1 });
+  });
+
+  it('ends with the token where it is refused, and goes on with one that is taken', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One');
+    const wrong = await fixture.openApp({ FEEDBACK_API_TOKEN: 'wrong' });
+    for (let n = 0; n < 2; n++) await assert.rejects(wait(wrong), { code: 'unauthorised' });
+    assert.equal((await wait(fixture.app)).confirmed, 1);
+  });
+});
