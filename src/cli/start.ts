@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
+import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
 import type { Service } from '../worker/service.ts';
@@ -27,12 +28,14 @@ async function start(context: Context): Promise<void> {
     import('../app.ts'),
     import('../base/metrics.ts'),
   ]);
+  const { httpHost: host, httpPort: port } = settings;
+  const releasePort = await reservePort({ host, port });
   const metrics = createMetrics();
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
   const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
-    const { url, service } = await open(app, { metrics, signal, opened });
+    const { url, service } = await open(app, { metrics, signal, opened, releasePort });
     const forget = announce(settings.dataDir, url);
     opened.push(async () => forget());
     say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
@@ -53,10 +56,17 @@ async function start(context: Context): Promise<void> {
   if (signal.aborted) process.exit(0);
 }
 
+interface Opening {
+  metrics: Metrics;
+  signal: AbortSignal;
+  opened: (() => Promise<void>)[];
+  releasePort: () => Promise<void>;
+}
+
 /** Everything above the app, in order; what is to be closed again is noted as it opens. */
 async function open(
   app: App,
-  { metrics, signal, opened }: { metrics: Metrics; signal: AbortSignal; opened: (() => Promise<void>)[] },
+  { metrics, signal, opened, releasePort }: Opening,
 ): Promise<{ url: string; service: Service }> {
   const [{ openQueue }, { startService }] = await Promise.all([
     import('../app.ts'),
@@ -75,7 +85,7 @@ async function open(
   const { progress, queues } = service;
   try {
     const { log, state } = app;
-    const side = { host, port, token, endedSessions: state.endedSessions, log, metrics };
+    const side = { host, port, token, endedSessions: state.endedSessions, log, metrics, releasePort };
     const http = await startHttp({ ...side, progress, queues, parts });
     opened.push(() => http.close());
     return { url: http.url, service };

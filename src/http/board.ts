@@ -1,10 +1,9 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { FastifyAdapter } from '@bull-board/fastify';
+import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from '../base/log.ts';
 import type { Refusal } from './guard.ts';
-import { CONTENT_POLICY, refuse } from './replies.ts';
+import { addHeaders, addReplies, CONTENT_POLICY, refuse } from './replies.ts';
 
 const BOARD_PATH = '/queues';
 
@@ -18,8 +17,42 @@ const BOARD_POLICY = CONTENT_POLICY.replace("base-uri 'none'", "base-uri 'self'"
   "style-src 'self' 'unsafe-inline'",
 );
 
-/** The queue board; queues are shown as soon as they are open. Jobs carry ids only, so it shows no texts and no people. */
-export async function addBoard(app: FastifyInstance, queues: Promise<readonly Queue[]>): Promise<void> {
+interface BoardOptions {
+  /** Shown as soon as they are open. */
+  queues: Promise<readonly Queue[]>;
+  log: Logger;
+  bodyBytes: number;
+}
+
+/**
+ * The queue board. It is loaded with the first request that the guard lets through, as it takes 7 MB and most services are never asked
+ * for it. A server takes no routes once it listens, so the board is a second one, without a port, that gets the raw request.
+ */
+export function addBoard(app: FastifyInstance, options: BoardOptions): void {
+  let opening: Promise<FastifyInstance> | undefined;
+  const handOver = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    opening ??= openBoard(options);
+    const board = await opening;
+    reply.hijack();
+    board.routing(raw, reply.raw);
+  };
+  void app.register((scope, _options, done) => {
+    // The body stays on the connection for the board to read.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const path of [BOARD_PATH, `${BOARD_PATH}/*`]) scope.all(path, handOver);
+    done();
+  });
+  app.addHook('onClose', async () => (await opening)?.close());
+}
+
+/** Jobs carry ids only, so it shows no texts and no people. */
+async function openBoard({ queues, log, bodyBytes }: BoardOptions): Promise<FastifyInstance> {
+  const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/fastify'),
+  ]);
   const adapter = new FastifyAdapter().setBasePath(BOARD_PATH);
   const { addQueue } = createBullBoard({
     queues: [],
@@ -27,20 +60,25 @@ export async function addBoard(app: FastifyInstance, queues: Promise<readonly Qu
     options: { uiConfig: { boardTitle: 'Feedback Mirror' } },
   });
   const show = (queue: Queue): void => addQueue(new BullMQAdapter(queue, { displayName: shortName(queue) }));
-  // Those of a queue that cannot be opened never come; whoever opens it says why.
+  // Those of a queue that cannot be opened never come; the process that opens it says why.
   queues.then((list) => list.forEach(show)).catch(() => undefined);
   // Its own handler would tell the client what went wrong inside; thrown again, the error reaches ours.
   adapter.setErrorHandler((error) => {
     throw error;
   });
-  const board: FastifyPluginAsync = async (scope) => {
-    scope.addHook('onRequest', async ({ method, routeOptions }, reply) => {
-      void reply.header('content-security-policy', BOARD_POLICY);
-      return isMaking(method, routeOptions.url ?? '') ? refuse(reply, NOT_HERE) : undefined;
-    });
-    await scope.register(adapter.registerPlugin());
-  };
-  await app.register(board, { prefix: BOARD_PATH });
+  // Job ids are longer than the router's usual limit.
+  const routerOptions = { maxParamLength: 500 };
+  const board = Fastify({ bodyLimit: bodyBytes, routerOptions, genReqId: () => randomUUID() });
+  board.removeContentTypeParser('text/plain');
+  addHeaders(board);
+  addReplies(board, log);
+  board.addHook('onRequest', async ({ method, routeOptions }, reply) => {
+    void reply.header('content-security-policy', BOARD_POLICY);
+    return isMaking(method, routeOptions.url ?? '') ? refuse(reply, NOT_HERE) : undefined;
+  });
+  await board.register(adapter.registerPlugin(), { prefix: BOARD_PATH });
+  await board.ready();
+  return board;
 }
 
 /**

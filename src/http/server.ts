@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
+import { cannotListen } from '../base/listen.ts';
 import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -12,7 +13,7 @@ import type { EndedSessions } from '../store/service-state.ts';
 import type { Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
-import { createGuard, type Listening, type Refusal, urlOf } from './guard.ts';
+import { createGuard, type Refusal, urlOf } from './guard.ts';
 import { addHealth } from './health.ts';
 import { addHeaders, addReplies, badTarget, type Replies, type Route, refuse } from './replies.ts';
 import { addLogin, createSession, slowGuesses } from './session.ts';
@@ -27,6 +28,8 @@ export interface HttpOptions {
   progress(): Promise<Progress>;
   /** As soon as they are open. */
   queues: Promise<readonly Queue[]>;
+  /** Gives back the port that was held for this server; called just before it listens. */
+  releasePort?: () => Promise<void>;
   /** Further routes: each registers under the same guard. */
   parts: readonly HttpPart[];
   /** Where ended sessions are kept over a restart. */
@@ -65,6 +68,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     });
   const { app, routes } = await build(options);
   try {
+    await options.releasePort?.();
     await app.listen({ host, port });
   } catch (error) {
     await app.close();
@@ -95,7 +99,7 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
   });
   const replies = addReplies(app, log);
   addHealth(app, { ...options, ...limits });
-  await addBoard(app, queues);
+  addBoard(app, { queues, log, bodyBytes: limits.bodyBytes });
   if (session) await addLogin(app, { session, guesses });
   for (const part of parts) {
     const plugin: FastifyPluginAsync = async (scope) => part(scope, replies);
@@ -119,7 +123,7 @@ function nodeOptions({ bodyBytes, headersMs }: HttpLimits) {
     // Bodies have a limit of their own, which knows uploads; Node has one time for all routes.
     requestTimeout: 0,
     keepAliveTimeout: 10_000,
-    // Job ids are longer than the router's usual limit.
+    // Job ids of the board are longer than the router's usual limit.
     routerOptions: { maxParamLength: 500 },
     genReqId: () => randomUUID(),
     // Node looks for late ones every 30 s unless told otherwise.
@@ -137,18 +141,4 @@ function addRequestLog(app: FastifyInstance, log: Logger): void {
 
 function portOf(app: FastifyInstance): number {
   return (app.server.address() as AddressInfo | null)?.port ?? 0;
-}
-
-function cannotListen(error: unknown, { host, port }: Listening): AppError {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  const where = `${host}, port ${port}`;
-  if (code === 'EADDRINUSE')
-    return new AppError('usage', `cannot listen on ${where}: another program does already`, {
-      hint: 'Stop that one, or set HTTP_PORT to another port; HTTP_PORT=0 picks a free one.',
-      cause: error,
-    });
-  return new AppError('usage', `cannot listen on ${where}: ${messageOf(error)}`, {
-    hint: 'HTTP_HOST must be an address of this machine, and a port below 1024 needs special rights.',
-    cause: error,
-  });
 }

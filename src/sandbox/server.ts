@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { systemClock } from '../base/clock.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
+import { cannotListen } from '../base/listen.ts';
 import { type SandboxToken, Tokens } from './access.ts';
 import { RequestLog, type SandboxRequest } from './exchange.ts';
 import { Faults } from './faults.ts';
@@ -130,6 +131,6 @@ async function listen(
   try {
     return await app.listen({ host, port });
   } catch (error) {
-    throw new AppError('usage', `cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
+    throw cannotListen(error, { host, port }, '--port');
   }
 }

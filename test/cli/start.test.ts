@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -108,13 +108,17 @@ describe('the service', skipUnless('redis-server'), () => {
     assert.equal((await another.end).code, 130);
   });
 
-  it('says what is wrong when it cannot listen, and leaves nothing behind', async (t) => {
+  it('says at once when it cannot listen, before it reads, queues or opens anything', async (t) => {
     const site = await open(t);
     const { port } = new URL(site.sandbox.url);
     const { code, stderr } = await site.run(['start', '--http-port', port]);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, new RegExp(port));
-    assert.equal((await site.run(['sync', '--json'])).code, 0);
+    assert.match(
+      stderr,
+      new RegExp(`cannot listen on 127.0.0.1, port ${port}: another program does already`),
+    );
+    assert.equal(site.sandbox.requestCount, 0);
+    assert.ok(!existsSync(site.mirror));
   });
 
   it('goes on after an outage of the upstream, and logs neither token nor e-mail', async (t) => {

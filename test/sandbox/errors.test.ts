@@ -39,7 +39,10 @@ test('a port that is taken is refused in words', async (t) => {
   const port = Number(new URL(sandbox.url).port);
   await assert.rejects(startSandbox({ posts: 0, port }), (error) => {
     assert.ok(error instanceof AppError);
-    assert.match(error.message, new RegExp(`cannot listen on 127.0.0.1:${port}`));
+    assert.match(
+      error.message,
+      new RegExp(`cannot listen on 127.0.0.1, port ${port}: another program does already`),
+    );
     return error.code === 'usage';
   });
 });

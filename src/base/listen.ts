@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { AppError, messageOf } from './errors.ts';
+
+export interface Address {
+  host: string;
+  port: number;
+}
+
+/**
+ * Takes the port before anything else starts: a service that cannot have it says so at once. Given back just before the real server
+ * listens; a program that takes it in that moment is met there with the same sentence.
+ */
+export async function reservePort(address: Address): Promise<() => Promise<void>> {
+  if (address.port === 0) return async () => {};
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await once(server.listen(address), 'listening');
+  } catch (error) {
+    throw cannotListen(error, address);
+  }
+  return async () => {
+    await new Promise<unknown>((closed) => server.close(closed));
+  };
+}
+
+export function cannotListen(error: unknown, { host, port }: Address, setting = 'HTTP_PORT'): AppError {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const where = `${host}, port ${port}`;
+  if (code === 'EADDRINUSE')
+    return new AppError('usage', `cannot listen on ${where}: another program does already`, {
+      hint: `Stop that one, or set ${setting} to another port; 0 picks a free one.`,
+      cause: error,
+    });
+  return new AppError('usage', `cannot listen on ${where}: ${messageOf(error)}`, {
+    hint: 'The host must be an address of this machine, and a port below 1024 needs special rights.',
+    cause: error,
+  });
+}
