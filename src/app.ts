@@ -94,7 +94,10 @@ function sharedGate(state: ServiceState, log: Logger): RateLimit {
     try {
       return work();
     } catch (error) {
-      log.error({ reason: messageOf(error) }, 'when the upstream may be called is not shared');
+      log.error(
+        { event: 'upstream.rate-limit.unshared' },
+        `when the upstream may be called is not shared: ${messageOf(error)}`,
+      );
       return instead;
     }
   };

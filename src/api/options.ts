@@ -125,7 +125,7 @@ function harmless({ onRequest, log }: ClientOptions): Context['onRequest'] {
     try {
       onRequest?.(info);
     } catch (error) {
-      log?.error({ reason: messageOf(error) }, 'counting a request failed');
+      log?.error({ event: 'upstream.count.failed' }, `counting a request failed: ${messageOf(error)}`);
     }
   };
 }

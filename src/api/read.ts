@@ -236,7 +236,11 @@ async function waitBeforeRetry(
   // After a 429 the rate limit does the waiting, for this read as for every other.
   const isLimited = error.httpStatus === 429;
   const delayMs = isLimited ? 0 : (error.waitMs ?? backoffMs(retry, attempt, random));
-  log?.warn({ operation, attempt, delayMs, reason: error.message }, 'a read failed and will be tried again');
+  const facts = { operation, attempt, delayMs, reason: error.message };
+  log?.warn(
+    { event: 'upstream.read.retried', ...facts },
+    `a read failed and is tried again in ${Math.round(delayMs / 100) / 10} s: ${error.message}`,
+  );
   if (delayMs > 0) await clock.sleep(delayMs, signal);
   // A wait the upstream itself laid down is no sign of an outage: it does not use up what is meant for one.
   if (!(isLimited && error.waitMs !== null)) await budget.take(clock, signal);

@@ -1,8 +1,13 @@
 import { createRequire } from 'node:module';
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type DestinationStream } from 'pino';
 import type { Secret } from './secret.ts';
 
-export type { Logger } from 'pino';
+/** A line has a stable name for programs and a sentence for people; the sentence alone must tell what happened. */
+type Log = (facts: { event: string; [fact: string]: unknown }, sentence: string) => void;
+
+export type Logger = Record<'debug' | 'info' | 'warn' | 'error', Log>;
+
+export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 const require = createRequire(import.meta.url);
 
@@ -36,14 +41,18 @@ function stderr(): DestinationStream {
   return sink;
 }
 
+const INFO = '{"level":30,';
+
 /** Line by line and at once: pino-pretty's own stream could still hold the last lines when the process ends. */
 function prettied(sink: DestinationStream, colorize: boolean): DestinationStream {
   // Loaded for terminals only: that takes a twentieth of a command's start.
   const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty');
-  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname', singleLine: true });
+  const shared = { colorize, ignore: 'event', translateTime: 'SYS:HH:MM:ss', singleLine: true };
+  const [plain, whole] = [prettyFactory({ ...shared, hideObject: true }), prettyFactory(shared)];
   return {
     write(line) {
-      sink.write(prettify(line));
+      // What goes well is said in one sentence; beside trouble stand the ids and numbers.
+      sink.write(line.startsWith(INFO) ? `${plain(line).trimEnd()}\n` : whole(line));
     },
   };
 }

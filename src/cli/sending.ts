@@ -2,6 +2,7 @@ import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { counted, durationText } from '../base/text.ts';
+import { SILENT } from '../base/log.ts';
 import { sumCounts } from '../outbox/import/tally.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
@@ -43,7 +44,7 @@ export async function openSending(context: Context, purpose: string, wait: boole
   const app = await openApp(context.settings, context.input, purpose);
   const { pushPerMinute: perMinute, sources } = context.settings;
   // The command tells itself what became of its rows; who asked for a log gets the sender's lines too.
-  const log = sources.logLevel === 'default' ? app.log.child({}, { level: 'silent' }) : app.log;
+  const log = sources.logLevel === 'default' ? SILENT : app.log;
   return {
     store: app.outbox,
     clock: app.clock,

@@ -49,7 +49,9 @@ async function start(context: Context): Promise<void> {
   } finally {
     for (let close = opened.pop(); close; close = opened.pop())
       // With a full disk not everything closes well; the rest does all the same, and the next start gets over it.
-      await close().catch((error) => app.log.warn({ reason: messageOf(error) }, 'something did not close'));
+      await close().catch((error) =>
+        app.log.warn({ event: 'service.close.failed' }, `something did not close: ${messageOf(error)}`),
+      );
     app.log.info({ event: 'service.stopped' }, 'the service has stopped');
   }
   // A queue that was still opening would keep the process for as long as that takes.

@@ -45,7 +45,10 @@ async function logged(progress: () => Promise<Progress>, log: Logger): Promise<P
   try {
     return await progress();
   } catch (error) {
-    log.error({ err: error }, `the progress of the service cannot be read: ${messageOf(error)}`);
+    log.error(
+      { event: 'http.progress.failed', err: error },
+      `the progress of the service cannot be read: ${messageOf(error)}`,
+    );
     throw error;
   }
 }

@@ -75,7 +75,7 @@ export function answerTo(error: unknown, id: string, log: Logger): Refusal {
   }
   const status = statusOf(error);
   if (status < 500) return { status, detail: messageOf(error) };
-  log.error({ request: id, err: error }, 'a request failed');
+  log.error({ event: 'http.request.failed', request: id, err: error }, 'a request failed');
   return { status, detail: `Something went wrong here; the log has it as request ${id}.` };
 }
 

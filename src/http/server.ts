@@ -135,7 +135,8 @@ function nodeOptions({ bodyBytes, headersMs }: HttpLimits) {
 function addRequestLog(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', async ({ id, method, url }, { statusCode, elapsedTime }) => {
     const [path] = url.split('?', 1);
-    log.debug({ request: id, method, path, status: statusCode, ms: Math.round(elapsedTime) }, 'answered');
+    const facts = { request: id, method, path, status: statusCode, ms: Math.round(elapsedTime) };
+    log.debug({ event: 'http.request.answered', ...facts }, `${method} ${path}: ${statusCode}`);
   });
 }
 

@@ -17,7 +17,7 @@ export async function openEmbedded(
   const file = QueueFile.at(join(dataDir, 'queue.db'));
   file.on('trouble', trouble.away);
   file.on('over', trouble.over);
-  file.on('replaced', (what: string) => log.warn(`queue: ${what}`));
+  file.on('replaced', (what: string) => log.warn({ event: 'queue.replaced' }, `queue: ${what}`));
   const ping = async (): Promise<void> => {
     if (file.trouble) throw file.trouble;
     await file.read(() => file.get('SELECT 1 FROM job'));
@@ -64,7 +64,10 @@ function removeOldQueue(dataDir: string, log: Logger): void {
   if (!existsSync(folder)) return;
   for (const old of [folder, ...globSync(`${folder}.{lock,probe,broken-*}`)])
     rmSync(old, { recursive: true, force: true });
-  log.info(`queue: ${folder} was the queue of an earlier version and is removed; jobs are in queue.db now`);
+  log.info(
+    { event: 'queue.old.removed' },
+    `queue: ${folder} was the queue of an earlier version and is removed; jobs are in queue.db now`,
+  );
 }
 
 function unopened(path: string, error: unknown): AppError {

@@ -12,7 +12,7 @@ export async function checkServer(client: Redis, url: Secret, log: Logger): Prom
   const info = await client.info().catch(() => null);
   const trouble = serverTrouble(info ?? '', (await evictionPolicy(client, info)) ?? null, url);
   if (trouble instanceof AppError) throw trouble;
-  if (trouble) log.warn(`queue: ${trouble}`);
+  if (trouble) log.warn({ event: 'queue.redis.settings' }, `queue: ${trouble}`);
   return info !== null;
 }
 

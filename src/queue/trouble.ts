@@ -19,7 +19,7 @@ export function watchTrouble(log: Logger, now: () => number = () => performance.
     }
     if (said.size >= REMEMBERED) said.clear();
     said.set(text, { at: now(), again: 0 });
-    log.warn(before ? { again: before.again + 1 } : {}, `queue: ${text}`);
+    log.warn({ event: 'queue.trouble', ...(before && { again: before.again + 1 }) }, `queue: ${text}`);
   };
   return {
     report,
@@ -31,7 +31,7 @@ export function watchTrouble(log: Logger, now: () => number = () => performance.
       if (!isAway) return;
       isAway = false;
       said.clear();
-      log.info('queue: it answers again');
+      log.info({ event: 'queue.recovered' }, 'queue: it answers again');
     },
   };
 }

@@ -56,6 +56,6 @@ describe('a service on one machine, its queue in the data folder', () => {
     assert.deepEqual(posted(site), ['Made beside it']);
     await service.stop();
     assert.match((await site.run(['status'])).stdout, /service: not running/);
-    for (const line of logOf(service)) assert.ok(line.msg, JSON.stringify(line));
+    for (const line of logOf(service)) assert.ok(line.msg && line.event, JSON.stringify(line));
   });
 });

@@ -54,7 +54,10 @@ export function addEvents(app: FastifyInstance, options: EventOptions): void {
     try {
       if (listeners.size > 0) await beat();
     } catch (error) {
-      log.warn({ reason: messageOf(error) }, 'the numbers of the dashboard could not be read');
+      log.warn(
+        { event: 'dashboard.stats.failed' },
+        `the numbers of the dashboard could not be read: ${messageOf(error)}`,
+      );
     }
     schedule();
   };

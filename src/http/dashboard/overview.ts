@@ -45,7 +45,10 @@ export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
     try {
       await answers.warm(keyOf({}));
     } catch (error) {
-      log.debug({ reason: messageOf(error) }, 'the overview could not be prepared');
+      log.debug(
+        { event: 'dashboard.overview.failed' },
+        `the overview could not be prepared: ${messageOf(error)}`,
+      );
     }
   };
   // Not at once: for its first seconds the service has better things to do, and whoever asks meanwhile is answered all the same.
