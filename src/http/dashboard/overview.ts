@@ -16,7 +16,7 @@ export interface OverviewDeps {
   /** The statuses that count as delivered; null for those whose names say so. */
   usualDelivered: readonly string[] | null;
   log: Logger;
-  /** How often to see whether the first view is ready for whoever opens the page; 0 for never. */
+  /** How often the first view is kept ready for a person who has the dashboard in use; 0 for never. */
   warmEveryMs?: number;
 }
 
@@ -26,6 +26,8 @@ export interface OverviewAnswer extends Overview {
 }
 
 const WARM_EVERY_MS = 15_000;
+/** A service whose dashboard nobody opens does without the thread that adds up the figures: it holds 35 MB. */
+const IN_USE_MS = 60 * 60_000;
 
 /** `/data/overview`: the state of feedback, for a period and a board. */
 export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
@@ -36,12 +38,15 @@ export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
     version,
     clock,
   });
+  let askedAt = Number.NEGATIVE_INFINITY;
   app.get('/data/overview', async ({ query }): Promise<OverviewAnswer> => {
+    askedAt = clock.monotonic();
     const { value, at } = await answers.ask(keyOf(query));
     return { ...value, asOf: new Date(at).toISOString() };
   });
   if (warmEveryMs === 0) return;
   const warm = async (): Promise<void> => {
+    if (clock.monotonic() - askedAt > IN_USE_MS) return;
     try {
       await answers.warm(keyOf({}));
     } catch (error) {
@@ -51,7 +56,6 @@ export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
       );
     }
   };
-  // Not at once: for its first seconds the service has better things to do, and whoever asks meanwhile is answered all the same.
   const timer = setInterval(() => void warm(), warmEveryMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }

@@ -37,18 +37,32 @@ interface Waiting {
 const CLOSED = 'the service is about to stop';
 const LOST = 'the thread that reads the mirror ended early';
 
-/** One thread, started when it is first needed, that answers one question after the other. */
+/** A thread that is not asked for so long ends, and gives its memory back. */
+const IDLE_MS = 60_000;
+
+/** One thread, started when it is needed, that answers one question after the other. */
 function createLane(options: OpenOptions) {
   const line: Waiting[] = [];
   let current: Waiting | undefined;
   let thread: Worker | undefined;
   let isClosed = false;
+  const end = async (): Promise<void> => {
+    const ended = thread;
+    thread = undefined;
+    await ended?.terminate();
+  };
+  const idle = setTimeout(() => {
+    if (!current) void end();
+  }, IDLE_MS).unref();
 
   const next = (): void => {
     if (current) return;
     do current = line.shift();
     while (current?.signal?.aborted);
-    if (!current) return;
+    if (!current) {
+      idle.refresh();
+      return;
+    }
     thread ??= start();
     thread.postMessage(current.asked);
   };
@@ -88,6 +102,7 @@ function createLane(options: OpenOptions) {
       }),
     async close() {
       isClosed = true;
+      clearTimeout(idle);
       rejectAll();
       await thread?.terminate();
     },
