@@ -24,16 +24,19 @@ export async function reservePort(address: Address): Promise<() => Promise<void>
   };
 }
 
-export function cannotListen(error: unknown, { host, port }: Address, setting = 'HTTP_PORT'): AppError {
+const HTTP_NAMES = { host: 'HTTP_HOST', port: 'HTTP_PORT' };
+
+/** `names` are those of the settings or flags that a person would change. */
+export function cannotListen(error: unknown, { host, port }: Address, names = HTTP_NAMES): AppError {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   const where = `${host}, port ${port}`;
   if (code === 'EADDRINUSE')
     return new AppError('usage', `cannot listen on ${where}: another program does already`, {
-      hint: `Stop that one, or set ${setting} to another port; 0 picks a free one.`,
+      hint: `Stop that one, or set ${names.port} to another port; 0 picks a free one.`,
       cause: error,
     });
   return new AppError('usage', `cannot listen on ${where}: ${messageOf(error)}`, {
-    hint: 'The host must be an address of this machine, and a port below 1024 needs special rights.',
+    hint: `${names.host} must be an address of this machine, and a port below 1024 needs special rights.`,
     cause: error,
   });
 }

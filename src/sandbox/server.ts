@@ -131,6 +131,6 @@ async function listen(
   try {
     return await app.listen({ host, port });
   } catch (error) {
-    throw cannotListen(error, { host, port }, '--port');
+    throw cannotListen(error, { host, port }, { host: 'The host', port: '--port' });
   }
 }
