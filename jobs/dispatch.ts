@@ -1,8 +1,9 @@
-import type { RateLimit } from '../src/api/rate-limit.ts';
-import type { Clock } from '../src/base/clock.ts';
+
+import type { App } from '../src/app.ts';
+
+
 import { reconcileAt } from '../src/outbox/reconcile.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
-import type { OutboxStore } from '../src/store/outbox/store.ts';
 
 /** Enqueues a job for each row that can be sent, and one for all rows that can be reconciled. The outbox knows which; the queue only runs. */
 export interface Dispatcher {
@@ -17,12 +18,10 @@ export interface Dispatcher {
 }
 
 export interface DispatcherOptions {
-  outbox: OutboxStore;
+  app: Pick<App, 'outbox' | 'gate' | 'clock'> & {
+    settings: Pick<App['settings'], 'pushPerMinute' | 'pushSettle'>;
+  };
   backend: QueueBackend;
-  gate: RateLimit;
-  clock: Clock;
-  perMinute: number;
-  settleMs: number;
   /** Only rows of this batch; all where it is left out. */
   batch?: string | null;
   /** How long a row counts as enqueued: after that it is enqueued again, in case the queue has lost it. Twice in the queue it never is. */
@@ -44,9 +43,9 @@ export function batchFor(perMinute: number, forgetMs: number): number {
   return Math.max(FEWEST, Math.min(MOST, Math.ceil((perMinute / 60_000) * forgetMs)));
 }
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { outbox, backend, gate, clock, settleMs, forgetMs, batch } = options;
-  const most = batchFor(options.perMinute, forgetMs);
+export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOptions): Dispatcher {
+  const { outbox, gate, clock, settings } = app;
+  const most = batchFor(settings.pushPerMinute, forgetMs);
   const queued = new Map<number, number>();
   let nextAt: number | null = null;
   let wasFull = false;
@@ -56,7 +55,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const now = clock.now();
     forget(queued, clock.monotonic() - forgetMs);
     const { ready, unclear, at } = outbox.due(now, most, batch);
-    const settledAt = unclear && reconcileAt(unclear, settleMs);
+    const settledAt = unclear && reconcileAt(unclear, settings.pushSettle);
     const closedUntil = gate.closedUntil(now);
     nextAt = closedUntil ?? earlier(at, settledAt);
     wasFull = ready.length >= most;

@@ -32,7 +32,7 @@ export function cannotListen(error: unknown, { host, port }: Address, names = HT
   const where = `${host}, port ${port}`;
   if (code === 'EADDRINUSE')
     return new AppError('usage', `cannot listen on ${where}: another program does already`, {
-      hint: `Stop that one, or set ${names.port} to another port; 0 picks a free one.`,
+      hint: `Stop that one, or set ${names.port} to another port; ${names.port}=0 picks a free one.`,
       cause: error,
     });
   return new AppError('usage', `cannot listen on ${where}: ${messageOf(error)}`, {

@@ -2,7 +2,6 @@ import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { counted, durationText } from '../base/text.ts';
-import { SILENT } from '../base/log.ts';
 import { sumCounts } from '../outbox/import/tally.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
@@ -40,7 +39,10 @@ export async function openSending(context: Context, purpose: string, wait: boole
     };
     return { store, clock: systemClock, wait: refuse, close: async () => store.close() };
   }
-  const { sendAndWait } = await import('../worker/wait.ts');
+  const [{ sendAndWait }, { SILENT }] = await Promise.all([
+    import('../worker/wait.ts'),
+    import('../base/log.ts'),
+  ]);
   const app = await openApp(context.settings, context.input, purpose);
   const { pushPerMinute: perMinute, sources } = context.settings;
   // The command tells itself what became of its rows; who asked for a log gets the sender's lines too.

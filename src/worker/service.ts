@@ -62,7 +62,8 @@ export function startService(app: App, options: ServiceOptions): Service {
   const early = firstSweeps(work);
   let runtime: Runtime | null = null;
   const opening = openUnlessStopped(options, stop.signal).then((backend) => {
-    runtime = run({ ...work, ...withQueue(app, backend, periods) }, periods);
+    const dispatcher = createDispatcher({ app, backend, forgetMs: periods.forget });
+    runtime = run({ ...work, backend, dispatcher }, periods);
     return runtime;
   });
   const queue = (): Runtime | null => runtime;
@@ -103,19 +104,6 @@ async function openUnlessStopped(
   if (backend) return backend;
   opening.then((late) => late.close()).catch(() => undefined);
   throw stopped();
-}
-
-function withQueue(
-  app: App,
-  backend: QueueBackend,
-  { forget }: Periods,
-): Pick<JobContext, 'backend' | 'dispatcher'> {
-  const { clock, gate, outbox, settings } = app;
-  const { pushPerMinute: perMinute, pushSettle: settleMs } = settings;
-  return {
-    backend,
-    dispatcher: createDispatcher({ outbox, backend, gate, clock, perMinute, settleMs, forgetMs: forget }),
-  };
 }
 
 /** Every period of the service that is not a setting, in milliseconds. */

@@ -94,21 +94,16 @@ interface BatchOptions {
 }
 
 function contextFor(app: App, backend: QueueBackend, options: BatchOptions): JobContext {
-  const { clock, gate, outbox, settings, client } = app;
-  const { pushPerMinute: perMinute, pushSettle: settleMs } = settings;
   const { batch, signal } = options;
   return {
     app,
     backend,
     signal,
     metrics: createMetrics(),
-    sending: { ...sendingContext(app, signal), client: timed(client, clock, options) },
+    sending: { ...sendingContext(app, signal), client: timed(app.client, app.clock, options) },
     activity: newActivity(),
     retry: { firstPassMs: 0, lastPassMs: 0, busyMs: 0 },
-    dispatcher: createDispatcher({
-      ...{ outbox, backend, gate, clock, perMinute, settleMs, batch },
-      forgetMs: 20_000,
-    }),
+    dispatcher: createDispatcher({ app, backend, batch, forgetMs: 20_000 }),
   };
 }
 

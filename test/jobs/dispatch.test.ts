@@ -32,13 +32,10 @@ describe('enqueueing rows of the outbox', skipUnless('redis-server'), () => {
     t.after(() => backend.close());
     const { store: outbox, clock } = bench;
     const gate = createRateLimit(clock);
+    const settings = { pushPerMinute: perMinute, pushSettle: SETTLE_MS };
     const dispatcher = createDispatcher({
-      outbox,
+      app: { outbox, gate, clock, settings },
       backend,
-      gate,
-      clock,
-      perMinute,
-      settleMs: SETTLE_MS,
       forgetMs: 20_000,
     });
     const enqueued = async (name = 'push') =>
