@@ -1,6 +1,4 @@
-
 import type { App } from '../src/app.ts';
-
 
 import { reconcileAt } from '../src/outbox/reconcile.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
