@@ -53,6 +53,8 @@ function compile({ fields }: Row, part: string): (raw: unknown) => object | null
   const checks: string[] = [];
   const members: string[] = [];
   const parts: string[] = [];
+  // As many fields as there are in the table are those of the table, where none may be missing.
+  const isPlain = [`Object.keys(raw).length === ${Object.keys(fields).length}`];
   const readers = Object.entries(fields).map(([name, type], i) => {
     const value = `raw.${name}`;
     if (isRow(type)) {
@@ -62,6 +64,7 @@ function compile({ fields }: Row, part: string): (raw: unknown) => object | null
       return compile(type, pathOf(part, name));
     }
     if (type.isAnything) {
+      isPlain.push(`${value} !== undefined`);
       members.push(`${name}: ${value} === null ? null : read${i}(${value})`);
       return (json: unknown) => jsonOrNull(json, pathOf(part, name));
     }
@@ -73,7 +76,7 @@ function compile({ fields }: Row, part: string): (raw: unknown) => object | null
     if (typeof raw !== 'object' || raw === null) return null;
     ${parts.join(' ')}
     if (!(${checks.join(' && ')})) return null;
-    const extra = Object.keys(raw).length === ${members.length} ? null : readExtra(raw);
+    const extra = ${isPlain.join(' && ')} ? null : readExtra(raw);
     return { ${members.join(', ')}, extra };
   }`;
   const names = readers.map((_, i) => `read${i}`);

@@ -27,6 +27,13 @@ function decodedComment(raw: unknown): Extract<ReturnType<typeof decodeComment>,
 }
 
 describe('decoding a post', () => {
+  it('keeps an undocumented field also in a comment that has no status', () => {
+    const { status: _, ...rest } = comment;
+    const decoded = decodeComment({ ...rest, mood: 'glad' });
+    assert.ok(decoded.ok);
+    assert.deepEqual([decoded.row.status, decoded.row.extra], [null, '{"mood":"glad"}']);
+  });
+
   it('returns every documented field as it came, and no extra', () => {
     assert.deepEqual(decodedPost(post), {
       ...post,
