@@ -1,6 +1,7 @@
 import type { Job } from 'bullmq';
 import { eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
+import { grouped } from '../src/base/text.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
 import { checkAfterSweep } from '../src/outbox/after-check.ts';
 import type { Pass, PassMode, PassSummary } from '../src/store/mirror/types.ts';
@@ -110,7 +111,7 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
 /** What a pass did, in words for the log; empty where the list was as the mirror had it. */
 function changesOf({ inserted, updated, deleted, quarantined, held }: PassSummary): string[] {
   const counts = { new: inserted, changed: updated, deleted, quarantined, held };
-  return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
+  return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${grouped(count)} ${what}`] : []));
 }
 
 /** Rows that are kept for less than a day do not wait for the nightly maintenance. */

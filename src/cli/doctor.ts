@@ -58,7 +58,7 @@ async function examineSettings({ input, settings }: Context): Promise<Finding> {
   return examineFile(join(input.cwd, '.env')) ?? fine(`${given} set, the others as they are by default`);
 }
 
-const WIDTH = 'write-ahead log'.length;
+const WIDTH = 'deletions of comments'.length;
 
 function lineOf({ name, state, detail, advice }: Check): string {
   const line = `${state.padEnd(4)}  ${name.padEnd(WIDTH)}  ${oneLine(detail)}`;
