@@ -100,7 +100,7 @@ function judgeList(list: ListProgress, progress: Progress): Verdict {
   return now <= staleAt(list, lastSweepAt) ? good(detail) : bad(`${detail}; that is too long ago`);
 }
 
-/** Nobody knows how old the mirror is; another sweep is due since somebody noticed, and has as long as any other. */
+/** The age of the mirror is not known: the next sweep is due since that was noticed, and may take its usual time. */
 function judgeUndated(detail: string, list: ListProgress, now: number): Verdict {
   return now <= staleAt(list, list.sweepDueAt) ? good(detail) : bad(`${detail}; the next one takes too long`);
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -58,12 +67,14 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
     assert.ok(stderr.trim().split('\n').length >= 2, `${args.join(' ')} says what to do: ${stderr}`);
   }
 
-  it('is told with cause and remedy, exit 2, where no data folder can be made', async () => {
+  it('is told with cause and remedy, exit 2, where no data folder can be made', async (t) => {
     writeFileSync(join(home, 'a-file'), '');
+    mkdirSync(join(home, 'locked'), { mode: 0 });
+    t.after(() => chmodSync(join(home, 'locked'), 0o700));
     const places: [dataDir: string, cause: RegExp][] = [
       ['a-file', /a-file\S*: (there is a file of that name|a part of the path is no folder)/],
       ['/proc/none', /\/proc\/none\S*: (a part of the path|no folder can be made|this user may not)/],
-      ['/root/none', /\/root\/none\S*: this user may not read or write there/],
+      ['locked/none', /locked\/none\S*: this user may not read or write there/],
     ];
     for (const [dataDir, cause] of places)
       for (const args of COMMANDS.write) assertTold(await run(args, { DATA_DIR: dataDir }), 2, cause, args);
