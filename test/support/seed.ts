@@ -1,3 +1,4 @@
+import './unit-guard.ts';
 import fc from 'fast-check';
 
 /**

@@ -46,19 +46,12 @@ describe('a living row is never deleted', () => {
     'while sweeps are interrupted': { kill: 0.4, omission: 0.1 },
   };
   for (const [when, trouble] of Object.entries(TROUBLES))
-    for (const rate of [0.05, 0.5])
-      it(`${when}, at ${rate} changes a request`, async () => {
-        for (const paging of ['page', 'cursor'] as const) {
-          const { falseDeletions } = await play({
-            ...CALM,
-            posts: 100,
-            pageSize: 10,
-            sweeps: 20,
-            rate,
-            ...trouble,
-            paging,
-          });
-          assert.deepEqual(falseDeletions, [], paging);
-        }
+    for (const [paging, rate] of [
+      ['page', 0.05],
+      ['cursor', 0.5],
+    ] as const)
+      it(`${when}, at ${rate} changes a request (${paging})`, async () => {
+        const story = { ...CALM, posts: 100, pageSize: 10, sweeps: 20, rate, ...trouble, paging };
+        assert.deepEqual((await play(story)).falseDeletions, []);
       });
 });

@@ -112,7 +112,7 @@ test('however a file is damaged, every record of it is accepted or refused, once
         );
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 

@@ -166,7 +166,7 @@ describe('a query', () => {
   });
 
   it('of a file that is no database is refused in words', async () => {
-    const error = await refusal('SELECT 1 FROM posts', { path: join(import.meta.dirname, 'run.test.ts') });
+    const error = await refusal('SELECT 1 FROM posts', { path: join(import.meta.dirname, 'run.e2e.test.ts') });
     assert.match(error.message, /file is not a database/);
     const missing = await refusal('SELECT 1', { path: join(mirror.folder, 'nothing.db') });
     assert.match(missing.message, /the mirror cannot be opened/);
