@@ -4,7 +4,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ClientOptions } from '../../src/api/client.ts';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
-import { clientOf, envelope, failureOf, startUpstream, until } from './support/upstream.ts';
+import { until } from '../support/until.ts';
+import { clientOf, envelope, failureOf, startUpstream } from './support/upstream.ts';
 
 const BODY = Buffer.from(JSON.stringify(envelope([1, 2, 3])));
 const MIB = 1024 * 1024;
@@ -126,7 +127,7 @@ describe('a body without measure', () => {
       { limits: { maxBytes: MIB } },
     );
     await refused(reading, 'protocol', /larger than 1024 KiB/);
-    await until(() => upstream.open() === 0);
+    await until('the connection is closed', () => upstream.open() === 0);
   });
 
   it('is cut off at the limit after decompression', async (t) => {
@@ -180,7 +181,7 @@ describe('a body without haste', () => {
   it('is given up when nothing arrives at all', async (t) => {
     const { reading, upstream } = await readOnce(t, () => {}, { limits: { idleMs: 40 } });
     await refused(reading, 'unreachable', /nothing arrived for 40 ms/);
-    await until(() => upstream.open() === 0);
+    await until('the connection is closed', () => upstream.open() === 0);
   });
 
   it('is given up when it stops in the middle', async (t) => {
@@ -206,7 +207,7 @@ describe('a body without haste', () => {
     const { reading, upstream } = await readOnce(t, (response) => response.write(BODY.subarray(0, 20)), {
       limits: { idleMs: 200 },
     });
-    await until(() => upstream.requests.length === 1);
+    await until('it was asked', () => upstream.requests.length === 1);
     const socket = upstream.requests[0]?.socket;
     const chunk = BODY.subarray(20);
     socket?.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`);

@@ -5,15 +5,8 @@ import type { ClientOptions, CreateOutcome } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { fakeClock } from '../support/clock.ts';
-import {
-  CANARY,
-  clientOf,
-  DRAFT,
-  json,
-  startSocketServer,
-  startUpstream,
-  until,
-} from './support/upstream.ts';
+import { until } from '../support/until.ts';
+import { CANARY, clientOf, DRAFT, json, startSocketServer, startUpstream } from './support/upstream.ts';
 
 const CREATED = { status: 'Success', post_id: 42, url: 'https://example.com/p/42' };
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -78,7 +71,7 @@ describe('a create', () => {
       await client.create(DRAFT);
       assert.equal(upstream.connections(), i);
     }
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 
   it('says nothing of its own beyond the outcome: no url, an unknown url, a missing status', async (t) => {
@@ -184,7 +177,7 @@ describe('the outcome of a create', () => {
     const outcome = await clientOf(t, upstream.url, { limits: { createMs: 60 } }).create(DRAFT);
     assert.equal(kind(outcome), 'unknown null');
     assert.match(outcome.outcome === 'unknown' ? outcome.reason : '', /not complete after 60 ms/);
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 
   it("is 'unknown' when the body takes too long, and then with its status", async (t) => {
@@ -333,7 +326,7 @@ describe('closing the client', () => {
     const upstream = await startUpstream(t, (_, response) => setImmediate(() => json(response, CREATED)));
     const client = clientOf(t, upstream.url);
     const sending = client.create(DRAFT);
-    await until(() => upstream.requests.length === 1);
+    await until('the request has come', () => upstream.requests.length === 1);
     await client.close();
     assert.equal((await sending).outcome, 'confirmed');
   });

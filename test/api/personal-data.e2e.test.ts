@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import pino from 'pino';
 import { runCli } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { printed } from './support/leaks.ts';
 import { clientOf, DRAFT, failureOf, startUpstream } from './support/upstream.ts';
 
@@ -68,8 +67,7 @@ describe('what an upstream sent', () => {
   });
 
   it('is in nothing that a sync prints, and not in the table of its runs', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-personal-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = folderFor(t, 'personal');
     const upstream = await startUpstream(t, (_, response) => send(400, TEXT)(response));
     const env = { FEEDBACK_BASE_URL: upstream.url, FEEDBACK_API_TOKEN: 'token', LOG_LEVEL: 'debug' };
     const { stdout, stderr } = await runCli(['sync', 'posts'], { cwd: folder, env });

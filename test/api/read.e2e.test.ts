@@ -4,6 +4,7 @@ import type { RequestInfo } from '../../src/api/client.ts';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { fakeClock } from '../support/clock.ts';
+import { until } from '../support/until.ts';
 import {
   clientOf,
   envelope,
@@ -12,7 +13,6 @@ import {
   post,
   startSocketServer,
   startUpstream,
-  until,
 } from './support/upstream.ts';
 
 async function appError(promise: Promise<unknown>): Promise<AppError> {
@@ -405,7 +405,7 @@ describe('a read that is called off', () => {
     const upstream = await startUpstream(t, () => controller.abort(reason));
     assert.equal(await failureOf(clientOf(t, upstream.url).page('posts', '', controller.signal)), reason);
     assert.equal(upstream.requests.length, 1);
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 
   it('ends at once while the connection is still being made', async (t) => {
@@ -415,7 +415,7 @@ describe('a read that is called off', () => {
     const client = clientOf(t, upstream.url.replace('http:', 'https:'), { limits });
     assert.equal(await failureOf(client.page('posts', '', controller.signal)), reason);
     await client.close();
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 
   it('ends at once in the middle of a body', async (t) => {
@@ -425,7 +425,7 @@ describe('a read that is called off', () => {
       setImmediate(() => controller.abort(reason));
     });
     assert.equal(await failureOf(clientOf(t, upstream.url).page('posts', '', controller.signal)), reason);
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 
   it('ends at once while it waits for its next try', async (t) => {
@@ -451,7 +451,7 @@ describe('a read that is called off', () => {
     const upstream = await startUpstream(t, () => {});
     const client = clientOf(t, upstream.url);
     const running = failureOf(client.page('posts', ''));
-    await until(() => upstream.requests.length === 1);
+    await until('the request has come', () => upstream.requests.length === 1);
     await client.close();
     const error = await running;
     assert.ok(error instanceof AppError && error.code === 'interrupted');
@@ -460,6 +460,6 @@ describe('a read that is called off', () => {
       outcome: 'not-sent',
       reason: 'the client is closed',
     });
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 });

@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import {
-  clientOf,
-  DRAFT,
-  envelope,
-  failureOf,
-  json,
-  listen,
-  startSocketServer,
-  until,
-} from './support/upstream.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { until } from '../support/until.ts';
+import { clientOf, DRAFT, envelope, failureOf, json, listen, startSocketServer } from './support/upstream.ts';
 
 interface Certificate {
   key: string;
   cert: string;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+const folder = temporaryFolder('tls');
 after(() => rmSync(folder, { recursive: true }));
 
 /** A self-signed certificate for one name, or null where openssl is missing. */
@@ -141,7 +133,7 @@ describe('an upstream behind a proxy', { skip }, () => {
       assert.equal(headers.authorization, undefined);
     }
     await client.close();
-    await until(() => proxy.open() === 0 && upstream.open() === 0);
+    await until('every connection is closed', () => proxy.open() === 0 && upstream.open() === 0);
   });
 
   const LONG = 3_600_000;
@@ -174,7 +166,7 @@ describe('an upstream behind a proxy', { skip }, () => {
       const error = await failureOf(client.page('posts', ''));
       assert.ok(error instanceof AppError && error.code === 'unreachable', String(error));
       await client.close();
-      await until(() => proxy.open() === 0);
+      await until('every connection is closed', () => proxy.open() === 0);
     });
   }
 
@@ -201,7 +193,7 @@ describe('an upstream behind a proxy', { skip }, () => {
     await met;
     await client.close();
     await reading;
-    await until(() => proxy.open() === 0);
+    await until('every connection is closed', () => proxy.open() === 0);
   });
 });
 
@@ -218,7 +210,7 @@ describe('a server that does not speak TLS', () => {
       limits: { createMs: 60, connectMs: 3_600_000 },
     });
     assert.equal((await client.create(DRAFT)).outcome, 'not-sent');
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 
   it('was sent nothing by a create that is called off during the handshake', async (t) => {
@@ -230,6 +222,6 @@ describe('a server that does not speak TLS', () => {
       outcome: 'not-sent',
       reason: 'it was called off',
     });
-    await until(() => upstream.open() === 0);
+    await until('every connection is closed', () => upstream.open() === 0);
   });
 });

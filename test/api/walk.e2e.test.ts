@@ -6,6 +6,7 @@ import type { Page } from '../../src/api/client.ts';
 import { idMemory } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
+import { until } from '../support/until.ts';
 import {
   all,
   clientOf,
@@ -14,7 +15,6 @@ import {
   json,
   startSocketServer,
   startUpstream,
-  until,
 } from './support/upstream.ts';
 
 const idsOf = (pages: Page<Post>[]): number[] => pages.flatMap(({ rows }) => rows.map(({ id }) => id));
@@ -82,7 +82,8 @@ describe('a walk', () => {
   it('reads the following page while the current one is worked on, and no further', async (t) => {
     const upstream = await startUpstream(t, numbered(9));
     for await (const page of clientOf(t, upstream.url).posts()) {
-      if (page.number < 9) await until(() => upstream.requests.length === page.number + 1);
+      if (page.number < 9)
+        await until('the request has come', () => upstream.requests.length === page.number + 1);
       await new Promise(setImmediate);
       assert.equal(upstream.requests.length, Math.min(9, page.number + 1));
     }
@@ -94,7 +95,7 @@ describe('a walk', () => {
     );
     const walk = clientOf(t, upstream.url).posts();
     const first = await walk.next();
-    await until(() => upstream.requests.length === 2);
+    await until('the request has come', () => upstream.requests.length === 2);
     for (let i = 0; i < 20; i++) await new Promise(setImmediate);
     assert.equal(first.done, false);
     const error = await failureOf(walk.next());
@@ -171,22 +172,22 @@ describe('a walk that is left', () => {
     const { upstream, client } = await slow(t);
     for await (const page of client.posts()) {
       assert.equal(page.number, 1);
-      await until(() => upstream.requests.length === 2);
+      await until('the request has come', () => upstream.requests.length === 2);
       break;
     }
-    await until(() => upstream.requests[1]?.socket.destroyed === true);
+    await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
   });
 
   it('by an error of its consumer calls off what is under way', async (t) => {
     const { upstream, client } = await slow(t);
     const reading = (async () => {
       for await (const page of client.posts()) {
-        await until(() => upstream.requests.length === 2);
+        await until('the request has come', () => upstream.requests.length === 2);
         throw new Error(`no taste for page ${page.number}`);
       }
     })();
     await assert.rejects(reading, /no taste for page 1/);
-    await until(() => upstream.requests[1]?.socket.destroyed === true);
+    await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
   });
 
   it('by its signal ends with the reason', async (t) => {
@@ -196,10 +197,10 @@ describe('a walk that is left', () => {
     const walk = client.posts({ signal: controller.signal });
     await walk.next();
     const second = failureOf(walk.next());
-    await until(() => upstream.requests.length === 2);
+    await until('the request has come', () => upstream.requests.length === 2);
     controller.abort(reason);
     assert.equal(await second, reason);
-    await until(() => upstream.requests[1]?.socket.destroyed === true);
+    await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
   });
 
   it('by its signal while the consumer works ends with the reason too', async (t) => {

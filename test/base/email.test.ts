@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { emailKey } from '../../src/base/email.ts';
@@ -13,6 +12,7 @@ import { openReportReader } from '../../src/store/reports.ts';
 import * as wire from '../contract/wire.ts';
 import { aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
+import { folderFor } from '../support/folder.ts';
 
 /** One address in four spellings; SQLite's own folding knows the first two as one. */
 const SPELLINGS = ['JÖRG@Example.com', 'jÖrg@example.com', ' jörg@example.com ', 'jo\u0308rg@example.com'];
@@ -20,7 +20,7 @@ const SPELLINGS = ['JÖRG@Example.com', 'jÖrg@example.com', ' jörg@example.com
 describe('an address', () => {
   it('is the same one in any spelling, wherever addresses are compared', async (t) => {
     assert.equal(new Set(SPELLINGS.map(emailKey)).size, 1);
-    const folder = mkdtempSync(join(tmpdir(), 'fm-email-'));
+    const folder = folderFor(t, 'email');
     const place = { path: join(folder, 'mirror.db'), upstream: 'http://upstream.test' };
     const store = openMirrorStore({ ...place, holder: 'the test' });
     const user = (id: number, email: string) => ({ ...wire.user, id, email });
@@ -31,7 +31,6 @@ describe('an address', () => {
     const [reports, imports] = [openReportReader(place), openImportReads(place)];
     t.after(async () => {
       await Promise.all([reports.close(), imports?.close(), store.close()]);
-      rmSync(folder, { recursive: true });
     });
     for (const email of SPELLINGS) {
       assert.deepEqual(await reports.usersWith(email), [1], email);

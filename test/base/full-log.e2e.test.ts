@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { folderFor } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
 
 const LOG = new URL('../../src/base/log.ts', import.meta.url).href;
@@ -22,8 +22,7 @@ const SCRIPT = `
 
 describe('a log whose disk is full', skipUnless('prlimit'), () => {
   it('does not end the program, and has later lines when there is space again', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-log-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = folderFor(t, 'log');
     const path = join(folder, 'log');
     const file = openSync(path, 'w');
     const { status, stdout } = spawnSync(

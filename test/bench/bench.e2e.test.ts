@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -11,6 +10,7 @@ import type { Bench } from '../../bench/frame/set.ts';
 import { closeUpstreams, sweptMirror, syncPosts, upstreamOf } from '../../bench/frame/upstream.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { CHECKOUT } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 
 const RESULTS = join(CHECKOUT, 'bench/RESULTS.md');
 const ON_LINUX = { skip: existsSync('/proc/self/stat') ? false : 'there is no /proc' };
@@ -20,11 +20,10 @@ function node(script: string): { command: string; args: string[] } {
 }
 
 function benchIn(t: TestContext): Bench {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-bench-test-'));
+  const folder = folderFor(t, 'bench-test');
   const bench = { repeat: 1, scale: (size: number) => size, folder, say: () => undefined };
   t.after(async () => {
     await closeUpstreams(bench);
-    rmSync(folder, { recursive: true, force: true });
   });
   return bench;
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -13,9 +12,10 @@ import {
   shellFloor,
 } from '../../bench/frame/floors.ts';
 import { closeUpstreams, upstreamOf } from '../../bench/frame/upstream.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const POSTS = 150;
-const folder = mkdtempSync(join(tmpdir(), 'fm-bench-floors-'));
+const folder = temporaryFolder('bench-floors');
 const bench = { repeat: 1, scale: (size: number) => size, folder, say: () => undefined };
 
 after(async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runBench } from '../../bench/frame/run.ts';
 import type { Bench, BenchSet, Row } from '../../bench/frame/set.ts';
+import { folderFor } from '../support/folder.ts';
 
 const NOW = new Date('2026-11-15T12:00:00Z');
 
@@ -18,8 +18,7 @@ function row(figure: number): Row {
 }
 
 function outletIn(t: TestContext, sets: BenchSet[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-bench-run-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t, 'bench-run');
   const printed: string[] = [];
   const said: string[] = [];
   const results = join(folder, 'RESULTS.md');

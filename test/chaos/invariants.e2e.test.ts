@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { create, open } from '../sandbox/client.ts';
+import { folderFor } from '../support/folder.ts';
 import { changeBehaviour } from './faults/behaviour.ts';
 import { checkLedger } from './invariants/ledger.ts';
 import { openDrafts } from './load/drafts.ts';
@@ -27,8 +26,7 @@ async function judged(t: TestContext, times: number, row: Record<string, unknown
 }
 
 function mirrorWith(t: TestContext, row: Record<string, unknown>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'invariants-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t, 'invariants');
   const path = join(folder, 'mirror.db');
   const db = new Database(path);
   const values = { id: 1, state: 'confirmed', post_id: 1, attempts: 1, last_error: null, duplicate_of: null };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS } from '../../config/schema.ts';
 import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 type Shown = Record<string, { value: string | null; from: string }>;
 
@@ -47,7 +47,7 @@ describe('feedback-mirror config', () => {
   });
 
   it('shows where each value comes from, and secrets only as a mask', async () => {
-    const cwd = mkdtempSync(join(tmpdir(), 'fm-cli-'));
+    const cwd = temporaryFolder('cli');
     writeFileSync(join(cwd, '.env'), 'LOG_LEVEL=warn\nDATA_DIR=other\n');
     writeFileSync(join(cwd, 'token'), 'canary-of-file\n');
     const env = {

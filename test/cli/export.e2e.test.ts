@@ -7,7 +7,8 @@ import { requestOf } from '../../src/cli/export.ts';
 import type { Manifest } from '../../src/export/manifest.ts';
 import { openMirror, UPSTREAM } from '../export/mirror.ts';
 import { spawnCli } from '../support/cli.ts';
-import { eventually, openSite, running } from '../support/mirror-site.ts';
+import { openSite, running } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 
 type Row = Record<string, string>;
 
@@ -146,7 +147,7 @@ describe('export', () => {
     const { child, said, end } = running(t, spawnCli(args, { cwd: mirror.folder, env }));
     const files = () =>
       existsSync(join(mirror.folder, 'out')) ? readdirSync(join(mirror.folder, 'out')) : [];
-    await eventually('it writes', () => files().length > 0);
+    await until('it writes', () => files().length > 0);
     child.kill('SIGINT');
     assert.equal((await end).code, 130, said());
     assert.match(said(), /nothing was written/);

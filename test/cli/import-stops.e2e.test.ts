@@ -4,7 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
-import { eventually, openSite, type Site } from '../support/mirror-site.ts';
+import { openSite, type Site } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { queryFile } from '../sync/workbench.ts';
 
 const FAST = { PUSH_PER_MINUTE: '1000000', PUSH_SETTLE: '10ms' };
@@ -71,9 +72,9 @@ describe('an import that is stopped with Ctrl-C', () => {
       '--push-per-minute',
       '60',
     ]);
-    await eventually('the import', () => existsSync(join(site.folder, 'out.csv')));
+    await until('the import', () => existsSync(join(site.folder, 'out.csv')));
     // Between two posts: one that is called off on its way would have to be looked for.
-    await eventually('the first post', () => stored(site, "state = 'confirmed'") > 0);
+    await until('the first post', () => stored(site, "state = 'confirmed'") > 0);
     slow.child.kill('SIGINT');
     const { code, stderr } = await slow.end;
     assert.equal(code, 130);
@@ -91,7 +92,7 @@ describe('an import that is stopped with Ctrl-C', () => {
     const site = await openSite(t);
     const child = spawnCli(['import', '-', '--results', 'out.csv'], { cwd: site.folder, env: site.env });
     t.after(() => child.kill('SIGKILL'));
-    await eventually('the data folder', () => existsSync(join(site.folder, 'data')));
+    await until('the data folder', () => existsSync(join(site.folder, 'data')));
     child.kill('SIGINT');
     const [code] = (await once(child, 'close')) as [number | null];
     assert.equal(code, 130);

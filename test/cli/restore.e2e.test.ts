@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { eventually, openSite, type Running, type Site } from '../support/mirror-site.ts';
+import { openSite, type Running, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
+import { until } from '../support/until.ts';
 import { queryFile } from '../sync/workbench.ts';
 
 const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
@@ -168,7 +169,7 @@ describe('a service on an older copy', skipUnless('redis-server'), () => {
 
 async function untilConfirmed(site: Site): Promise<void> {
   const service: Running = site.start(['start']);
-  await eventually('every row is confirmed', () => states(site).join() === CONFIRMED.join());
+  await until('every row is confirmed', () => states(site).join() === CONFIRMED.join());
   service.child.kill('SIGTERM');
   assert.equal((await service.end).code, 0, service.said());
 }

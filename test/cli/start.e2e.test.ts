@@ -1,34 +1,32 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import { runCli, spawnCli } from '../support/cli.ts';
-import { eventually, openSite, type Running, running, type Site } from '../support/mirror-site.ts';
+import { folderFor } from '../support/folder.ts';
+import { openSite, type Running, running, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
+import { until } from '../support/until.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 
 describe('the service on its own', () => {
   it('mirrors the sandbox of a first run without any settings, and ends well when told to', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-first-run-'));
-    t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+    const folder = folderFor(t, 'first-run');
     const service = running(t, spawnCli(['start', '--http-port', '0'], { cwd: folder }));
-    await eventually('two sweeps', () => hasSwept(service));
+    await until('two sweeps', () => hasSwept(service));
     const status = await runCli(['status', '--json'], { cwd: folder });
     const { resources } = JSON.parse(status.stdout) as { resources: { resource: string; live: number }[] };
     assert.ok(
       resources.every(({ live }) => live > 400),
       status.stdout,
     );
-    await eventually('it is up', () => isUp(service));
+    await until('it is up', () => isUp(service));
     const created = await runCli(['create', '--board', 'bugs', '--title', 'A first wish'], { cwd: folder });
     assert.equal(created.code, 0, created.stderr);
-    await eventually('it is sent', () => service.said().includes('"outcome":"confirmed"'));
+    await until('it is sent', () => service.said().includes('"outcome":"confirmed"'));
     await stop(service);
   });
 
@@ -40,7 +38,7 @@ describe('the service on its own', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const service = site.start(['start', '--http-port', '0'], { QUEUE_URL: `redis://127.0.0.1:${port}` });
-    await eventually('two sweeps', () => hasSwept(service));
+    await until('two sweeps', () => hasSwept(service));
     assert.doesNotMatch(service.said(), /this process sends/);
     await stop(service);
   });
@@ -61,10 +59,10 @@ describe('the service', skipUnless('redis-server'), () => {
   it('sends what another process puts into the outbox, and mirrors what the upstream has', async (t) => {
     const site = await open(t);
     const service = site.start(['start', '--push-per-minute', '6000']);
-    await eventually('two sweeps', () => hasSwept(service));
+    await until('two sweeps', () => hasSwept(service));
     const created = await site.run(['create', '--board', 'bugs', '--title', 'Sent by the service', '--json']);
     assert.equal(created.code, 0, created.stderr);
-    await eventually('a post', () => site.sandbox.world.ledger().length === 1);
+    await until('a post', () => site.sandbox.world.ledger().length === 1);
     await stop(service);
     const again = await site.run(['sync', '--json']);
     assert.equal(again.code, 0, again.stderr);
@@ -79,7 +77,7 @@ describe('the service', skipUnless('redis-server'), () => {
     const site = await open(t, { faults: 'latency ms=1500 on=creates' });
     for (const title of ['First', 'Second']) await site.run(['create', '--board', 'bugs', '--title', title]);
     const service = site.start(['start', '--push-per-minute', '6000']);
-    await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
+    await until('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
     await stop(service);
     assert.deepEqual(await states(site), new Set(['First confirmed', 'Second ready']));
   });
@@ -88,7 +86,7 @@ describe('the service', skipUnless('redis-server'), () => {
     const site = await open(t, { faults: 'hang on=creates' });
     await site.run(['create', '--board', 'bugs', '--title', 'First']);
     const service = site.start(['start']);
-    await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
+    await until('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
     await stop(service);
     assert.deepEqual(await states(site), new Set(['First ambiguous']));
   });
@@ -96,13 +94,13 @@ describe('the service', skipUnless('redis-server'), () => {
   it('told to stop in the middle of a sweep, or twice, is gone soon', async (t) => {
     const site = await open(t, { faults: 'hang on=lists from=3' });
     const service = site.start(['start']);
-    await eventually('some pages', () => site.sandbox.requestCount >= 3);
-    await eventually('it is up', () => isUp(service));
+    await until('some pages', () => site.sandbox.requestCount >= 3);
+    await until('it is up', () => isUp(service));
     await stop(service);
     await site.run(['create', '--board', 'bugs', '--title', 'First']);
     site.sandbox.faults.set('hang');
     const another = site.start(['start']);
-    await eventually('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
+    await until('a create', () => site.sandbox.requests.some(({ method }) => method === 'POST'));
     another.child.kill('SIGTERM');
     another.child.kill('SIGINT');
     assert.equal((await another.end).code, 130);
@@ -124,7 +122,7 @@ describe('the service', skipUnless('redis-server'), () => {
   it('goes on after an outage of the upstream, and logs neither token nor e-mail', async (t) => {
     const site = await open(t, { faults: 'status code=503 on=lists to=3' });
     const service = site.start(['start', '--log-level', 'debug', '--log-format', 'json']);
-    await eventually('requests', () => site.sandbox.requestCount >= 12);
+    await until('requests', () => site.sandbox.requestCount >= 12);
     const { stderr } = await ended(service);
     assert.match(stderr, /503/);
     for (const { email } of site.sandbox.world.users()) assert.ok(email === null || !stderr.includes(email));

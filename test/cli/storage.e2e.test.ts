@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, ENTRY } from '../support/cli.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
 
 /** The explanation is made in one place, so a few commands of each kind stand for all. */
@@ -31,7 +22,7 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
   let home: string;
   before(async () => {
     sandbox = await startSandbox({ posts: 300, pageSize: 100 });
-    home = mkdtempSync(join(tmpdir(), 'fm-disk-'));
+    home = temporaryFolder('disk');
     if (NOBODY.uid !== undefined) chownSync(home, NOBODY.uid, NOBODY.gid);
     assert.equal((await run(['sync'])).code, 0);
   });

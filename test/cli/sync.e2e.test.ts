@@ -3,7 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sweepScale } from '../../src/cli/sync.ts';
-import { eventually, openSite } from '../support/mirror-site.ts';
+import { openSite } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 
 interface Output {
@@ -166,7 +167,7 @@ describe('feedback-mirror sync', () => {
   it('shows no progress where nobody looks', async (t) => {
     const site = await openSite(t, { faults: 'latency ms=20' });
     const { said, end } = site.start(['sync']);
-    await eventually('some pages', () => site.sandbox.requestCount > 5);
+    await until('some pages', () => site.sandbox.requestCount > 5);
     assert.equal(said(), '');
     assert.equal((await end).stderr, '');
   });

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
 import { AppError } from '../../src/base/errors.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'fm-config-'));
+const root = temporaryFolder('config');
 after(() => rmSync(root, { recursive: true, force: true }));
 
 /** A working folder with the given files. */

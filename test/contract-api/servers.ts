@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createClient } from '../../src/api/client.ts';
@@ -19,6 +16,7 @@ import { syncOnce } from '../../src/sync/engine.ts';
 import { open as openHttp } from '../http/service.ts';
 import { drive } from '../outbox/drive.ts';
 import { open as openSandbox } from '../sandbox/client.ts';
+import { folderFor } from '../support/folder.ts';
 
 /** A server of the API, and the world that it shows. */
 export interface Api {
@@ -67,7 +65,7 @@ export async function openReplica(
   const { waitMs = 10_000, listedMs = 10_000, isSending = true, isFresh = true, token } = wishes;
   const { tokenParameter = null, canReadNewest = true } = wishes;
   const sandbox = await openSandbox(t, options);
-  const folder = mkdtempSync(join(tmpdir(), 'fm-replica-'));
+  const folder = folderFor(t, 'replica');
   const mirror = join(folder, 'mirror.db');
   const place = { path: mirror, upstream: sandbox.url, holder: 'test' };
   const client = createClient({
@@ -130,7 +128,6 @@ export async function openReplica(
     await stored.close();
     await store.close();
     await client.close();
-    await rm(folder, { recursive: true, force: true });
   });
   return {
     url: http.url,

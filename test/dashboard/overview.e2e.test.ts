@@ -9,7 +9,7 @@ import { detailOf } from '../http/client.ts';
 import { NOW, pick, tell, UPSTREAM } from '../reports/story.ts';
 import { aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { openOnMirror } from './site.ts';
 
 /** The story of the reports, asked as the first page asks it. */
@@ -125,7 +125,7 @@ describe('the overview', () => {
     const first = await site.get<OverviewAnswer>('/data/overview');
     assert.equal(first.figures.votes.total, 2);
     await sweep(site.store, 'posts', [post(7)], 1);
-    await eventually('the new votes', async () => {
+    await until('the new votes', async () => {
       const { figures } = await site.get<OverviewAnswer>('/data/overview');
       return figures.votes.total === 7;
     });
@@ -171,7 +171,7 @@ describe('answers that are kept', () => {
     Object.assign(state, { now: 1000, version: 2 });
     for (const _ of [1, 2]) assert.deepEqual((await answers.ask('a')).value, 'old');
     slow.resolve('new');
-    await eventually('the newest', async () => (await answers.ask('a')).value === 'new');
+    await until('the newest', async () => (await answers.ask('a')).value === 'new');
   });
 
   it('say what is wrong when they cannot be made, and are tried again', async () => {

@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
 import { mirrorOf } from '../../src/app/place.ts';
@@ -14,6 +10,7 @@ import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.
 import { syncOnce } from '../../src/sync/engine.ts';
 import { ask, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
+import { folderFor } from '../support/folder.ts';
 import { type FixtureOptions, openFixture, type ServiceFixture } from '../worker/fixture.ts';
 
 /** The HTTP side as the service composes it. */
@@ -29,9 +26,9 @@ export interface Site {
 
 async function openSite(t: TestContext, composed: Composed, options: PartOptions = {}): Promise<Site> {
   const { parts, close } = await openParts(composed, { warmEveryMs: 0, ...options });
-  // Registered first, so that it runs after the server was closed.
-  t.after(close);
   const http = await open(t, { progress: composed.service.progress, parts });
+  // After the server, for hooks run in the order in which they were registered.
+  t.after(close);
   const headers = { 'content-type': 'application/json', origin: http.url };
   const send = (path: string, body: unknown = {}): Promise<Reply> =>
     ask(http, path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -95,7 +92,7 @@ export async function openOnMirror(
   t: TestContext,
   write: (store: MirrorStore) => Promise<void>,
 ): Promise<MirrorSite> {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-dashboard-'));
+  const folder = folderFor(t, 'dashboard');
   const env = {
     FEEDBACK_BASE_URL: 'https://upstream.test/api',
     FEEDBACK_API_TOKEN: 'unused',
@@ -105,7 +102,6 @@ export async function openOnMirror(
   const store = openMirrorStore({ ...mirrorOf(settings), holder: 'the test' });
   t.after(async () => {
     await store.close();
-    await rm(folder, { recursive: true, force: true });
   });
   await write(store);
   while (await store.index());

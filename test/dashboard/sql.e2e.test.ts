@@ -10,7 +10,7 @@ import { ask, detailOf, dial, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { makeMirror } from '../query/mirror.ts';
 import { fakeClock } from '../support/clock.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -110,10 +110,10 @@ describe('the questions of the dashboard', () => {
       body,
       signal: leave.signal,
     });
-    await eventually('it is under way', () => underWay === 1);
+    await until('it is under way', () => underWay === 1);
     leave.abort();
     await assert.rejects(asked);
-    await eventually('it has ended', () => underWay === 0);
+    await until('it has ended', () => underWay === 0);
   });
 
   it('give their slot back when the download of the file is cancelled', async (t) => {
@@ -133,7 +133,7 @@ describe('the questions of the dashboard', () => {
       socket.destroy();
     };
     for (let n = 0; n < 5; n++) await cancelled();
-    await eventually('all have ended', () => underWay === 0);
+    await until('all have ended', () => underWay === 0);
     assert.equal((await post(http, '/data/query', { sql: 'SELECT 1' })).status, 200);
   });
 
@@ -148,14 +148,14 @@ describe('the questions of the dashboard', () => {
       signal: leave.signal,
     };
     const asked = Array.from({ length: 22 }, () => fetch(`${http.url}/data/query`, init).catch(() => null));
-    await eventually('all are under way or wait', () => underWay === 22);
+    await until('all are under way or wait', () => underWay === 22);
     const refused = await post(http, '/data/query', { sql: 'SELECT 1' });
     assert.equal(refused.status, 503);
     assert.ok(Number(refused.headers['retry-after']) > 0);
     assert.match(detailOf(refused), /20 statements are waiting already/);
     leave.abort();
     await Promise.all(asked);
-    await eventually('all have ended', () => underWay === 0);
+    await until('all have ended', () => underWay === 0);
   });
 
   it('come with the tables there are, in words', async (t) => {

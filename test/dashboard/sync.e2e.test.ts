@@ -4,7 +4,8 @@ import type { Absent, Quarantine, SyncState } from '../../src/http/dashboard/syn
 import { ask, detailOf } from '../http/client.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
-import { hasSwept, until } from '../worker/fixture.ts';
+import { until } from '../support/until.ts';
+import { hasSwept } from '../worker/fixture.ts';
 import { openOnSandbox, type SandboxSite, type SandboxSiteOptions } from './site.ts';
 
 describe('sync over HTTP', skipUnless('redis-server'), () => {

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -16,6 +15,7 @@ import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import type { NewRow } from '../../src/store/outbox/types.ts';
 import { minute } from '../store/rows.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { folderFor } from '../support/folder.ts';
 
 /** A mirror in a folder of its own, open as the service has it open, and what erases from it. */
 export interface ErasureBench {
@@ -37,14 +37,13 @@ export interface ErasureBench {
 const UPSTREAM = 'https://upstream.test/api';
 
 export async function openBench(t: TestContext): Promise<ErasureBench> {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-erasure-'));
+  const folder = folderFor(t, 'erasure');
   const path = join(folder, 'mirror.db');
   const options = { path, upstream: UPSTREAM, holder: 'test' };
   const [store, outbox] = [openMirrorStore(options), openOutboxStore(options)];
   const erasure = openErasureStore(options);
   t.after(async () => {
     for (const open of [erasure, outbox, store]) await open.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const clock = fakeClock(minute(1000));
   const { signal } = new AbortController();

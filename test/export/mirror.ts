@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -7,6 +5,7 @@ import type { ExportRequest } from '../../src/export/export.ts';
 import { type ExportSource, openExportSource } from '../../src/store/export.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { fakeClock } from '../support/clock.ts';
+import { folderFor } from '../support/folder.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
 export const OLD = '2026-01-01T00:00:00.000Z';
@@ -32,7 +31,7 @@ interface Row {
 }
 
 export async function openMirror(t: TestContext): Promise<ExportMirror> {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-export-'));
+  const folder = folderFor(t, 'export');
   const path = join(folder, 'mirror.db');
   await openMirrorStore({ path, upstream: UPSTREAM, holder: 'a test' }).close();
   const db = new Database(path);
@@ -40,7 +39,6 @@ export async function openMirror(t: TestContext): Promise<ExportMirror> {
   t.after(() => {
     for (const one of open) one.close();
     db.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const insert = (sql: string, ...values: (string | number | null)[]): void => {
     db.prepare(sql).run(...values);

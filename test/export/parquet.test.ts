@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { parquetEncoder } from '../../src/export/parquet.ts';
 import type { Cell, ExportRow } from '../../src/store/export.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fm-parquet-'));
+const folder = temporaryFolder('parquet');
 const duckdb = await DuckDBInstance.create(':memory:');
 const connection: DuckDBConnection = await duckdb.connect();
 await connection.run("SET TimeZone = 'UTC'");

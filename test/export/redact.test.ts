@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createRedactor, rowRedaction } from '../../src/export/redact.ts';
 import { redactionKey } from '../../src/export/redaction-key.ts';
 import type { ExportRow } from '../../src/store/export.ts';
 import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export-tables.ts';
+import { folderFor } from '../support/folder.ts';
 
 const redactor = createRedactor(Buffer.alloc(32, 1));
 const ADA = redactor.email('ada@example.com');
@@ -115,8 +115,7 @@ function cellFor(table: ExportTable, name: string): string {
 
 describe('the key for pseudonyms', () => {
   function folder(t: TestContext): string {
-    const path = mkdtempSync(join(tmpdir(), 'fm-key-'));
-    t.after(() => rmSync(path, { recursive: true, force: true }));
+    const path = folderFor(t, 'key');
     return path;
   }
 

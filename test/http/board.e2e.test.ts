@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type { Queue } from 'bullmq';
 import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
-import { scratchFolder } from '../outbox/scratch.ts';
+import { folderFor } from '../support/folder.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
 import { ask, detailOf } from './client.ts';
 import { open, type Running } from './service.ts';
 
-function temporaryFolder(t: TestContext): string {
-  const folder = scratchFolder('board');
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
-  return folder;
-}
-
 /** A queue with one job that waits and one that is planned, and a schedule. */
 async function openQueue(t: TestContext, url: string | null): Promise<Queue> {
   const backend = await openQueueBackend({
     url: url === null ? null : new Secret(url),
-    dataDir: temporaryFolder(t),
+    dataDir: folderFor(t, 'board'),
     mirrorId: 'board',
     log: createLogger({ level: 'silent', format: 'json', secrets: () => [] }),
   });
@@ -137,7 +130,7 @@ describe('the queue board on Redis', skipUnless('redis-server'), () => {
 
 /** The page as it is once its scripts have run, and what the browser did not like about it. */
 async function browse(t: TestContext, url: string): Promise<{ page: string; complaints: string[] }> {
-  const profile = `--user-data-dir=${temporaryFolder(t)}`;
+  const profile = `--user-data-dir=${folderFor(t, 'board')}`;
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', profile];
   const look = ['--virtual-time-budget=10000', '--dump-dom', url];
   const { stdout, stderr } = await promisify(execFile)(requireProgram('chromium'), [...flags, ...look]);

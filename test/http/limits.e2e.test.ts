@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limitBody } from '../../src/http/connections.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { ask, bearer, detailOf, dial, statusOf } from './client.ts';
 import { open, TOKEN } from './service.ts';
 
@@ -116,7 +116,7 @@ describe('a request', () => {
     assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5']);
     assert.equal((await ask(http, '/healthz')).status, 200);
     agents[0]?.destroy();
-    await eventually('one has gone', async () => (await ask(http, '/metrics')).status === 200);
+    await until('one has gone', async () => (await ask(http, '/metrics')).status === 200);
   });
 
   it('whose reply is not read is ended', { timeout: 60_000 }, async (t) => {

@@ -6,7 +6,8 @@ import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
-import { hasSwept, openFixture, type RunningService, until } from '../worker/fixture.ts';
+import { until } from '../support/until.ts';
+import { hasSwept, openFixture, type RunningService } from '../worker/fixture.ts';
 
 describe('maintenance through the queue', skipUnless('redis-server'), () => {
   let redis: Server;

@@ -22,8 +22,8 @@ import {
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { ensureSchedules } from '../../src/worker/ensure.ts';
 import { JOBS } from '../../src/worker/workers.ts';
-import { scratchFolder } from '../outbox/scratch.ts';
 import { openTarget } from '../queue/target.ts';
+import { folderFor, temporaryFolder } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
 
@@ -171,7 +171,7 @@ for (const { name, programs, start } of SERVERS)
   describe(`the schedules of a queue ${name}`, skipUnless(...programs), () => {
     let server: Server | undefined;
     let backend: QueueBackend;
-    const folder = scratchFolder('schedules');
+    const folder = temporaryFolder('schedules');
     before(async () => {
       server = await start?.();
     });
@@ -279,8 +279,7 @@ for (const { name, programs, start } of SERVERS)
 
 describe('a schedule whose next job is lost', () => {
   it('is set again', async (t) => {
-    const folder = scratchFolder('schedules');
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = folderFor(t, 'schedules');
     const backend = await openTarget({ url: null, dataDir: folder, mirrorId: 'lost' });
     t.after(() => backend.close());
     await ensureSchedules(backend, schedules(), Date.now());

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
@@ -14,8 +13,8 @@ import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { folderFor } from '../support/folder.ts';
 import { queryFile } from '../sync/workbench.ts';
-import { scratchFolder } from './scratch.ts';
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
 
 export const MINUTE = 60_000;
@@ -50,7 +49,7 @@ export interface Bench {
 }
 
 export function benchFor(t: TestContext): Bench {
-  const folder = scratchFolder('outbox');
+  const folder = folderFor(t, 'outbox');
   const path = join(folder, 'mirror.db');
   const options = { path, upstream: 'http://upstream.test', holder: 'a test' };
   const clock = fakeClock();
@@ -60,7 +59,6 @@ export function benchFor(t: TestContext): Bench {
   const signal = new AbortController().signal;
   t.after(async () => {
     for (const one of open) await one.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const gate = createRateLimit(clock);
   const times = { createMs: CREATE_MS, settleMs: SETTLE_MS };

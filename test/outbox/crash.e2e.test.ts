@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { recoverOrphans } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { until } from '../support/until.ts';
 import { benchFor, CREATE_MS, HOUR, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
-import { stageFor, until } from './sender.ts';
+import { stageFor } from './sender.ts';
 
 /** Where to die, and the trouble that brings a row there. */
 const POINTS: [point: string, faults: string][] = [

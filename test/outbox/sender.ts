@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { type Bench, benchFor } from './bench.ts';
 import type { Order } from './push-child.ts';
@@ -83,12 +82,4 @@ function startSender(t: TestContext, order: Order, crashAt?: string): Sender {
     output,
   }));
   return { child, ended, naps: () => output.split('sleeping').length - 1 };
-}
-
-/** Waits for a fact, and fails with its name when it does not come about. */
-export async function until(fact: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + DEADLINE_MS; !(await isSo()); ) {
-    assert.ok(performance.now() < end, `waited in vain until ${fact}`);
-    await delay(10);
-  }
 }

@@ -6,11 +6,11 @@ import type { OutboxContext } from '../../src/outbox/push.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { type OutboxStore, openOutboxStore } from '../../src/store/outbox/store.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { drive } from './drive.ts';
 import { judge, type Verdict } from './judge.ts';
 import { KILLED, type Life, mortalClient, mortalStore } from './mortal.ts';
 import { type Rival, rivalTo } from './rival.ts';
-import { scratchFolder } from './scratch.ts';
 import { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
 import { type Mirror, simulatedMirror } from './simulated-mirror.ts';
 import { simulatedRows } from './simulated-rows.ts';
@@ -69,7 +69,7 @@ interface World {
 
 /** Sends the rows through every kind of trouble, on the real store and the real flows, and judges by the upstream's own ledger. */
 export async function simulate(options: SimulationOptions): Promise<Simulation> {
-  const folder = scratchFolder('simulation');
+  const folder = temporaryFolder('simulation');
   const file = { path: join(folder, 'mirror.db'), upstream: 'http://simulated.test', holder: 'simulation' };
   const { world, close } = build(options, file);
   try {

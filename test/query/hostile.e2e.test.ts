@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { codeOf, messageOf } from '../../src/base/errors.ts';
 import { collect, runQuery } from '../../src/query/run.ts';
 import { limitQueries } from '../../src/query/slots.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { type Fate, HOSTILE } from './hostile-statements.ts';
 import { childrenOf, makeMirror } from './mirror.ts';
 
@@ -60,7 +60,7 @@ describe('SQL from people who mean harm', () => {
 
   it('leaves the file as it was, no other file and no process, and the next statement is answered', async () => {
     assert.equal(traces(), before_);
-    await eventually('no child is left', () => childrenOf(process.pid).length === 0);
+    await until('no child is left', () => childrenOf(process.pid).length === 0);
     const { rows } = await collect(runQuery({ path: mirror.path, sql: 'SELECT count(*) FROM posts' }));
     assert.deepEqual(rows, [[50]]);
   });

@@ -1,16 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openForWriting } from '../../src/store/db.ts';
 import { CHECKOUT } from '../support/cli.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 // As the program does at its start: a child that compiles everything anew takes three times as long.
 enableCompileCache(join(CHECKOUT, 'node_modules/.cache/feedback-mirror'));
 
 /** A small mirror in a folder of its own, closed: nobody writes to it any more. */
 export function makeMirror(): { folder: string; path: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-query-'));
+  const folder = temporaryFolder('query');
   const path = join(folder, 'mirror.db');
   const db = openForWriting({ path, upstream: 'http://127.0.0.1:9' });
   const at = '2026-01-01T00:00:00.000Z';

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { collect, type QueryRequest, runQuery, type Value } from '../../src/query/run.ts';
 import { limitQueries } from '../../src/query/slots.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { childrenOf, isAlive, makeMirror, onLinux } from './mirror.ts';
 
 const ENDLESS = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n';
@@ -87,7 +87,7 @@ describe('a query', () => {
     for await (const part of ask(LONG, { limitMs, maxRows })) {
       if (part.kind === 'columns') {
         const late = performance.now() + limitMs + 100;
-        await eventually('the time is over', () => performance.now() > late);
+        await until('the time is over', () => performance.now() > late);
       }
       if (part.kind === 'rows') rows += part.rows.length;
     }
@@ -97,7 +97,7 @@ describe('a query', () => {
   it('is stopped when nobody takes its rows at all', onLinux, async () => {
     const parts = ask(LONG, { stallMs: 50 });
     await parts.next();
-    await eventually('the child is gone', () => childrenOf(process.pid).length === 0);
+    await until('the child is gone', () => childrenOf(process.pid).length === 0);
     await assert.rejects(collect(parts), /nobody took its rows for 50 ms/);
   });
 
@@ -122,7 +122,7 @@ describe('a query', () => {
 
   it('takes its process along when its reader goes away', onLinux, async () => {
     for await (const part of ask(LONG)) if (part.kind === 'rows') break;
-    await eventually('the child is gone', () => childrenOf(process.pid).length === 0);
+    await until('the child is gone', () => childrenOf(process.pid).length === 0);
   });
 
   it('is gone after a SIGKILL of the process that asked, although SQLite is at work', onLinux, async (t) => {
@@ -138,7 +138,7 @@ describe('a query', () => {
     const [child = 0] = childrenOf(asker.pid ?? 0);
     assert.ok(isAlive(child));
     asker.kill('SIGKILL');
-    await eventually('the child is gone', () => !isAlive(child));
+    await until('the child is gone', () => !isAlive(child));
   });
 
   it('says near what a mistake is, and which name was meant', async () => {
@@ -166,7 +166,9 @@ describe('a query', () => {
   });
 
   it('of a file that is no database is refused in words', async () => {
-    const error = await refusal('SELECT 1 FROM posts', { path: join(import.meta.dirname, 'run.e2e.test.ts') });
+    const error = await refusal('SELECT 1 FROM posts', {
+      path: join(import.meta.dirname, 'run.e2e.test.ts'),
+    });
     assert.match(error.message, /file is not a database/);
     const missing = await refusal('SELECT 1', { path: join(mirror.folder, 'nothing.db') });
     assert.match(missing.message, /the mirror cannot be opened/);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import type { QueueBackend } from '../../src/queue/backend.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { startChild } from './child.ts';
 import { onFolder } from './conformance/on-folder.ts';
 import { queueConformance } from './conformance.ts';
@@ -25,7 +25,7 @@ describe('a queue in the data folder', () => {
   const runsOneJob = async (backend: QueueBackend): Promise<void> => {
     const job = await backend.queue('work').add('n', {});
     const worker = backend.worker('work', async () => undefined);
-    await eventually('it is done', () => job.isCompleted());
+    await until('it is done', () => job.isCompleted());
     await worker.close();
   };
 
@@ -98,7 +98,7 @@ describe('a queue in the data folder', () => {
     other.prepare('SELECT * FROM counter').all();
     writeFileSync(file, Buffer.alloc(statSync(file).size, 'damage'), { flag: 'r+' });
     other.prepare(`UPDATE counter SET value = value + 1`).run();
-    await eventually('it has noticed', async () => {
+    await until('it has noticed', async () => {
       await queue.getJobs(['waiting']).catch(() => undefined);
       return lines.some((line) => line.includes('is damaged'));
     });
@@ -117,8 +117,8 @@ describe('a queue in the data folder', () => {
     let ticks = 0;
     const count = async ({ name }: { name: string }): Promise<unknown> => name === 'tick' && ticks++;
     backend.worker('work', count, { limiter: { max: 1000, duration: 1000 } });
-    await eventually('it is done', () => job.isCompleted());
-    await eventually('the schedule goes on', () => ticks > 1);
+    await until('it is done', () => job.isCompleted());
+    await until('the schedule goes on', () => ticks > 1);
   });
 
   it('removes the folder that an earlier version had for its queue, and says so once', async (t) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -9,6 +8,7 @@ import { Redis } from 'ioredis';
 import { AppError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { serverTrouble } from '../../src/queue/redis-check.ts';
+import { folderFor } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { openTarget } from './target.ts';
@@ -113,8 +113,7 @@ describe('a Redis that does not fit', skipUnless('redis-server'), () => {
 
 describe('a Redis behind TLS', skipUnless('redis-server', 'openssl'), () => {
   it('is spoken to when its certificate is trusted, and refused when it is not', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-tls-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = folderFor(t, 'tls');
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
     const made = [

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Comment, Post } from '../../src/contract/decode.ts';
@@ -11,6 +9,7 @@ import { openReportReader } from '../../src/store/reports.ts';
 import * as wire from '../contract/wire.ts';
 import { aComment, aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
+import { folderFor } from '../support/folder.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
 /** Days of the story are counted from 1 January 2026, a Thursday; it is told on the 31st. */
@@ -154,8 +153,7 @@ export async function tell(
 
 /** A mirror with what the given function puts into it. */
 export async function write(t: TestContext, fill: (store: MirrorStore) => Promise<void>): Promise<Story> {
-  const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-reports-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderFor(t, 'reports');
   const options = { path: join(folder, 'mirror.db'), upstream: UPSTREAM };
   const store = openMirrorStore({ ...options, holder: 'the story' });
   await fill(store);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -11,6 +10,7 @@ import { Command } from 'commander';
 import { codeOf, messageOf } from '../../src/base/errors.ts';
 import { register } from '../../src/cli/sandbox.ts';
 import { World } from '../../src/sandbox/world.ts';
+import { folderFor, temporaryFolder } from '../support/folder.ts';
 
 /** A small program around the command alone, so that these tests stand on nothing but it. */
 const PROGRAM = `
@@ -55,8 +55,7 @@ test('the address is the first line of stdout and all there is; it answers, and 
 });
 
 test('the flags reach the service', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t, 'sandbox');
   const data = join(folder, 'sandbox.db');
   const tokens = ['--token', 'one', '--token', 'two:ada@example.com:bugs'];
   const paging = ['--page-size', '2', '--paging', 'number', '--order', 'oldest', '--auth-param', 'key'];
@@ -88,7 +87,7 @@ test('the flags reach the service', async (t) => {
 });
 
 test('what was created is still there after the process was killed', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  const folder = temporaryFolder('sandbox');
   t.after(() => rmSync(folder, { recursive: true }));
   const data = join(folder, 'sandbox.db');
   const { child, line } = start(t, '--data', data, '--posts', '5');

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { fakeClock } from '../support/clock.ts';
+import { folderFor } from '../support/folder.ts';
 import { AS_USER, COMMENTS, call, comments, create, json, open, POSTS, posts } from './client.ts';
 
 test('the ledger has every create that took effect, and nothing else', async (t) => {
@@ -114,8 +113,7 @@ test('a post that shows late is in no list and no search until then', async (t) 
 });
 
 test('both kinds of lateness add up, and a restart forgets neither', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t, 'sandbox');
   const data = join(folder, 'sandbox.db');
   const clock = fakeClock();
   const start = clock.now();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createLife, startLife } from '../../src/sandbox/live.ts';
 import { World } from '../../src/sandbox/world.ts';
 import { fakeClock } from '../support/clock.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { open } from './client.ts';
 
 function live(seed: number, steps: number): { events: string[]; dump: string } {
@@ -77,11 +77,11 @@ test('life waits while nothing can be written, and goes on afterwards', async ()
   const before = JSON.stringify(world.posts());
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
-  await eventually('many events had their turn', () => turns > 30);
+  await until('many events had their turn', () => turns > 30);
   clearInterval(turning);
   assert.equal(JSON.stringify(world.posts()), before);
   world.db.pragma('query_only = OFF');
-  await eventually('life goes on', () => JSON.stringify(world.posts()) !== before);
+  await until('life goes on', () => JSON.stringify(world.posts()) !== before);
   stop();
   world.close();
 });

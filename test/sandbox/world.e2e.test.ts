@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { decodePost } from '../../src/contract/decode.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { World } from '../../src/sandbox/world.ts';
+import { folderFor } from '../support/folder.ts';
 import { call, comments, create, open, posts } from './client.ts';
 
 function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  t.after(() => rmSync(path, { recursive: true }));
+  const path = folderFor(t, 'sandbox');
   return path;
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -13,6 +12,7 @@ import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openSearchReads, type Part, SEARCH_SQL, type SearchReads } from '../../src/store/search.ts';
 import { aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
+import { folderFor, temporaryFolder } from '../support/folder.ts';
 
 const UPSTREAM = 'http://upstream.test';
 
@@ -25,7 +25,7 @@ interface Shelf {
 
 /** A mirror with these posts, indexed unless the test wants otherwise. */
 async function shelfOf(t: TestContext, posts: Post[], isIndexed = true): Promise<Shelf> {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-search-'));
+  const folder = folderFor(t, 'search');
   const path = join(folder, 'mirror.db');
   const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   await sweep(store, 'posts', posts, 1);
@@ -34,7 +34,6 @@ async function shelfOf(t: TestContext, posts: Post[], isIndexed = true): Promise
   t.after(async () => {
     await search.close();
     await store.close();
-    rmSync(folder, { recursive: true });
   });
   const ids: Shelf['ids'] = async (text, options) =>
     (await search.find(text, options)).hits.map((hit) => hit.id);
@@ -152,7 +151,7 @@ describe('a search', () => {
 
 describe('a search among many posts', () => {
   it('goes by the index alone: posts are looked up by id, and never gone through', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-search-'));
+    const folder = temporaryFolder('search');
     t.after(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'mirror.db');
     await makeMirror({ path, upstream: UPSTREAM, posts: 5_000, comments: 0, now: Date.now() });

@@ -1,27 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limitFiles } from '../support/disk-limit.ts';
-import { eventually, openSite } from '../support/mirror-site.ts';
+import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
+import { until } from '../support/until.ts';
 import { isReady, logOf, startService } from './runs.ts';
 
 describe('a service whose disk is full', skipUnless('prlimit'), () => {
   it('gets well when there is space again, and ends in order when it is told to before that', async (t) => {
     const site = await openSite(t);
     const service = await startService(site, { SYNC_HEAD_EVERY: '1s' });
-    await eventually('readiness', () => isReady(service));
+    await until('readiness', () => isReady(service));
 
     await limitFiles(service.child.pid, 16_384);
-    await eventually('it says that it is not well', async () => !(await isReady(service)));
+    await until('it says that it is not well', async () => !(await isReady(service)));
     await limitFiles(service.child.pid, 'unlimited');
-    await eventually('it is well again', () => isReady(service));
+    await until('it is well again', () => isReady(service));
 
     await limitFiles(service.child.pid, 16_384);
     const lines = logOf(service).length;
-    await eventually('it complains', () => logOf(service).length > lines);
+    await until('it complains', () => logOf(service).length > lines);
     await service.stop();
     const next = await startService(site);
-    await eventually('the next one is ready', () => isReady(next));
+    await until('the next one is ready', () => isReady(next));
     await next.stop();
     const { code, stdout, stderr } = await site.run(['doctor']);
     assert.equal(code, 0, stdout + stderr);

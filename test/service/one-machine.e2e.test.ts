@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventually, openSite } from '../support/mirror-site.ts';
+import { openSite } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 import { isReady, logOf, posted, startService } from './runs.ts';
 
@@ -8,11 +9,11 @@ describe('a service on one machine, its queue in the data folder', () => {
   it('starts again on its own data, knows what it knew and reads nothing that is fresh', async (t) => {
     const site = await openSite(t);
     const first = await startService(site, { SYNC_HEAD_EVERY: 'off' });
-    await eventually('readiness', () => isReady(first));
+    await until('readiness', () => isReady(first));
     await first.stop();
     const requests = site.sandbox.requestCount;
     const second = await startService(site, { SYNC_HEAD_EVERY: 'off' });
-    await eventually('readiness', () => isReady(second));
+    await until('readiness', () => isReady(second));
     assert.equal(site.sandbox.requestCount, requests, second.said());
     await second.stop();
     assertExact(site.mirror, site.sandbox.world);
@@ -21,9 +22,9 @@ describe('a service on one machine, its queue in the data folder', () => {
   it('shares its data folder with a second one, which sends as soon as the first is killed', async (t) => {
     const site = await openSite(t);
     const first = await startService(site);
-    await eventually('readiness', () => isReady(first));
+    await until('readiness', () => isReady(first));
     const second = await startService(site);
-    await eventually('readiness of the second', () => isReady(second));
+    await until('readiness of the second', () => isReady(second));
     await site.run(['create', '--board', 'bugs', '--title', 'Sent by the first', '--wait']);
     first.child.kill('SIGKILL');
     const created = await site.run(['create', '--board', 'bugs', '--title', 'Sent by the second', '--wait']);
@@ -35,7 +36,7 @@ describe('a service on one machine, its queue in the data folder', () => {
   it('lets every command work beside it', async (t) => {
     const site = await openSite(t);
     const service = await startService(site);
-    await eventually('readiness', () => isReady(service));
+    await until('readiness', () => isReady(service));
     const commands: [args: string[], shows: RegExp][] = [
       [['status'], /service: ready at http:[^\n]+\nqueue: embedded/],
       [['create', '--board', 'bugs', '--title', 'Made beside it', '--wait'], /post \d+/],

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Redis } from 'ioredis';
-import { eventually, openSite } from '../support/mirror-site.ts';
+import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startRedis } from '../support/servers.ts';
+import { until } from '../support/until.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 import { assertPosted, importTitles, isReady, posted, startService, titles } from './runs.ts';
 
@@ -22,14 +23,14 @@ describe('a service whose Redis is in trouble while it reads and sends', skipUnl
       });
       const wanted = titles('Through trouble', 150);
       await importTitles(site, wanted);
-      await eventually('some posts', () => posted(site).length >= 20);
+      await until('some posts', () => posted(site).length >= 20);
       await flush(redis.url);
-      await eventually('more posts after everything was flushed', () => posted(site).length >= 60, 60_000);
+      await until('more posts after everything was flushed', () => posted(site).length >= 60, 60_000);
       await redis.kill();
-      await eventually('that it says so', async () => !(await isReady(service)), 60_000);
+      await until('that it says so', async () => !(await isReady(service)), 60_000);
       await redis.restart();
-      await eventually('all posts', () => posted(site).length >= wanted.length, 60_000);
-      await eventually('readiness', () => isReady(service), 60_000);
+      await until('all posts', () => posted(site).length >= wanted.length, 60_000);
+      await until('readiness', () => isReady(service), 60_000);
       await service.stop();
       assertPosted(site, wanted);
       const swept = await site.run(['sync', '--json']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Running, Site } from '../support/mirror-site.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 
 export interface StartedService extends Running {
   /** Address of its HTTP side. */
@@ -16,7 +16,7 @@ const QUICK = { HTTP_PORT: '0', PUSH_PER_MINUTE: '60000', PUSH_SETTLE: '1s' };
 export async function startService(site: Site, env: Record<string, string> = {}): Promise<StartedService> {
   const running = site.start(['start', '--log-format', 'json'], { ...QUICK, ...env });
   const address = (): string | undefined => /Dashboard: (\S+?)\/?\n/.exec(running.said())?.[1];
-  await eventually('the address of the service', () => address() !== undefined || hasEnded(running));
+  await until('the address of the service', () => address() !== undefined || hasEnded(running));
   const url = address();
   assert.ok(url, running.said());
   return { ...running, url, stop: () => stop(running) };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually, openSite } from '../support/mirror-site.ts';
+import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
+import { until } from '../support/until.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
 import { assertPosted, importTitles, isReady, logOf, posted, startService, titles } from './runs.ts';
 
@@ -25,16 +26,16 @@ for (const { name, program, open } of SERVERS) {
       const services = [await startService(site, env), await startService(site, env)];
       const passes = (i: number): number =>
         logOf(services[i] ?? assert.fail()).filter(({ runId }) => runId).length;
-      await eventually('passes of both services', () => passes(0) > 0 && passes(1) > 0);
+      await until('passes of both services', () => passes(0) > 0 && passes(1) > 0);
       await importTitles(site, titles('Shared', 20));
-      await eventually('20 posts', () => posted(site).length === 20);
+      await until('20 posts', () => posted(site).length === 20);
       const sender = services.find((service) =>
         logOf(service).some(({ event }) => event === 'push.confirmed'),
       );
       const other = services.find((service) => service !== sender);
       sender?.child.kill('SIGKILL');
       await importTitles(site, titles('Inherited', 20));
-      await eventually('40 posts', () => posted(site).length === 40);
+      await until('40 posts', () => posted(site).length === 40);
       assertPosted(site, [...titles('Shared', 20), ...titles('Inherited', 20)]);
       await other?.stop();
       const swept = await site.run(['sync', '--json']);
@@ -48,10 +49,10 @@ for (const { name, program, open } of SERVERS) {
       const services = [await startService(sites[0], env), await startService(sites[1], env)] as const;
       await Promise.all(sites.map((site, i) => importTitles(site, titles(`Mirror ${i}`, 10))));
       for (const [i, site] of sites.entries()) {
-        await eventually('10 posts', () => posted(site).length === 10);
+        await until('10 posts', () => posted(site).length === 10);
         assertPosted(site, titles(`Mirror ${i}`, 10));
       }
-      for (const service of services) await eventually('readiness', () => isReady(service));
+      for (const service of services) await until('readiness', () => isReady(service));
       for (const [i, service] of services.entries()) {
         await service.stop();
         const swept = await sites[i]?.run(['sync', '--json']);

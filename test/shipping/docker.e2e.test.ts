@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { CHECKOUT } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { freePort } from '../support/launch.ts';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { readDockerfile } from './dockerfile.ts';
 import { build, environment, type Image } from './image.ts';
 
@@ -39,8 +38,7 @@ describe('the Dockerfile', () => {
   });
 
   it('makes a service that starts, is healthy, runs as an ordinary user and stops cleanly', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-image-'));
-    t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+    const folder = folderFor(t, 'image');
     const image = build(steps, folder);
     assert.equal(image.user, 'node');
     assert.deepEqual(image.volumes, ['/data']);
@@ -53,7 +51,7 @@ describe('the Dockerfile', () => {
     const service = start(image, port);
     t.after(() => service.kill('SIGKILL'));
     const said = text(service.stderr ?? process.stdin);
-    await eventually('a healthy container', () => isHealthy(image, port), 60_000);
+    await until('a healthy container', () => isHealthy(image, port), 60_000);
     service.kill(image.stopSignal);
     const [code] = await once(service, 'exit');
     assert.equal(code, 0, await said);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { holdLock } from './holder.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
@@ -16,7 +16,7 @@ export type Mirror = ReturnType<typeof openTestMirror>;
 
 /** A mirror in a folder of its own. */
 export function openTestMirror() {
-  const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-store-'));
+  const folder = temporaryFolder('store');
   const path = join(folder, 'mirror.db');
   const open = (holder: string) => openMirrorStore({ path, upstream: UPSTREAM, holder });
   const mirror = {

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openForWriting } from '../../src/store/db.ts';
 import { tidy } from '../../src/store/housekeeping.ts';
 import { openServiceState } from '../../src/store/service-state.ts';
-import { scratchFolder } from '../outbox/scratch.ts';
+import { folderFor } from '../support/folder.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const DAY = 86_400_000;
 
 function fileFor(t: TestContext) {
-  const folder = scratchFolder('state');
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderFor(t, 'state');
   return { path: join(folder, 'mirror.db'), upstream: 'http://upstream.test' };
 }
 

@@ -1,9 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { temporaryFolder } from './folder.ts';
 
 export const CHECKOUT = resolve(import.meta.dirname, '../..');
 export const ENTRY = join(CHECKOUT, 'src/feedback-mirror.js');
@@ -40,7 +41,7 @@ export function spawnCli(
 
 /** The program from start to end. */
 export async function runCli(args: string[], options: CliOptions = {}): Promise<CliResult> {
-  const own = options.cwd === undefined ? mkdtempSync(join(tmpdir(), 'fm-cli-')) : null;
+  const own = options.cwd === undefined ? temporaryFolder('cli') : null;
   try {
     const child = spawnCli(args, { ...options, cwd: options.cwd ?? own ?? '' });
     // A program that ends without reading its input is not our failure.

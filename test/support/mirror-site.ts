@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, runCli, spawnCli } from './cli.ts';
+import { folderFor } from './folder.ts';
 
 /** Never to be seen in anything the program prints. */
 export const CANARY = 'cAnary-t0ken-5d1e';
@@ -35,10 +32,9 @@ export interface Running {
 export async function openSite(t: TestContext, options: SandboxOptions = {}): Promise<Site> {
   const tokens = [{ token: CANARY, email: 'owner@example.com', name: 'Owner' }];
   const sandbox = await startSandbox({ posts: 30, pageSize: 5, tokens, ...options });
-  const folder = mkdtempSync(join(tmpdir(), 'fm-site-'));
+  const folder = folderFor(t, 'site');
   t.after(async () => {
     await sandbox.close();
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   const env = { FEEDBACK_BASE_URL: sandbox.url, FEEDBACK_API_TOKEN: CANARY };
   return {
@@ -73,17 +69,4 @@ export function running(t: TestContext, child: ChildProcessWithoutNullStreams): 
     withoutToken({ code: code as number | null, stdout, stderr: said }),
   );
   return { child, said: () => said, end };
-}
-
-/** Resolves as soon as the condition holds; fails with what was waited for when it takes too long. */
-export async function eventually(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  limitMs = 120_000,
-): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await setTimeout(5);
-  }
 }

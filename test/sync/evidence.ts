@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../src/base/errors.ts';
@@ -7,6 +6,7 @@ import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { fakeClock } from '../support/clock.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { type Manners, type SimulatedList, simulatedList } from './simulated-list.ts';
 import { KILLED, killedAfter, stopAfter, UPSTREAM } from './workbench.ts';
 
@@ -34,7 +34,7 @@ const WATCHED = 5;
 
 /** Sweeps of a simulated list with the real engine and a real store, and what came of every row. */
 export async function play(story: Story): Promise<Found> {
-  const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-evidence-'));
+  const folder = temporaryFolder('evidence');
   const path = join(folder, 'mirror.db');
   const open = (): MirrorStore => openMirrorStore({ path, upstream: UPSTREAM, holder: 'simulation' });
   const random = randomFrom(story.seed);

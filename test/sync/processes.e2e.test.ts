@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventually, openSite, type Site } from '../support/mirror-site.ts';
+import { openSite, type Site } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { assertExact } from './mirror-rows.ts';
 import { queryFile } from './workbench.ts';
 
@@ -15,7 +16,7 @@ function runsOf({ mirror }: Site): Run[] {
 
 async function requests({ sandbox }: Site, more: number): Promise<void> {
   const target = sandbox.requestCount + more;
-  await eventually(`${more} more requests`, () => sandbox.requestCount >= target);
+  await until(`${more} more requests`, () => sandbox.requestCount >= target);
 }
 
 function assertSound({ mirror }: Site): void {
@@ -40,7 +41,7 @@ describe('two processes', () => {
     assert.equal((await site.run(['sync', 'comments'])).code, 0, 'another list is free');
 
     const third = site.start(['sync', 'posts', '--wait']);
-    await eventually('the third to wait', () => third.said().includes('Waiting for another pass over posts'));
+    await until('the third to wait', () => third.said().includes('Waiting for another pass over posts'));
     site.sandbox.faults.set('');
     first.child.kill('SIGKILL');
     const { code, stdout } = await third.end;

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -17,6 +16,7 @@ import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { PassSummary } from '../../src/store/mirror/types.ts';
 import { type SyncOutcome, type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 export const UPSTREAM = 'http://upstream.test';
 
@@ -52,7 +52,7 @@ export async function openWorkbench(
   clock: Clock = systemClock,
   limits: ClientOptions['limits'] = { pageMs: 60_000, idleMs: 30_000 },
 ): Promise<Workbench> {
-  const folder = mkdtempSync(join(tmpdir(), 'feedback-mirror-sync-'));
+  const folder = temporaryFolder('sync');
   const path = join(folder, 'mirror.db');
   const beforeRequest = async (request: RequestNote): Promise<void> => {
     await options.beforeRequest?.(request);

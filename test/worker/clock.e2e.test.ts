@@ -3,7 +3,8 @@ import { assess } from '../../src/worker/health.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startPostgres, startRedis } from '../support/servers.ts';
 import { shiftDate } from '../support/shifted-date.ts';
-import { openFixture, type RunningService, until } from './fixture.ts';
+import { until } from '../support/until.ts';
+import { openFixture, type RunningService } from './fixture.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;

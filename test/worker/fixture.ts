@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { loadSettings } from '../../config/load.ts';
 import { type App, openApp, openQueue } from '../../src/app.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -11,7 +10,7 @@ import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { type Periods, type Service, startService } from '../../src/worker/service.ts';
-import { scratchFolder } from '../outbox/scratch.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** A sandbox, a mirror in a folder of its own, and as many services on it as a test starts. */
 export interface ServiceFixture {
@@ -59,7 +58,7 @@ const QUICK: Partial<Periods> = {
 
 export async function openFixture(t: TestContext, options: FixtureOptions): Promise<ServiceFixture> {
   const sandbox = await startSandbox({ posts: 12, pageSize: 5, ...options.sandbox });
-  const folder = scratchFolder('service');
+  const folder = temporaryFolder('service');
   const opened: (() => Promise<void>)[] = [
     () => sandbox.close(),
     () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
@@ -125,16 +124,6 @@ export async function openFixture(t: TestContext, options: FixtureOptions): Prom
     posted: () => sandbox.world.ledger().map(({ title }) => title),
     close,
   };
-}
-
-/** Resolves as soon as the fact holds; fails with its name when it does not come about. */
-export async function until(
-  fact: string,
-  isSo: () => boolean | Promise<boolean>,
-  limitMs = 120_000,
-): Promise<void> {
-  for (const end = performance.now() + limitMs; !(await isSo()); await delay(10))
-    assert.ok(performance.now() < end, `waited in vain until ${fact}`);
 }
 
 /** Whether both lists have been read as a whole. */

@@ -5,7 +5,8 @@ import { QUEUES } from '../../jobs/context.ts';
 import { tell } from '../queue/psql.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
-import { hasSwept, openFixture, type RunningService, until } from './fixture.ts';
+import { until } from '../support/until.ts';
+import { hasSwept, openFixture, type RunningService } from './fixture.ts';
 
 describe('a queue that loses everything', skipUnless('redis-server'), () => {
   let redis: Server;

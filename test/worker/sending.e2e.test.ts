@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { limiterFor } from '../../src/worker/sender.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
-import { openFixture, until } from './fixture.ts';
+import { until } from '../support/until.ts';
+import { openFixture } from './fixture.ts';
 
 describe('sending through the queue', skipUnless('redis-server'), () => {
   let redis: Server;
@@ -102,6 +104,18 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
       );
     await until('both are confirmed', async () => (await fixture.app.outbox.counts(null)).confirmed === 2);
     assert.deepEqual(fixture.posted(), ['Arrived', 'Lost']);
+  });
+
+  it('looks for a row that a sender left behind when it died, before it sends it again', async (t) => {
+    const fixture = await open(t, { env: { PUSH_SETTLE: '200ms' } });
+    const [id = 0] = await fixture.add('Left behind');
+    const now = Date.now();
+    fixture.app.outbox.claim({ id, transition: TRANSITIONS.claim, now, deadline: now, listedMaxId: null });
+    await fixture.start();
+    await until('it is confirmed', async () => (await fixture.row(id)).state === 'confirmed');
+    const outcomes = fixture.app.outbox.attempts(id).map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes, ['unknown', 'confirmed']);
+    assert.deepEqual(fixture.posted(), ['Left behind']);
   });
 
   it('sends once what the queue hands out twice', async (t) => {

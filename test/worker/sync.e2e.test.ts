@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
-import { hasSwept, openFixture, type RunningService, until } from './fixture.ts';
+import { until } from '../support/until.ts';
+import { hasSwept, openFixture, type RunningService } from './fixture.ts';
 
 describe('keeping the mirror fresh through the queue', skipUnless('redis-server'), () => {
   let redis: Server;

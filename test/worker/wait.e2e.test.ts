@@ -5,7 +5,8 @@ import type { App } from '../../src/app.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { StateCounts } from '../../src/store/outbox/types.ts';
 import { sendAndWait } from '../../src/worker/wait.ts';
-import { openFixture, until } from './fixture.ts';
+import { until } from '../support/until.ts';
+import { openFixture } from './fixture.ts';
 
 const QUEUE = { queueUrl: null };
 const SLOW = { PUSH_PER_MINUTE: '120' };

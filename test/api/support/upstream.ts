@@ -130,8 +130,3 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error(`this should have failed but gave ${inspect(result)}`);
 }
-
-/** Resolves when the condition holds, as soon as the event loop gets there. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}

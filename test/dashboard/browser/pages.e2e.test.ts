@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SyncState } from '../../../src/http/dashboard/sync.ts';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { barriers, type Look, sideways, visit, weightOf } from './visit.ts';
 
@@ -24,7 +24,7 @@ describe('the pages of the dashboard', onStage, () => {
     const headers = { 'content-type': 'application/json' };
     for (const kind of ['suspects', 'held'] as const) {
       await fetch(`${stage.url}/data/sync/posts/run`, { method: 'POST', headers, body: '{"mode":"sweep"}' });
-      await eventually(`deletions are ${kind}`, async () => {
+      await until(`deletions are ${kind}`, async () => {
         const { lists } = (await (await fetch(`${stage.url}/data/sync`)).json()) as SyncState;
         return lists.some((list) => list[kind] === 30 && list.running === null);
       });

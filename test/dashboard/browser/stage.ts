@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { loadSettings } from '../../../config/load.ts';
 import { type App, openApp } from '../../../src/app.ts';
@@ -13,6 +10,7 @@ import { TRANSITIONS } from '../../../src/outbox/states.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
 import { ENTRY } from '../../support/cli.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { guardOver } from '../../support/launch.ts';
 import { requireProgram, skipUnless } from '../../support/programs.ts';
 import { startRedis } from '../../support/servers.ts';
@@ -59,7 +57,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     });
     opened.push(() => sandbox.close());
     sandbox.world.editPost(5, { title: HOSTILE });
-    const folder = mkdtempSync(join(tmpdir(), 'fm-browser-'));
+    const folder = temporaryFolder('browser');
     opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
     const given = {
       FEEDBACK_BASE_URL: sandbox.url,

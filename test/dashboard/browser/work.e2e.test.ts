@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { SyncState } from '../../../src/http/dashboard/sync.ts';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import { HOSTILE, onStage, openStage, type Stage, UNCERTAIN } from './stage.ts';
 import { DESKTOP, type Look, PHONE, settled, type Visit, visit } from './visit.ts';
 
@@ -131,7 +131,7 @@ describe('somebody at work on the dashboard', onStage, () => {
     for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
     await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
     await page.getByText('30 rows of posts not shown upstream').waitFor();
-    await eventually('the sweep has ended', async () => {
+    await until('the sweep has ended', async () => {
       const { lists } = (await (await fetch(`${stage.url}/data/sync`)).json()) as SyncState;
       return lists.every(({ running }) => running === null);
     });
@@ -212,7 +212,7 @@ describe('somebody at work on the dashboard', onStage, () => {
   it('reads texts in their own direction, and follows the links in them without telling where from', async (t) => {
     const content = 'راجع https://example.com/a?b=1. وشكرا javascript:alert(1)';
     stage.sandbox.world.editPost(6, { title: 'مرحبا', content });
-    await eventually('the edit is mirrored', async () => {
+    await until('the edit is mirrored', async () => {
       const answer = await fetch(`${stage.url}/data/sync/posts/run`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import { openReplica } from '../../contract-api/servers.ts';
-import { until } from '../../outbox/sender.ts';
 import { AS_USER, CREATE, call, create, json, POSTS, type Problem, posts } from '../../sandbox/client.ts';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 
 /** Longer than any test: what waits so long is never seen to end by itself. */
 const DAY_MS = 86_400_000;
@@ -114,7 +113,7 @@ describe('a create through the mirror', () => {
     outgoing.write(body);
     await until('it is on its way', async () => (await api.outbox.counts(null)).sending > 0);
     outgoing.destroy();
-    await eventually('the post is made', () => api.world.ledger().length === 1);
+    await until('the post is made', () => api.world.ledger().length === 1);
   });
 
   it('is told that it is safe when the service stops while it waits', async (t) => {

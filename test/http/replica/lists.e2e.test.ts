@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -16,6 +15,7 @@ import { openReplica } from '../../contract-api/servers.ts';
 import { COMMENTS, call, json, POSTS, type Problem, posts, walk } from '../../sandbox/client.ts';
 import { aComment, aPost } from '../../store/rows.ts';
 import { sweep } from '../../store/steps.ts';
+import { folderFor, temporaryFolder } from '../../support/folder.ts';
 
 const UPSTREAM = 'http://upstream.test';
 
@@ -26,7 +26,7 @@ async function withMirror(
     reads: ReturnType<typeof openReplicaReads>;
   }) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'fm-lists-'));
+  const folder = temporaryFolder('lists');
   const path = join(folder, 'mirror.db');
   const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   const reads = openReplicaReads({ path, upstream: UPSTREAM });
@@ -147,7 +147,7 @@ describe('the lists from the mirror', () => {
 
   it('can be mirrored again by our own client: a copy of the copy equals the upstream', async (t) => {
     const api = await openReplica(t, { posts: 33, pageSize: 7 }, { isFresh: false });
-    const folder = mkdtempSync(join(tmpdir(), 'fm-second-'));
+    const folder = folderFor(t, 'second');
     const place = { path: join(folder, 'mirror.db'), upstream: api.url, holder: 'test' };
     const client = createClient({
       baseUrl: api.url,
@@ -166,7 +166,6 @@ describe('the lists from the mirror', () => {
       await reads.close();
       await store.close();
       await client.close();
-      rmSync(folder, { recursive: true });
     });
     assert.deepEqual((await reads.page('posts', START, 100)).rows.toReversed(), api.world.posts());
     assert.deepEqual((await reads.page('comments', START, 1000)).rows.toReversed(), api.world.comments());

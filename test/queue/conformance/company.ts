@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import { startChild } from '../child.ts';
 import type { Play, Station } from './station.ts';
 
@@ -23,7 +23,7 @@ export function company(play: Play, { server }: Station): void {
       // Neither is to be done before the other has begun.
       backend.worker('work', (job) => new Promise((done) => setTimeout(() => done(count(job, 'here')), 20)));
       await queue.addBulk(Array.from({ length: 60 }, (_, n) => ({ name: 'n', data: n })));
-      await eventually('all are done', async () => (await queue.getCompletedCount()) === 61);
+      await until('all are done', async () => (await queue.getCompletedCount()) === 61);
     } finally {
       await child.kill();
     }
@@ -41,7 +41,7 @@ export function company(play: Play, { server }: Station): void {
       await child.busy;
       const before = performance.now();
       const job = await queue.add('now', {});
-      await eventually('it is done', () => job.isCompleted());
+      await until('it is done', () => job.isCompleted());
       // Without the wake-up it would be found by the poll, five seconds later. The bench measures how soon it is.
       assert.ok(performance.now() - before < 4000);
     } finally {
@@ -77,7 +77,7 @@ export function company(play: Play, { server }: Station): void {
     await Promise.all(workers.map((worker) => once(worker, 'drained')));
     for (let n = 0; n < 40; n++) {
       const job = await queue.add('n', n);
-      await eventually('it is done', () => job.isCompleted());
+      await until('it is done', () => job.isCompleted());
     }
     assert.ok(Math.min(...runs) > 0, `${runs.join(' and ')}`);
   });
@@ -87,11 +87,11 @@ export function company(play: Play, { server }: Station): void {
     const runs: string[] = [];
     work(async ({ name }) => runs.push(name));
     await queue.add('before', {});
-    await eventually('the first has run', () => runs.includes('before'));
+    await until('the first has run', () => runs.includes('before'));
     const now = Date.now.bind(Date);
     t.mock.method(Date, 'now', () => now() - HOUR);
     await queue.add('after', {});
     await queue.add('soon', {}, { delay: 100 });
-    await eventually('both have run', () => runs.includes('after') && runs.includes('soon'));
+    await until('both have run', () => runs.includes('after') && runs.includes('soon'));
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { UnrecoverableError } from 'bullmq';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import { SHORT_LOCKS, startChild } from '../child.ts';
 import type { Play } from './station.ts';
 
@@ -18,7 +18,7 @@ export function endings(play: Play): void {
     const signal = await started.promise;
     assert.equal(signal.aborted, false);
     assert.equal(worker.cancelJob(job.id ?? '', 'no longer wanted'), true);
-    await eventually('it has failed', () => job.isFailed());
+    await until('it has failed', () => job.isFailed());
     assert.match((await queue.getJob(job.id ?? ''))?.failedReason ?? '', /no longer wanted/);
   });
 
@@ -69,7 +69,7 @@ export function endings(play: Play): void {
     }
     const seen: unknown[] = [];
     backend.worker('work', async ({ data }) => seen.push(data), SHORT_LOCKS);
-    await eventually(
+    await until(
       'it is done',
       async () => (await backend.queue('work').getJobState(job.id ?? '')) === 'completed',
     );

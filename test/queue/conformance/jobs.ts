@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Job } from 'bullmq';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import type { Play } from './station.ts';
 
 export function jobs(play: Play): void {
@@ -13,7 +13,7 @@ export function jobs(play: Play): void {
       seen.push([name, data]);
       return { ok: true };
     });
-    await eventually('the job is done', () => job.isCompleted());
+    await until('the job is done', () => job.isCompleted());
     assert.deepEqual(seen, [['greet', { id: 7 }]]);
     assert.deepEqual((await queue.getJob(job.id ?? ''))?.returnvalue, { ok: true });
   });
@@ -32,7 +32,7 @@ export function jobs(play: Play): void {
     await queue.addBulk([1, 2, 3, 4, 5].map((n) => ({ name: 'n', data: n })));
     const order: unknown[] = [];
     work(async ({ data }) => order.push(data));
-    await eventually('all have run', () => order.length === 5);
+    await until('all have run', () => order.length === 5);
     assert.deepEqual(order, [1, 2, 3, 4, 5]);
   });
 
@@ -41,7 +41,7 @@ export function jobs(play: Play): void {
     const last = await queue.add('last', {});
     const runs: string[] = [];
     work(async ({ name }) => runs.push(name));
-    await eventually('the last has run', () => last.isCompleted());
+    await until('the last has run', () => last.isCompleted());
     assert.deepEqual(runs, ['n', 'last']);
   });
 
@@ -68,7 +68,7 @@ export function jobs(play: Play): void {
         },
       });
       const job = await queue.add('x', {}, { attempts: 3, backoff: { type: 'ours' } });
-      await eventually('it has failed for good', () => job.isFailed());
+      await until('it has failed for good', () => job.isFailed());
       assert.deepEqual(asked, [
         [1, 'ours', 'attempt 1'],
         [2, 'ours', 'attempt 2'],
@@ -99,11 +99,11 @@ export function jobs(play: Play): void {
       };
       const first = await queue.getJob(ids[0] ?? '');
       work(run, { concurrency: 4, backoffStrategy: () => 50 });
-      await eventually('the first is done', async () => (await first?.isCompleted()) ?? false);
+      await until('the first is done', async () => (await first?.isCompleted()) ?? false);
       assert.deepEqual([new Set(ids).size, runs, most], [1, 2, 1]);
       await add();
       assert.equal(new Set(ids).size, 2);
-      await eventually('the next is done', () => runs === 3);
+      await until('the next is done', () => runs === 3);
     },
   );
 }

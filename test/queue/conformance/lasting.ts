@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import type { Play } from './station.ts';
 
 const HOUR = 3_600_000;
@@ -20,7 +20,7 @@ export function lasting(play: Play): void {
     );
     const seen: unknown[] = [];
     after.worker('work', async ({ name, data }) => seen.push([name, data]));
-    await eventually('both have run', () => seen.length === 2);
+    await until('both have run', () => seen.length === 2);
     assert.deepEqual(seen, [
       ['waiting', { n: 1 }],
       ['delayed', { n: 2 }],
@@ -35,14 +35,14 @@ export function lasting(play: Play): void {
     const queue = backend.queue('work');
     await queue.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
     await queue.add('before', {}, { delay: HOUR });
-    await eventually('the first ring', () => runs.includes('tick'));
+    await until('the first ring', () => runs.includes('tick'));
     await station.flush(target);
     // A file that was deleted is missed within a second.
-    await eventually('it is empty', async () => (await queue.getDelayedCount()) === 0);
+    await until('it is empty', async () => (await queue.getDelayedCount()) === 0);
     assert.deepEqual(await queue.getJobSchedulers(), []);
     runs.length = 0;
     await queue.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
     await queue.add('after', {});
-    await eventually('both have run', () => runs.includes('after') && runs.includes('tick'));
+    await until('both have run', () => runs.includes('after') && runs.includes('tick'));
   });
 }

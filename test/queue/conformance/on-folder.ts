@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { QueueBackend } from '../../../src/queue/backend.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { openTarget, type Target } from '../target.ts';
 import type { Station } from './station.ts';
 
 /** A station in folders that are gone after the tests. */
 export function onFolder(): Station {
-  const root = mkdtempSync(join(tmpdir(), 'fm-queue-'));
+  const root = temporaryFolder('queue');
   const newTarget = (): Target => ({ url: null, dataDir: join(root, randomUUID()), mirrorId: 'm' });
   let shared: Promise<QueueBackend> | undefined;
   after(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CronExpressionParser } from 'cron-parser';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import type { Play } from './station.ts';
 
 const SECONDS = 1000;
@@ -11,7 +11,7 @@ export function schedules(play: Play): void {
     const rings: unknown[] = [];
     work(async ({ name, data }) => rings.push([name, data]));
     await queue.upsertJobScheduler('tick', { every: 100 }, { name: 'tick', data: { list: 'posts' } });
-    await eventually('three rings', () => rings.length >= 3);
+    await until('three rings', () => rings.length >= 3);
     assert.deepEqual(rings[2], ['tick', { list: 'posts' }]);
   });
 
@@ -20,10 +20,10 @@ export function schedules(play: Play): void {
     work(async () => rings++);
     for (let start = 0; start < 5; start++) {
       await queue.upsertJobScheduler('tick', { every: HOURS }, { name: 'tick' });
-      if (start === 0) await eventually('the first ring', () => rings === 1);
+      if (start === 0) await until('the first ring', () => rings === 1);
     }
     const last = await queue.add('last', {});
-    await eventually('nothing is left', () => last.isCompleted());
+    await until('nothing is left', () => last.isCompleted());
     assert.equal(rings, 2);
     assert.equal((await queue.getJobSchedulers()).length, 1);
   });
@@ -32,9 +32,9 @@ export function schedules(play: Play): void {
     let rings = 0;
     work(async () => rings++);
     await queue.upsertJobScheduler('tick', { every: HOURS }, { name: 'tick' });
-    await eventually('the first ring', () => rings === 1);
+    await until('the first ring', () => rings === 1);
     await queue.upsertJobScheduler('tick', { every: 100 }, { name: 'tick' });
-    await eventually('the next ones', () => rings >= 4);
+    await until('the next ones', () => rings >= 4);
     assert.deepEqual(
       (await queue.getJobSchedulers()).map(({ key, every }) => [key, every]),
       [['tick', 100]],
@@ -65,10 +65,10 @@ export function schedules(play: Play): void {
     let rings = 0;
     work(async () => rings++);
     await queue.upsertJobScheduler('tick', { every: 100 }, { name: 'tick' });
-    await eventually('it rings', () => rings >= 2);
+    await until('it rings', () => rings >= 2);
     assert.equal(await queue.removeJobScheduler('tick'), true);
     // One that was already waiting may still run; then the queue is empty for good.
-    await eventually('nothing is left', async () => {
+    await until('nothing is left', async () => {
       const {
         waiting = 0,
         delayed = 0,
@@ -79,7 +79,7 @@ export function schedules(play: Play): void {
     assert.deepEqual(await queue.getJobSchedulers(), []);
     const before = rings;
     const last = await queue.add('last', {});
-    await eventually('the last has run', () => last.isCompleted());
+    await until('the last has run', () => last.isCompleted());
     assert.equal(rings, before + 1);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { codeOf } from '../../../src/base/errors.ts';
 import type { QueueBackend } from '../../../src/queue/backend.ts';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import type { Play, Station } from './station.ts';
 
 const HOUR = 3_600_000;
@@ -15,7 +15,7 @@ export function sharing(play: Play, server: NonNullable<Station['server']>): voi
     await Promise.all([our.add('ours', {}, { jobId: 'row-1' }), their.add('theirs', {}, { jobId: 'row-1' })]);
     const seen: string[] = [];
     theirs.worker('work', async ({ name }) => seen.push(name));
-    await eventually('it has run', async () => (await their.getCompletedCount()) === 1);
+    await until('it has run', async () => (await their.getCompletedCount()) === 1);
     assert.deepEqual(seen, ['theirs']);
     assert.deepEqual(await their.getJobSchedulers(), []);
     assert.equal(await our.getJobCountByTypes('waiting', 'delayed'), 2);
@@ -44,11 +44,11 @@ export function sharing(play: Play, server: NonNullable<Station['server']>): voi
       await untilAway(backend);
       const added = Promise.all(['one', 'two', 'three'].map((name) => queue.add(name, {})));
       finish.resolve();
-      await eventually('the trouble is in the log', () => lines.length > 0);
+      await until('the trouble is in the log', () => lines.length > 0);
       await server.restart();
       const jobs = [running, delayed, ...(await added)];
       await backend.ping(10_000);
-      for (const job of jobs) await eventually(`${job.name} is done`, () => job.isCompleted());
+      for (const job of jobs) await until(`${job.name} is done`, () => job.isCompleted());
       assert.deepEqual(new Set(seen), new Set(['running', 'delayed', 'one', 'two', 'three']));
       assert.ok(lines.length < 10, `one trouble, ${lines.length} lines`);
     },
@@ -76,5 +76,5 @@ export function sharing(play: Play, server: NonNullable<Station['server']>): voi
 /** The sessions of a PostgreSQL that was killed may answer for a moment longer than the server does. */
 async function untilAway(backend: QueueBackend): Promise<void> {
   const isAway = (error: unknown): boolean => codeOf(error) === 'unreachable';
-  await eventually('the server is away', () => backend.ping(500).then(() => false, isAway));
+  await until('the server is away', () => backend.ping(500).then(() => false, isAway));
 }
