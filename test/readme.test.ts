@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { SETTINGS } from '../config/schema.ts';
+import { SETTINGS, type Setting } from '../config/schema.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
 import { TRANSITIONS } from '../src/outbox/states.ts';
 import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
@@ -43,7 +43,7 @@ describe('the documents', () => {
       assert.match(table, new RegExp(`^\\| ${code} \\|`, 'm'));
   });
 
-  it('name only npm scripts and settings that exist, and every setting once in its table', () => {
+  it('name only npm scripts and settings that exist, and every setting once in its table with its default', () => {
     for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+)/g))
       assert.ok(manifest.scripts[script], script);
     const known = Object.values(SETTINGS).flatMap(({ env, secret }) =>
@@ -54,8 +54,14 @@ describe('the documents', () => {
     ))
       assert.ok(known.includes(name) || name === 'HTTP_PROXY', name);
     const rows = operations.split('\n').filter((line) => line.startsWith('| `'));
-    for (const { env } of Object.values(SETTINGS))
-      assert.equal(rows.filter((row) => row.split(' | ')[0]?.includes(`\`${env}\``)).length, 1, env);
+    for (const { env, fallback, parse } of Object.values<Setting<unknown>>(SETTINGS)) {
+      const [row, second] = rows.filter((line) => line.split(' | ')[0]?.includes(`\`${env}\``));
+      assert.ok(row && !second, env);
+      const [names = [], defaults = []] = row
+        .split(' | ')
+        .map((cell) => [...cell.matchAll(/`([^`]*)`/g)].map(([, word = '']) => word));
+      if (fallback !== null) assert.deepEqual(parse(defaults[names.indexOf(env)] ?? ''), fallback, env);
+    }
   });
 
   it('describe every table and column that people may read', () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { ClientOptions, CreateOutcome } from '../../src/api/client.ts';
+import { freshConnection } from '../../src/api/connection.ts';
+import { settle } from '../../src/api/options.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -318,6 +320,22 @@ describe('counting requests', () => {
       throw new Error('the counter is broken');
     };
     assert.equal((await clientOf(t, upstream.url, { onRequest }).create(DRAFT)).outcome, 'confirmed');
+  });
+});
+
+describe('the connection of a create', () => {
+  it('is made once, whatever the library wants to send again', async (t) => {
+    const upstream = await startUpstream(t, (_, response) =>
+      json(response, CREATED, 201, { connection: 'close' }),
+    );
+    const token = () => new Secret(CANARY);
+    const context = settle({ baseUrl: upstream.url, auth: { kind: 'header' }, token });
+    const { dispatcher, close } = freshConnection(context);
+    t.after(close);
+    const send = () => dispatcher.request({ origin: upstream.url, path: '/', method: 'POST', body: '{}' });
+    await (await send()).body.text();
+    await assert.rejects(send(), /a create is sent on one connection only/);
+    assert.equal(upstream.connections(), 1);
   });
 });
 

@@ -102,22 +102,34 @@ describe('the connection of the outbox', () => {
 describe('a large outbox', () => {
   it('is asked for its next row in time that does not grow with it', async (t) => {
     const bench = benchFor(t);
-    const rows = Array.from({ length: 20_000 }, (_, n) => ({
+    const row = (n: number) => ({
       ...{ board: 'ideas', title: `Wish ${n}`, content: '', email: null, full_name: null, line: n },
       ...{ batch: n === 0 ? 'ours' : 'theirs', source_key: `large ${n}`, content_hash: `${n}` },
-    }));
-    await bench.store.accept(rows, bench.clock.now());
+    });
+    const fill = (from: number, to: number) =>
+      bench.store.accept(
+        Array.from({ length: to - from }, (_, i) => row(from + i)),
+        bench.clock.now(),
+      );
     const later = bench.clock.now() + MINUTE;
+    /** The quickest of several rounds: whatever else the machine does makes others slower. */
+    const quickest = (): number => {
+      const rounds = Array.from({ length: 20 }, () => {
+        const began = performance.now();
+        for (const batch of ['ours', 'theirs', null]) {
+          bench.store.due(bench.clock.now(), 1, batch);
+          bench.store.isOver(batch);
+        }
+        return performance.now() - began;
+      });
+      return Math.min(...rounds);
+    };
+    fill(0, 200);
     for (const id of [1, 2, 3])
-      await bench.store.move(id, { from: ['ready'], to: 'ambiguous' }, { now: 0, notBefore: later });
-    const began = performance.now();
-    for (let n = 0; n < 1000; n++) {
-      for (const batch of ['ours', 'theirs', null]) {
-        await bench.store.due(bench.clock.now(), 1, batch);
-        await bench.store.isOver(batch);
-      }
-    }
-    const each = (performance.now() - began) / 6000;
-    assert.ok(each < 0.5, `${each} ms a question`);
+      bench.store.move(id, { from: ['ready'], to: 'ambiguous' }, { now: 0, notBefore: later });
+    const before = quickest();
+    fill(200, 20_000);
+    const after = quickest();
+    assert.ok(after < 10 * before, `${before} ms with 200 rows, ${after} ms with 20,000`);
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Comment } from '../../src/contract/decode.ts';
 import { aComment, aPost } from '../store/rows.ts';
 import { sweep } from '../store/steps.ts';
-import { ANN, BOB, pick, TESS, table, tell, write } from './story.ts';
+import { ANN, BOB, NOW, pick, TESS, table, tell, write } from './story.ts';
 
 const DAY_MINUTES = 1440;
 const BUGS = { id: 2, name: 'Bugs', url: '/b/bugs/' };
@@ -62,13 +62,16 @@ describe('a reply', () => {
   });
 });
 
-describe('a post that is dated after now', () => {
-  it('is counted nowhere, and each report says that there is one', async (t) => {
+describe('a post that is dated now or later', () => {
+  it('is counted nowhere, and each report says that there are such', async (t) => {
     const story = await write(t, async (store) => {
       const rows = [
         aPost(1, { creator: ANN, created }),
         aPost(2, { creator: ANN, created: '2026-02-01T00:00:00Z' }),
+        // This very moment: it is not over yet.
+        aPost(3, { creator: ANN, created: new Date(NOW).toISOString() }),
       ];
+      await sweep(store, 'comments', [comment(11, 1, { created: new Date(NOW).toISOString() })]);
       for (const day of [0, 28])
         await sweep(
           store,
@@ -80,13 +83,14 @@ describe('a post that is dated after now', () => {
     const overview = await story.ask('overview', { since: '29d' });
     assert.deepEqual(table(overview)[0], ['posts', 1, 0, 1, -1]);
     assert.deepEqual(table(overview)[1]?.slice(0, 3), ['votes', 11, 10]);
+    assert.deepEqual(pick(overview, 'what', 'recent')[2], ['comments', 0]);
     assert.deepEqual(pick(await story.ask('funnel'), 'posts'), [[1]]);
     assert.deepEqual(pick(await story.ask('boards'), 'posts', 'votes'), [[1, 11]]);
     assert.deepEqual(pick(await story.ask('votes', { since: '2026-01-26' }), 'votes'), [[11]]);
     assert.deepEqual(pick(await story.ask('gaining-posts'), 'post'), [[1]]);
     assert.deepEqual(pick(await story.ask('time-in-status'), 'now_in_it'), [[1]]);
     for (const name of ['overview', 'funnel', 'boards', 'top-posts'])
-      assert.match((await story.ask(name)).notes.join('\n'), /1 post is dated after this moment/, name);
+      assert.match((await story.ask(name)).notes.join('\n'), /2 posts are dated after this moment/, name);
   });
 });
 
@@ -99,11 +103,18 @@ describe('a period', () => {
       '2026-01-12T00:00:00Z',
     ];
     const story = await write(t, async (store) => {
-      await sweep(
-        store,
-        'posts',
-        moments.map((at, i) => aPost(i + 1, { creator: ANN, created: at })),
-      );
+      // Votes are seen before the period, within it, and at its very end: those were given before.
+      for (const [votes_count, day] of [
+        [1, 0],
+        [3, 7],
+        [6, 11],
+      ] as const)
+        await sweep(
+          store,
+          'posts',
+          moments.map((at, i) => aPost(i + 1, { creator: ANN, created: at, votes_count })),
+          day * DAY_MINUTES,
+        );
       await sweep(
         store,
         'comments',
@@ -118,6 +129,11 @@ describe('a period', () => {
       [2, 3],
     );
     assert.deepEqual(pick(await story.ask('new-by-week', period), 'posts', 'comments'), [[2, 2]]);
+    assert.deepEqual(pick(await story.ask('gaining-posts', period), 'post', 'gained'), [
+      [1, 5],
+      [2, 5],
+      [3, 5],
+    ]);
     assert.deepEqual(pick(await story.ask('first-reply', period), 'posts'), [[2]]);
     assert.deepEqual(pick(await story.ask('delivered', period), 'posts'), [[2]]);
     assert.deepEqual(pick(await story.ask('requests', period), 'posts'), [[2]]);
@@ -154,6 +170,19 @@ describe('a post that was deleted', () => {
     );
     assert.deepEqual(pick(await story.ask('stale', { since: '2026-01-20' }), 'post'), [[1]]);
     assert.deepEqual(pick(await story.ask('unanswered'), 'post'), [[1]]);
+  });
+});
+
+describe('a comment that was deleted', () => {
+  it('is no activity', async (t) => {
+    const story = await write(t, async (store) => {
+      await sweep(store, 'posts', [aPost(1, { creator: ANN, created })]);
+      await sweep(store, 'comments', [comment(11, 1, { created: '2026-01-28T00:00:00Z' })]);
+      await sweep(store, 'comments', [], 1, { acceptDeletes: true });
+    });
+    const stale = await story.ask('stale', { since: '2026-01-20' });
+    assert.deepEqual(pick(stale, 'post', 'last_activity'), [[1, new Date(created).toISOString()]]);
+    assert.deepEqual(pick(await story.ask('overview'), 'what', 'recent')[2], ['comments', 0]);
   });
 });
 

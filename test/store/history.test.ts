@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import * as wire from '../contract/wire.ts';
 import { story } from './mirror.ts';
 import { aComment, aPost, iso, minute } from './rows.ts';
 import { sweep } from './steps.ts';
@@ -62,6 +63,22 @@ describe('history', () => {
       deleted_at: null,
     });
   });
+
+  for (const change of [{ url: '/moved' }, { creator: { ...wire.user, id: 8 } }, { mood: 'new' }])
+    story(
+      `a change of ${Object.keys(change)} alone is a change of the row, and no version`,
+      async (mirror) => {
+        const { store, read } = mirror;
+        for (const [at, look] of [{}, change].entries()) {
+          await sweep(store, 'posts', [aPost(1, look)], at);
+          await sweep(store, 'comments', [aComment(1, 'mood' in look ? look : {})], at);
+        }
+        const moments = { first_seen_at: iso(0), changed_at: iso(1), version_at: iso(0) };
+        assert.partialDeepStrictEqual(read.table('posts')[0], moments);
+        assert.equal(read.table('comments')[0]?.version_at, iso(0));
+        assert.deepEqual([read.postHistory(1).length, read.commentHistory(1).length], [1, 1]);
+      },
+    );
 
   story('every observed change of a comment is kept with its moment', async ({ store, read }) => {
     for (const [at, look] of COMMENT_STORY)
