@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import type { Clock } from '../base/clock.ts';
@@ -77,4 +77,22 @@ export async function renewMirrorBackup(settings: Settings, signal?: AbortSignal
   rmSync(old);
   await keepMirrorBackup(settings, signal);
   return true;
+}
+
+/** What the service keeps on disk: how old its copies are, and how large its files. Null and left out where there is none. */
+export function keptFiles({ dataDir, exportDir, mirrorPath }: Settings): {
+  backupAt: number | null;
+  exportAt: number | null;
+  sizes: { file: string; bytes: number }[];
+} {
+  const found = (path: string) => statSync(path, { throwIfNoEntry: false });
+  const paths = { mirror: mirrorPath, wal: `${mirrorPath}-wal`, queue: join(dataDir, 'queue.db') };
+  return {
+    backupAt: found(keptBackup(join(dataDir, 'backup')))?.mtimeMs ?? null,
+    exportAt: found(join(exportDir, 'latest.json'))?.mtimeMs ?? null,
+    sizes: Object.entries(paths).flatMap(([file, path]) => {
+      const there = found(path);
+      return there ? [{ file, bytes: there.size }] : [];
+    }),
+  };
 }

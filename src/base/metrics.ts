@@ -13,7 +13,8 @@ export interface Metrics {
    * Asked at every scrape for what is a state rather than an event. One reader for each source: one that fails or
    * takes too long loses its own series and nobody else's.
    */
-  observe(read: () => Promise<Partial<Gauges>>): void;
+  observe(read: () => Promise<Gauges>): void;
+  startAtZero(known: KnownLabels): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -30,12 +31,20 @@ export interface PassInfo {
   quarantined: number;
 }
 
-export interface Gauges {
-  /** Seconds since the last complete pass, by resource and mode; null where there was none. */
-  lag: { resource: string; mode: string; seconds: number | null }[];
-  outbox: Record<string, number>;
-  queues: { queue: string; state: string; jobs: number }[];
-  rows: { resource: string; live: number; deleted: number }[];
+/** States by name; a value that nobody knows is left out. */
+export type Gauges = Partial<Record<keyof typeof STATES, readonly Reading[]>>;
+
+export interface Reading {
+  labels?: Record<string, string>;
+  value: number | null;
+}
+
+/** Counters that must be there from the start: an alert on growth does not see a series that begins above 0. */
+export interface KnownLabels {
+  passes: Pick<PassInfo, 'resource' | 'mode' | 'outcome'>[];
+  pushes: readonly string[];
+  reconciles: readonly string[];
+  operations: readonly string[];
 }
 
 /** A scrape gives up after 10 s unless told otherwise; this leaves it most of that. */
@@ -53,7 +62,7 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
   const events = createEvents(registry);
   const states = createStates(registry);
   collectProcess(registry);
-  const readers: (() => Promise<Partial<Gauges> | null>)[] = [];
+  const readers: (() => Promise<Gauges | null>)[] = [];
   return {
     request({ operation, status, ms, retry }) {
       events.requests.inc({ operation, status: status ?? 'none' });
@@ -81,6 +90,15 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
         if (!found) events.failedReads.inc();
         return found;
       });
+    },
+    startAtZero({ passes, pushes, reconciles, operations }) {
+      for (const labels of passes) events.passes.inc(labels, 0);
+      for (const outcome of pushes) events.pushes.inc({ outcome }, 0);
+      for (const result of reconciles) events.reconciles.inc({ result }, 0);
+      for (const operation of operations) {
+        events.requests.inc({ operation, status: 'none' }, 0);
+        events.retries.inc({ operation }, 0);
+      }
     },
     async text() {
       const found = await Promise.all(readers.map((read) => read()));
@@ -125,31 +143,38 @@ function createEvents(registry: Registry) {
   };
 }
 
-type States = ReturnType<typeof createStates>;
+/** What is asked for at every scrape: what it tells, and by which labels. */
+const STATES = {
+  ready: ['1 while the service does its work, as /readyz judges it, else 0.', []],
+  sync_lag_seconds: ['Time since the last complete pass.', ['resource', 'mode']],
+  held_deletions: ['Rows that the mass-delete guard keeps until a person accepts.', ['resource']],
+  quarantined_rows: ['Rows of the upstream that could not be read.', ['resource']],
+  mirrored_rows: ['Rows of the mirror, live or deleted upstream.', ['resource', 'state']],
+  outbox_rows: ['Rows of the outbox by state.', ['state']],
+  outbox_oldest_unsent_seconds: ['Age of the oldest row that is on its way or waits to be sent.', []],
+  queue_jobs: ['Jobs of the queue by state.', ['queue', 'state']],
+  backup_age_seconds: ['Age of the copy of the mirror that the service keeps.', []],
+  export_age_seconds: ['Age of the last scheduled export.', []],
+  file_bytes: ['Size of a file of the data folder; wal is what the mirror has still to take in.', ['file']],
+} as const satisfies Record<string, [help: string, labels: readonly string[]]>;
 
-function createStates(registry: Registry) {
+function createStates(registry: Registry): Map<string, Gauge> {
   const gauge = gaugeIn(registry);
-  return {
-    lag: gauge('sync_lag_seconds', 'Time since the last complete pass.', ['resource', 'mode']),
-    outbox: gauge('outbox_rows', 'Rows of the outbox by state.', ['state']),
-    queues: gauge('queue_jobs', 'Jobs of the queue by state.', ['queue', 'state']),
-    rows: gauge('mirrored_rows', 'Rows of the mirror, live or deleted upstream.', ['resource', 'state']),
-  };
+  return new Map(
+    Object.entries(STATES).map(([name, [help, labels]]) => [name, gauge(name, help, [...labels])]),
+  );
 }
 
 /** All at once, without a pause in between: a second scrape at the same time sees one whole state or the other. */
-function show(states: States, found: readonly (Partial<Gauges> | null)[]): void {
-  for (const gauge of Object.values(states)) gauge.reset();
-  for (const { lag = [], outbox = {}, queues = [], rows = [] } of found.filter((part) => part !== null)) {
-    for (const { resource, mode, seconds } of lag)
-      if (seconds !== null) states.lag.set({ resource, mode }, seconds);
-    for (const [state, count] of Object.entries(outbox)) states.outbox.set({ state }, count);
-    for (const { queue, state, jobs } of queues) states.queues.set({ queue, state }, jobs);
-    for (const { resource, live, deleted } of rows) {
-      states.rows.set({ resource, state: 'live' }, live);
-      states.rows.set({ resource, state: 'deleted' }, deleted);
-    }
+function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): void {
+  for (const gauge of states.values()) {
+    gauge.reset();
+    // One without labels is 0 after a reset, which would be a lie about what nobody knows.
+    gauge.remove({});
   }
+  for (const part of found)
+    for (const [name, readings] of Object.entries(part ?? {}))
+      for (const { labels = {}, value } of readings) if (value !== null) states.get(name)?.set(labels, value);
 }
 
 /** prom-client's sums of handles, requests and resources are gauges called `_total`, which promtool refuses; they stay by type. */

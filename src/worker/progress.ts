@@ -1,11 +1,16 @@
 import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
 import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
+import type { CreateOutcome } from '../api/client.ts';
+import { keptFiles } from '../app/upkeep.ts';
 import { pastOrNull } from '../base/clock.ts';
+import type { Gauges, KnownLabels, Reading } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
-import { RESOURCES, type Resource } from '../contract/endpoints.ts';
+import { ENDPOINTS, RESOURCES, type Resource } from '../contract/endpoints.ts';
+import type { ReconcileResult } from '../outbox/reconcile.ts';
 import type { QueueBackend } from '../queue/backend.ts';
+import type { ResourceStatus } from '../store/mirror/types.ts';
 import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';
-import type { ListProgress, Progress } from './health.ts';
+import { assess, type ListProgress, type Progress } from './health.ts';
 
 interface ProgressOptions {
   /** On the monotonic clock. */
@@ -132,21 +137,78 @@ function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPas
 }
 
 /** What is a state rather than an event, read when somebody asks for the metrics: one reader a source. */
-export function observeGauges({ app, metrics }: WorkContext, queue: () => OpenQueue | null): void {
+export function observeGauges(
+  { app, metrics }: WorkContext,
+  { queue, progress }: { queue: () => OpenQueue | null; progress: () => Promise<Progress> },
+): void {
+  metrics.startAtZero(KNOWN);
+  metrics.observe(async () => ({ ready: [{ value: assess(await progress()).ready ? 1 : 0 }] }));
+  metrics.observe(async () => ({
+    sync_lag_seconds: app.state.lastPasses().map(({ resource, mode, finishedAt }) => ({
+      labels: { resource, mode },
+      value: ageOf(app, finishedAt),
+    })),
+  }));
+  metrics.observe(async () => ({
+    outbox_rows: Object.entries(app.outbox.counts(null)).map(([state, value]) => ({
+      labels: { state },
+      value,
+    })),
+    outbox_oldest_unsent_seconds: [{ value: ageOf(app, app.outbox.oldestUnsentAt()) ?? 0 }],
+  }));
+  metrics.observe(async () => mirrorGauges(app.store.status().resources));
   metrics.observe(async () => {
-    const now = app.clock.now();
-    const lag = app.state.lastPasses().map(({ resource, mode, finishedAt }) => {
-      const ended = pastOrNull(finishedAt, now);
-      return { resource, mode, seconds: ended === null ? null : (now - ended) / 1000 };
-    });
-    return { lag };
+    const { backupAt, exportAt, sizes } = keptFiles(app.settings);
+    return {
+      backup_age_seconds: [{ value: ageOf(app, backupAt) }],
+      export_age_seconds: [{ value: ageOf(app, exportAt) }],
+      file_bytes: sizes.map(({ file, bytes }) => ({ labels: { file }, value: bytes })),
+    };
   });
-  metrics.observe(async () => ({ outbox: app.outbox.counts(null) }));
-  metrics.observe(async () => ({ rows: (await app.store.status()).resources }));
   metrics.observe(async () => {
     const open = queue();
     const depth = open && (await queueDepth(open));
     if (!depth) throw new Error('the queue does not answer');
-    return { queues: [...depth] };
+    return { queue_jobs: depth.map(({ jobs, ...labels }) => ({ labels, value: jobs })) };
   });
+}
+
+const OUTCOMES: Record<CreateOutcome['outcome'], 0> = {
+  confirmed: 0,
+  rejected: 0,
+  throttled: 0,
+  unauthorised: 0,
+  'not-sent': 0,
+  unknown: 0,
+};
+const RESULTS: Record<ReconcileResult, 0> = { found: 0, 'send again': 0, uncertain: 0, later: 0 };
+
+const KNOWN: KnownLabels = {
+  passes: RESOURCES.flatMap((resource) =>
+    (['head', 'sweep'] as const).flatMap((mode) =>
+      ['complete', 'interrupted', 'failed'].map((outcome) => ({ resource, mode, outcome })),
+    ),
+  ),
+  pushes: Object.keys(OUTCOMES),
+  reconciles: Object.keys(RESULTS),
+  operations: Object.keys(ENDPOINTS),
+};
+
+function mirrorGauges(resources: readonly ResourceStatus[]): Gauges {
+  const each = (value: (status: ResourceStatus) => number, state?: string): Reading[] =>
+    resources.map((status) => ({
+      labels: { resource: status.resource, ...(state ? { state } : {}) },
+      value: value(status),
+    }));
+  return {
+    mirrored_rows: [...each(({ live }) => live, 'live'), ...each(({ deleted }) => deleted, 'deleted')],
+    held_deletions: each(({ held }) => held),
+    quarantined_rows: each(({ quarantined }) => quarantined),
+  };
+}
+
+/** In seconds; null where there is nothing, or where its time lies ahead of a clock that was set back. */
+function ageOf({ clock }: WorkContext['app'], at: number | null): number | null {
+  const past = pastOrNull(at, clock.now());
+  return past === null ? null : (clock.now() - past) / 1000;
 }

@@ -67,7 +67,8 @@ export function startService(app: App, options: ServiceOptions): Service {
     return runtime;
   });
   const queue = (): Runtime | null => runtime;
-  observeGauges(work, queue);
+  const progress = progressReader(work, { startedAt, tickEveryMs: periods.tick, queue });
+  observeGauges(work, { queue, progress });
 
   const close = async (): Promise<void> => {
     stop.abort(stopped());
@@ -81,7 +82,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   return {
     opened,
     queues,
-    progress: progressReader(work, { startedAt, tickEveryMs: periods.tick, queue }),
+    progress,
     async requestSync(resource, what) {
       if (!runtime) throw noQueue();
       await within(REQUEST_MS, enqueue(runtime.backend, requested(resource, what)), noQueue);

@@ -4,15 +4,16 @@ import { describe, it } from 'node:test';
 import { createMetrics, type Gauges, type Metrics } from '../../src/base/metrics.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 
-const GAUGES: Gauges = {
-  lag: [
-    { resource: 'posts', mode: 'sweep', seconds: 12.5 },
-    { resource: 'comments', mode: 'sweep', seconds: null },
+const GAUGES = {
+  sync_lag_seconds: [
+    { labels: { resource: 'posts', mode: 'sweep' }, value: 12.5 },
+    { labels: { resource: 'comments', mode: 'sweep' }, value: null },
   ],
-  outbox: { ready: 3, uncertain: 1 },
-  queues: [{ queue: 'push', state: 'waiting', jobs: 2 }],
-  rows: [{ resource: 'posts', live: 90, deleted: 10 }],
-};
+  outbox_rows: [{ labels: { state: 'ready' }, value: 3 }],
+  queue_jobs: [{ labels: { queue: 'push', state: 'waiting' }, value: 2 }],
+  ready: [{ value: 1 }],
+  backup_age_seconds: [{ value: null }],
+} satisfies Gauges;
 
 /** One of everything. */
 function busy(metrics: Metrics): Metrics {
@@ -64,25 +65,49 @@ describe('metrics', () => {
 
   it('ask for states at each scrape, and leave out what is not known', async () => {
     const metrics = createMetrics();
-    let seconds = 12.5;
-    metrics.observe(async () => ({ ...GAUGES, lag: [{ resource: 'posts', mode: 'sweep', seconds }] }));
+    let value = 12.5;
+    metrics.observe(async () => ({
+      ...GAUGES,
+      sync_lag_seconds: [
+        { labels: { resource: 'posts', mode: 'sweep' }, value },
+        ...GAUGES.sync_lag_seconds.slice(1),
+      ],
+    }));
     const first = await series(metrics);
     assert.equal(first['sync_lag_seconds{resource="posts",mode="sweep"}'], 12.5);
     assert.equal(first['outbox_rows{state="ready"}'], 3);
     assert.equal(first['queue_jobs{queue="push",state="waiting"}'], 2);
-    assert.equal(first['mirrored_rows{resource="posts",state="live"}'], 90);
-    assert.equal(first['mirrored_rows{resource="posts",state="deleted"}'], 10);
+    assert.equal(first.ready, 1);
+    assert.ok(!('backup_age_seconds' in first));
     assert.ok(!Object.keys(first).some((name) => name.includes('comments')));
-    seconds = 20;
+    value = 20;
     assert.equal((await series(metrics))['sync_lag_seconds{resource="posts",mode="sweep"}'], 20);
+  });
+
+  it('show failures as 0 before there was one, so that an alert sees the first', async () => {
+    const metrics = createMetrics();
+    metrics.startAtZero({
+      passes: [{ resource: 'posts', mode: 'sweep', outcome: 'failed' }],
+      pushes: ['unauthorised'],
+      reconciles: ['uncertain'],
+      operations: ['listPosts'],
+    });
+    const found = await series(metrics);
+    for (const name of [
+      'sync_passes_total{resource="posts",mode="sweep",outcome="failed"}',
+      'push_outcomes_total{outcome="unauthorised"}',
+      'reconcile_results_total{result="uncertain"}',
+      'upstream_requests_total{operation="listPosts",status="none"}',
+    ])
+      assert.equal(found[name], 0, name);
   });
 
   it('leave out the states of a reader that hangs or fails, and of no other one', async () => {
     const metrics = createMetrics({ readWithinMs: 5 });
-    metrics.observe(async () => ({ outbox: GAUGES.outbox }));
+    metrics.observe(async () => ({ outbox_rows: GAUGES.outbox_rows }));
     let isStuck = false;
     metrics.observe(() =>
-      isStuck ? new Promise<Gauges>(() => {}) : Promise.resolve({ queues: GAUGES.queues }),
+      isStuck ? new Promise<Gauges>(() => {}) : Promise.resolve({ queue_jobs: GAUGES.queue_jobs }),
     );
     const name = 'queue_jobs{queue="push",state="waiting"}';
     assert.equal((await series(metrics))[name], 2);

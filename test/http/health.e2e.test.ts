@@ -70,7 +70,7 @@ describe('/metrics', () => {
   it('is what promtool accepts without a word', skipUnless('promtool'), async (t) => {
     const metrics = createMetrics();
     metrics.push('confirmed');
-    metrics.observe(async () => ({ outbox: { ready: 1 } }));
+    metrics.observe(async () => ({ outbox_rows: [{ labels: { state: 'ready' }, value: 1 }] }));
     const http = await open(t, { metrics });
     const { status, headers, body } = await ask(http, '/metrics');
     assert.equal(status, 200);

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
 import { type App, openApp, openQueue } from '../../src/app.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/base/metrics.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
@@ -34,6 +34,7 @@ export interface ServiceFixture {
 export interface RunningService extends Service {
   app: App;
   backend: QueueBackend;
+  metrics: Metrics;
 }
 
 export interface FixtureOptions {
@@ -105,14 +106,15 @@ export async function openFixture(t: TestContext, options: FixtureOptions): Prom
     async start(env = {}, periods = {}) {
       const own = await open(env);
       const backend = await openQueue(own);
+      const metrics = createMetrics();
       const service = startService(own, {
         openBackend: async () => backend,
-        metrics: createMetrics(),
+        metrics,
         periods: { ...QUICK, ...periods },
       });
       opened.push(() => service.close());
       await service.opened;
-      return { ...service, app: own, backend };
+      return { ...service, app: own, backend, metrics };
     },
     add: (...titles) => addTo('test', titles),
     addTo: (batch, ...titles) => addTo(batch, titles),

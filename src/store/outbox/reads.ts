@@ -70,6 +70,8 @@ export function outboxReader(db: Db) {
     list: ({ state, batch, after: from, limit }: RowFilter): OutboxRow[] =>
       page.all({ state: state ?? null, batch: batch ?? null, after: from ?? 0, limit }).map(toRow),
     attempts: (id: number): AttemptRow[] => tries.all(id),
+    /** When the oldest row came that is neither sent nor given up; null where there is none. */
+    oldestUnsentAt: oldestReader(db),
     counts(batch: string | null): StateCounts {
       const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
       const found = batch === null ? count.all() : countBatch.all(batch);
@@ -135,6 +137,21 @@ function openReader(db: Db): (batch: string | null) => boolean {
       .pluck();
   const [all, one] = [isOpen(''), isOpen(OF_BATCH)];
   return (batch) => (batch === null ? all.get({}) : one.get({ batch })) === 0;
+}
+
+/** Rows that were never tried stand in the order they came in, so their first one is the oldest; of the others there are few. */
+function oldestReader(db: Db): () => number | null {
+  const oldest = db
+    .prepare<[], string | null>(`
+      SELECT min(created_at) FROM (
+        SELECT * FROM (SELECT created_at FROM outbox WHERE state = 'ready' AND not_before IS NULL ORDER BY id LIMIT 1)
+        UNION ALL SELECT created_at FROM outbox WHERE state = 'ready' AND not_before IS NOT NULL
+        UNION ALL SELECT created_at FROM outbox WHERE state IN ('sending', 'ambiguous'))`)
+    .pluck();
+  return () => {
+    const at = oldest.get();
+    return at ? Date.parse(at) : null;
+  };
 }
 
 const OF_BATCH = 'batch = $batch AND';
