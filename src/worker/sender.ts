@@ -118,8 +118,8 @@ function start(context: JobContext, queue: 'push' | 'reconcile', settings: Worke
   const ended = (job: Job | undefined): void => {
     if (!job) return;
     dispatcher.ended(rowOf(job));
-    // What was reconciled may have to be sent again, and the watcher sees the changes of other connections only.
-    const isNews = queue === 'reconcile' || dispatcher.isLow();
+    // A row that is not done is due again at some time, and the watcher sees the changes of other connections only.
+    const isNews = queue === 'reconcile' || job.returnvalue !== 'confirmed' || dispatcher.isLow();
     if (isNews && !signal.aborted)
       dispatcher.look().catch((error) => {
         app.log.error({ event: 'push.dispatch.failed' }, `enqueueing rows: ${messageOf(error)}`);

@@ -81,6 +81,19 @@ describe('sending and waiting in a command', () => {
     assert.deepEqual({ confirmed, ready }, { confirmed: 1, ready: 1 });
   });
 
+  it('looks for a post whose answer was lost as soon as that has settled, without a service', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset-after on=creates times=1' } });
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp({ PUSH_SETTLE: '1s' });
+    let ahead = 0;
+    const clock = { ...app.clock, now: () => app.clock.now() + ahead };
+    const waiting = wait({ ...app, clock });
+    await until('it is unclear', () => fixture.app.outbox.counts('ours').ambiguous === 1);
+    ahead = 60_000;
+    assert.equal((await waiting).confirmed, 1);
+    assert.deepEqual(fixture.posted(), ['One']);
+  });
+
   it('ends with the token where it is refused, and goes on with one that is taken', async (t) => {
     const fixture = await openFixture(t, QUEUE);
     await fixture.addTo('ours', 'One');
