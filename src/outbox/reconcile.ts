@@ -1,10 +1,10 @@
 import { crashPoint } from '../base/crash.ts';
-import { codeOf, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import type { SeenPost, Verdict } from './unaccounted.ts';
-import { ask, isUnsettled, type Listed, laneOf, readWindow } from './window.ts';
+import { ask, isUnsettled, type Listed, laneOf, readWindow, whyIncomplete } from './window.ts';
 
 export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
@@ -42,6 +42,8 @@ interface Seen {
   verdicts: Map<number, Verdict>;
   rows: OutboxRow[];
   latest: Listed['latest'];
+  /** Why a post that was not shown may stand there all the same; null where the reads were whole. */
+  incomplete: string | null;
 }
 
 /** Only two reads without it count as none: a post that slips from one page to the next during a read is missed by one of them. */
@@ -53,27 +55,27 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
   for (const [id, post] of first.posts) if (!second.posts.has(id)) second.posts.set(id, post);
   for (const [lane, sent] of second.latest)
     second.latest.set(lane, [sent, first.latest.get(lane) ?? ''].sort()[0] ?? '');
-  return judged(context, second);
+  return { ...judged(context, second), incomplete: whyIncomplete(context.store, [first, second]) };
 }
 
 /** The rows as they stand after the read: meanwhile others were sent, and a listed post may be theirs. */
 function judged({ store, clock }: OutboxContext, listed: Listed): Seen {
   const rows = store.claimants();
   const { verdicts } = ask(store, clock.now(), rows, listed);
-  return { verdicts, rows, latest: listed.latest };
+  return { verdicts, rows, latest: listed.latest, incomplete: null };
 }
 
 async function concludeAll(
   context: OutboxContext,
   due: ReadonlySet<number>,
-  { rows, verdicts, latest }: Seen,
+  seen: Seen,
 ): Promise<Map<number, ReconcileResult>> {
   const results = new Map<number, ReconcileResult>();
-  for (const row of rows) {
-    const verdict = verdicts.get(row.id);
+  for (const row of seen.rows) {
+    const verdict = seen.verdicts.get(row.id);
     if (!verdict) continue;
     const result = due.has(row.id)
-      ? await conclude(context, row, verdict, latest)
+      ? await conclude(context, row, verdict, seen)
       : await early(context, row, verdict);
     if (result) results.set(row.id, result);
   }
@@ -84,9 +86,13 @@ async function conclude(
   context: OutboxContext,
   row: OutboxRow,
   verdict: Verdict,
-  latest: Listed['latest'],
+  { latest, incomplete }: Seen,
 ): Promise<ReconcileResult> {
   if (verdict.kind === 'match') return bind(context, row, verdict);
+  if (verdict.kind === 'none' && incomplete !== null) {
+    postpone(context, row, TRANSITIONS.wait, new AppError('protocol', incomplete));
+    return 'later';
+  }
   if (verdict.kind === 'none') return await concludeNone(context, row, latest);
   if (verdict.isOpen && isWithinPatience(row.first_sent_at, context.clock.now()))
     return waitFor(context, row, 'a post that could be this one may still prove to be another row’s');

@@ -16,6 +16,12 @@ interface Words {
   letters: string;
   /** In their order, with those of scripts: a service may drop a script, or show it as text. */
   list: string[];
+  /** Words of scripts and links, which a service may drop. */
+  optional: Set<string>;
+  /** Emoji, in their order: a service may drop them all or spell them, but not put others in their place. */
+  signs: string;
+  /** It ends with dots that stand for what was left out. */
+  isCut: boolean;
   counts: Map<string, number>;
   /** Words that a service may have cut: followed by dots, or the last one. */
   cut: Set<string>;
@@ -46,36 +52,43 @@ export function similarity(sent: ComparableText, shown: ComparableText): number 
 }
 
 /**
- * Whether the shown text can be what a service made of the sent one. A service drops, cuts, masks and dresses words, but it adds
- * none of its own and does not change their order: another wish of the same form has a word that was never sent, however similar
- * the rest is ("Export to Excel", "Export to PDF").
+ * Whether the shown text can be what a service made of the sent one. A service cuts the end, masks and dresses words, and drops scripts and
+ * parts of links; it drops no other word, adds none of its own and does not change their order. Another wish of the same form has a word
+ * that was never sent ("Export to Excel", "Export to PDF"), or lacks one ("Do not remove it", "Do remove it").
  */
 export function isRewriting(sent: ComparableText, shown: ComparableText): boolean {
-  if (isBare(sent) !== isBare(shown)) return isPartOf(sent.title, shown.title) && shown.title.letters !== '';
-  // Under the whole title a text may be cut as short as the service likes.
-  const least = sent.title.letters === shown.title.letters ? 0 : KEPT;
-  return isPartOf(sent.title, shown.title) && isPartOf(sent.content, shown.content, least);
+  const isSameText = sent.content.letters === shown.content.letters && sent.content.letters.length >= TELLING;
+  const isTitle = isMadeOf(sent.title, shown.title, isSameText ? SHORTEST_CUT : SHORTEST_TITLE);
+  if (isBare(sent) !== isBare(shown)) return isTitle && shown.title.letters !== '';
+  return isTitle && isMadeOf(sent.content, shown.content, 0);
 }
 
-/** So much of what was sent is still shown, where it is not its beginning. */
-const KEPT = 0.5;
+/** No service cuts titles shorter than this, in letters, without saying so by dots; unless the text below tells that it is the same. */
+const SHORTEST_TITLE = 40;
+const TELLING = 30;
 /** Words that may follow a mention: the rest of the person's name. */
 const MOST_NAMES = 3;
 
-function isPartOf(sent: Words, shown: Words, least = KEPT): boolean {
+function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
+  if (sent.signs !== '' && !sent.signs.startsWith(shown.signs)) return false;
   if (sent.letters === shown.letters) return true;
-  if (shown.letters === '') return false;
-  if (shown.letters.length >= SHORTEST_CUT && sent.letters.startsWith(shown.letters)) return true;
-  let [at, added] = [0, 0];
+  if (shown.letters === '') return shortestCut === 0;
+  const isCut = shown.isCut || shown.letters.length >= shortestCut;
+  if (isCut && sent.letters.startsWith(shown.letters)) return true;
+  let [at, added, dropped] = [0, 0, 0];
   for (const word of shown.list) {
     const found = sent.list.findIndex(
       (other, i) => i >= at && (other === word || (shown.cut.has(word) && other.startsWith(word))),
     );
-    if (found >= 0) at = found + 1;
-    else if (!sent.mentions.has(sent.list[at - 1] ?? '') || ++added > MOST_NAMES) return false;
+    if (found < 0) {
+      if (!sent.mentions.has(sent.list[at - 1] ?? '') || ++added > MOST_NAMES) return false;
+      continue;
+    }
+    dropped += sent.list.slice(at, found).filter((other) => !sent.optional.has(other)).length;
+    at = found + 1;
   }
-  const masked = shown.masks * (sent.letters.length / Math.max(1, sent.list.length));
-  return shown.letters.length + masked >= least * sent.letters.length;
+  const rest = sent.list.slice(at).filter((other) => !sent.optional.has(other)).length;
+  return dropped + (isCut ? 0 : rest) <= shown.masks;
 }
 
 /** The title says more than the content, which may be a form that every post is written in. */
@@ -165,6 +178,9 @@ function wordsOf(text: string): Words {
   const words: Words = {
     letters: '',
     list: [],
+    optional: new Set(optionalIn(short)),
+    signs: (short.match(/\p{Extended_Pictographic}/gu) ?? []).join(''),
+    isCut: /(?:\.{3}|…)\W*$/u.test(plain),
     counts: new Map(),
     cut: new Set(),
     mentions: new Set(),
@@ -184,6 +200,11 @@ function wordsOf(text: string): Words {
   if (last !== undefined) words.cut.add(last);
   words.letters = found.filter((word) => word !== MASK).join('');
   return words;
+}
+
+function optionalIn(text: string): string[] {
+  const parts = text.match(/<(script|style)\b[\s\S]*?<\/\1\s*>|https?:\/\/\S+/gi) ?? [];
+  return parts.flatMap((part) => plainOf(part).match(WORDS) ?? []).flatMap(split);
 }
 
 /** Scripts that put no spaces between words are compared by their signs. */

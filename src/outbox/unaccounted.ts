@@ -24,7 +24,7 @@ export interface SeenPost {
   url: string;
   board: string;
   /** Null where the listed row could not be read. */
-  creator: { id: number; email: string | null; isTeam: boolean } | null;
+  creator: { id: number; email: string | null; name: string | null; isTeam: boolean } | null;
   /** The latest moment, on our clock, at which it can have been made by what it says of itself; null where it says nothing. */
   madeBy: number | null;
   /** When the mirror first saw it; null where it has not. */
@@ -194,7 +194,7 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
 
 function similarPairs(question: Question, claim: Claim, candidates: Candidate[]): Pair[] {
   return candidates.flatMap((candidate) => {
-    if (!isOurs(question, claim, candidate)) return [];
+    if (!isOurs(question, claim, candidate) || isNamedOtherwise(claim, candidate)) return [];
     const score = scoreOf(claim, candidate);
     const isClear = score >= CLEARLY_SIMILAR && isRewriting(textOf(claim), textOf(candidate));
     return isClear ? [{ claim, candidate, score }] : [];
@@ -342,6 +342,22 @@ function isAuthor(claim: Claim, { post, mailbox: shown }: Candidate, authors: Au
   if (isOwner || (shown !== null && shown === claim.mailbox)) return true;
   if (authors.owners.size > 0) return claim.mailbox !== null && shown === null;
   return creator.isTeam || shown === null || (claim.mailbox === null && contentHash(post) === claim.hash);
+}
+
+/** Where no address is shown, the name tells: words that are only similar are nobody's under the name of another person. */
+function isNamedOtherwise(
+  { row, mailbox: sentAs }: Claim,
+  { post: { creator }, mailbox: shown }: Candidate,
+): boolean {
+  if (sentAs === null || shown !== null || !creator?.name || !row.full_name) return false;
+  return nameKey(creator.name) !== nameKey(row.full_name);
+}
+
+function nameKey(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** Whether the creator of a post can be who this row was sent as. As long as nothing was learned, anybody can. */

@@ -24,6 +24,8 @@ export interface Listed {
   latest: Map<string, string>;
   /** Whom the list shows as the creators of our posts. */
   authors: SentAuthor[];
+  /** How many posts that the mirror knows the read showed; null where it stopped before the end, because the rest is older. */
+  shown: number | null;
 }
 
 /** A row on its way, or one that has not settled: a post may still prove to be its own. */
@@ -125,7 +127,8 @@ const OLD_PAGES = 2;
 
 /** Every listed post that is new since the first of these rows was sent. In a list that is not newest first, that takes all of it. */
 export async function readWindow(context: OutboxContext, rows: readonly OutboxRow[]): Promise<Listed> {
-  const listed: Listed = { posts: new Map(), latest: new Map(), authors: [] };
+  const listed: Listed = { posts: new Map(), latest: new Map(), authors: [], shown: null };
+  const mirrored = new Set<number>();
   const window = windowOf(rows);
   const { sweptAt } = context.store.knowledge();
   const isLike = sameWords(rows);
@@ -141,6 +144,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     let isOld = true;
     for (const post of seen) {
       const facts = factsOf(known.get(post.id), post);
+      if (facts?.first_seen_at) mirrored.add(post.id);
       const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
       isOld &&= !isNew;
       if (facts?.kind) noteOurs(listed, post, facts);
@@ -149,9 +153,20 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
       listed.posts.set(post.id, { ...post, firstSeenAt: facts?.first_seen_at ?? null });
     }
     oldPages = isOld ? oldPages + 1 : 0;
-    if (isNewestFirst(page, showsOurs) && oldPages >= OLD_PAGES) break;
+    if (isNewestFirst(page, showsOurs) && oldPages >= OLD_PAGES) return listed;
   }
-  return listed;
+  return { ...listed, shown: mirrored.size };
+}
+
+/** Of the posts that the mirror knows, so many may be gone since it last looked; where more are missing, the list is not whole. */
+const MISSING = { share: 0.02, least: 2 };
+
+/** Why reads that did not show a post say nothing about it; null where they do. */
+export function whyIncomplete(store: OutboxStore, reads: readonly Listed[]): string | null {
+  const shown = reads.map((read) => read.shown ?? Number.POSITIVE_INFINITY).reduce((a, b) => Math.min(a, b));
+  const live = store.liveCount();
+  const isWhole = live - shown <= Math.max(MISSING.least, live * MISSING.share);
+  return isWhole ? null : `the list showed ${shown} of the ${live} posts that the mirror knows`;
 }
 
 /** By its id, by when the mirror first saw it, or by the time it shows itself, the post may be younger than the window's start. */
@@ -237,14 +252,16 @@ function fromList(listed: Post, page: Page<Post>): SeenPost {
   const { id, title, content, url, board, creator, created } = listed;
   const ahead = page.serverTime === null ? null : page.serverTime - page.receivedAt;
   const isCut = page.rows.every((row) => MIDNIGHT.test(row.created));
-  const by = { id: creator.id, email: creator.email, isTeam: creator.is_admin || creator.is_team };
-  const made = { creator: by, madeBy: latestOf(created, ahead, isCut) };
+  const { id: by, email, name } = creator;
+  const author = { id: by, email, name, isTeam: creator.is_admin || creator.is_team };
+  const made = { creator: author, madeBy: latestOf(created, ahead, isCut) };
   return { id, title, content, url, board: board.url, ...made, firstSeenAt: null, listed };
 }
 
 function fromMirror(post: MirroredPost): SeenPost {
   const { id, title, content, url, board_slug: board, created, first_seen_at: firstSeenAt } = post;
-  const creator = { id: post.creator_id, email: post.creator_email, isTeam: post.is_team === 1 };
+  const { creator_id, creator_email: email, creator_name: name } = post;
+  const creator = { id: creator_id, email, name, isTeam: post.is_team === 1 };
   return {
     id,
     title,

@@ -136,6 +136,26 @@ describe('looking for the post of an unclear attempt', () => {
     assert.match(last_error ?? '', /no route/);
   });
 
+  it('a list that shows fewer posts than the mirror knows says nothing: it is read again later', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    for (let n = 0; n < 45; n++) upstream.publish({ title: `Old ${n}` });
+    await bench.sweep();
+    const id = await bench.add();
+    await doubt(bench, id);
+    const whole = upstream.posts;
+    for (const shown of [[], whole.slice(0, 20)]) {
+      upstream.posts = shown;
+      assert.equal(await reconcileRow(bench.context, id), 'later');
+      const { state, last_error } = await bench.row(id);
+      assert.equal(state, 'ambiguous');
+      assert.match(last_error ?? '', new RegExp(`showed ${shown.length} of the 45 posts`));
+      bench.clock.advance(HOUR);
+    }
+    upstream.posts = whole.slice(1);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+  });
+
   it('waits longer between reads the longer it has been waiting', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.readError = new AppError('unreachable', 'no route');

@@ -48,7 +48,7 @@ function aPost(
 ): SeenPost {
   return {
     ...{ id, title: TEXT.title, content: TEXT.content, url: `/p/${id}`, board: '/b/ideas' },
-    creator: { id: OWNER, email: 'owner@example.com', isTeam: false, ...by },
+    creator: { id: OWNER, email: 'owner@example.com', name: null, isTeam: false, ...by },
     ...{ madeBy: Date.parse(SENT_AT) + 1000, firstSeenAt: null },
     ...changes,
   };
@@ -229,6 +229,23 @@ describe('somebody else’s post', () => {
     assert.equal(verdictOn(row, [aPost(101, REMOVED, STRANGER)], [OF_CUSTOMER]), 'none');
     assert.equal(
       verdictOn(row, [aPost(101, REMOVED, { ...STRANGER, isTeam: true })], [OF_CUSTOMER]),
+      'one of 101',
+    );
+  });
+
+  it('with words like the row’s and another name confirms nothing where no address is shown', () => {
+    const row = aRow({
+      title: 'Colour the rows of tables by their owner',
+      email: 'ada@example.com',
+      full_name: 'Ada Byron',
+    });
+    const shown = { title: 'COLOUR the rows of tables by their owner!!', content: '' };
+    assert.match(
+      verdictOn(row, [aPost(101, shown, { id: 50, email: null, name: 'ada  byron' })]),
+      /^similar/,
+    );
+    assert.equal(
+      verdictOn(row, [aPost(101, shown, { id: 50, email: null, name: 'Zed Zimmer' })]),
       'one of 101',
     );
   });

@@ -246,7 +246,7 @@ function boundReader(db: Db) {
 }
 
 function postReader(db: Db) {
-  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email,
+  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email, u.name AS creator_name,
                           u.is_admin OR u.is_team AS is_team, p.created, p.first_seen_at
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
@@ -267,6 +267,11 @@ function postReader(db: Db) {
   const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
     db.prepare<[], number | null>(`SELECT ${which}`).pluck(),
   );
+  const live = db
+    .prepare<[], number>(
+      'SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)',
+    )
+    .pluck();
   const lastRun = db
     .prepare<[], string>(
       "SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1",
@@ -279,6 +284,8 @@ function postReader(db: Db) {
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
       new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
+    /** Posts that the mirror has and that are not known to be gone. */
+    liveCount: () => live.get() ?? 0,
     /** What is known of the upstream's posts before one is sent. */
     knowledge(): Knowledge {
       const readAt = lastRun.get();

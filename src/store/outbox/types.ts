@@ -160,6 +160,7 @@ export interface MirroredPost {
   board_slug: string;
   creator_id: number;
   creator_email: string | null;
+  creator_name: string | null;
   is_team: 0 | 1;
   created: string;
   first_seen_at: string;
