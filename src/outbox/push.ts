@@ -1,5 +1,6 @@
 import type { Client, CreateOutcome } from '../api/client.ts';
 import { crashPoint } from '../base/crash.ts';
+import { codeOf } from '../base/errors.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { backoff, bind, park } from './reconcile.ts';
@@ -31,9 +32,11 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
-  if (outcome.outcome === 'unauthorised')
-    store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);
-  const row = record(context, claimed, outcome, deadline);
+  const row = await written(context, () => {
+    if (outcome.outcome === 'unauthorised')
+      store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);
+    return record(context, claimed, outcome, deadline);
+  });
   crashPoint('push:recorded');
   return { sent: true, row: row ?? claimed, outcome: outcome.outcome };
 }
@@ -117,6 +120,20 @@ async function graced<T>(
   } finally {
     signal.removeEventListener('abort', onStop);
     over.abort();
+  }
+}
+
+const TRY_AGAIN_MS = 1000;
+
+/** What the upstream said is not forgotten because the disk is full: it is written as soon as there is space. */
+async function written<T>({ clock, signal }: OutboxContext, write: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return write();
+    } catch (error) {
+      if (codeOf(error) !== 'storage' || signal.aborted) throw error;
+      await clock.sleep(TRY_AGAIN_MS, signal);
+    }
   }
 }
 

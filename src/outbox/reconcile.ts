@@ -90,6 +90,7 @@ async function conclude(
 ): Promise<ReconcileResult> {
   if (verdict.kind === 'match') return bind(context, row, verdict);
   if (verdict.kind === 'none' && incomplete !== null) {
+    if (!isWithinPatience(row.first_sent_at, context.clock.now())) return await park(context, row, []);
     postpone(context, row, TRANSITIONS.wait, new AppError('protocol', incomplete));
     return 'later';
   }

@@ -137,9 +137,13 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
   const isWholeKnown = sweptAt !== null && sweptAt < start;
   let oldPages = 0;
   let showsOurs = false;
+  let unread = 0;
   for await (const page of pagesOf(context)) {
     context.onPage?.();
-    const seen = [...page.rows.map((post) => fromList(post, page)), ...page.rejects.map(fromReject)];
+    const seen = [
+      ...page.rows.map((post) => fromList(post, page)),
+      ...page.rejects.map((reject) => fromReject(reject, --unread)),
+    ];
     const known = context.store.knownPosts(seen.map(({ id }) => id));
     let isOld = true;
     for (const post of seen) {
@@ -274,8 +278,8 @@ function fromMirror(post: MirroredPost): SeenPost {
   };
 }
 
-/** A listed row that did not decode: whatever of its words can be read. Ids begin at 1, so 0 is none. */
-function fromReject({ id, body }: Reject): SeenPost {
+/** A listed row that did not decode: whatever of its words can be read. Ids begin at 1: one that cannot be read gets a number below. */
+function fromReject({ id, body }: Reject, standIn: number): SeenPost {
   let row: unknown = null;
   try {
     row = JSON.parse(body);
@@ -287,7 +291,7 @@ function fromReject({ id, body }: Reject): SeenPost {
     return typeof value === 'string' ? value : '';
   };
   const words = { title: text('title'), content: text('content'), url: text('url') };
-  return { id: id ?? 0, ...words, board: '', creator: null, madeBy: null, firstSeenAt: null };
+  return { id: id ?? standIn, ...words, board: '', creator: null, madeBy: null, firstSeenAt: null };
 }
 
 /** Fewer rows in falling order could be chance. */

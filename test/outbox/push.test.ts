@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CreateOutcome } from '../../src/api/client.ts';
+import { AppError } from '../../src/base/errors.ts';
 import { push } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
@@ -46,6 +47,21 @@ const TABLE: Case[] = [
     },
   },
 ];
+
+describe('what the upstream said', () => {
+  it('is written as soon as a full disk has space again, and the post is not sent twice', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    let full = 3;
+    const endAttempt: typeof bench.store.endAttempt = (end) => {
+      if (full-- > 0) throw new AppError('storage', 'the disk is full');
+      return bench.store.endAttempt(end);
+    };
+    await push({ ...bench.context, store: { ...bench.store, endAttempt } }, id);
+    assert.equal((await bench.row(id)).state, 'confirmed');
+    assert.equal(bench.upstream.created.length, 1);
+  });
+});
 
 describe('where a row goes after an attempt', () => {
   for (const { outcome, row } of TABLE)

@@ -156,6 +156,17 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
+  it('a list that is never whole leaves the row to a person in the end', async (t) => {
+    const bench = benchFor(t);
+    for (let n = 0; n < 45; n++) bench.upstream.publish({ title: `Old ${n}` });
+    await bench.sweep();
+    const id = await bench.add();
+    await doubt(bench, id);
+    bench.upstream.posts = [];
+    bench.clock.advance(7 * HOUR);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+  });
+
   it('waits longer between reads the longer it has been waiting', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.readError = new AppError('unreachable', 'no route');
@@ -217,6 +228,15 @@ describe('a post that looks like it', () => {
       assert.equal(await reconcileRow(bench.context, id), 'uncertain');
       assert.match((await bench.row(id)).last_error ?? '', /cannot be read/);
     }
+  });
+
+  it('is among several of which not even the number can be read', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    bench.upstream.rejects = ['Dark mode', 'Light mode'].map((title, index) => {
+      const body = JSON.stringify({ id: 2 ** 60, title, content: '' });
+      return { index, id: null, reason: 'id is beyond 2^53', body };
+    });
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
   });
 
   it('is not one that cannot be read and is called otherwise', async (t) => {

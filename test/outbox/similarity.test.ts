@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CLEARLY_SIMILAR, comparable, similarity } from '../../src/outbox/similarity.ts';
+import { CLEARLY_SIMILAR, comparable, isRewriting, similarity } from '../../src/outbox/similarity.ts';
 import { REWRITES } from './rewrites.ts';
 
 interface Text {
@@ -68,5 +68,45 @@ describe('a text made to be slow', () => {
     for (const hostile of ['<script'.repeat(100_000), '[a]('.repeat(100_000), '*'.repeat(300_000)])
       score({ title: hostile, content: hostile }, { content: `${hostile}.` });
     assert.ok(performance.now() - began < 20_000);
+  });
+});
+
+describe('what a service can have made of a text', () => {
+  const isMade = (sent: string, shown: string, content = ['', '']): boolean =>
+    isRewriting(
+      comparable({ title: sent, content: content[0] ?? '' }),
+      comparable({ title: shown, content: content[1] ?? '' }),
+    );
+
+  it('lacks no word but those that a filter masked, a cut took off or a script held', () => {
+    const long = 'Please let people sort the columns of the big table by their owner and by date';
+    for (const [sent, shown] of [
+      ['Dark mode', 'DARK  mode!'],
+      [long, long.slice(0, 60)],
+      ['Colour the rows by their owner', 'Colour the rows…'],
+      ['This damn export', 'This **** export'],
+      ['Docs <script>alert(1)</script> please', 'Docs please'],
+      ['Ship it 🚀', 'Ship it'],
+    ] as const)
+      assert.ok(isMade(sent, shown), shown);
+    assert.ok(
+      isMade('Dark mode for the whole site', 'Dark mode for', [
+        'My eyes hurt so much at night, every night.',
+        'My eyes hurt so much at night, every night.',
+      ]),
+    );
+  });
+
+  it('is not another wish that only lacks a word, has other numbers, or another emoji', () => {
+    for (const [sent, shown] of [
+      ['Please do not remove the old editor', 'Please do remove the old editor'],
+      ['Raise the limit from 100 to 1000', 'Raise the limit to 100'],
+      ['Show build numbers in the footer of every page', 'Show build numbers'],
+      ['Colour the rows by their owner', 'Colour the rows by their'],
+      ['More of this 👍', 'More of this 👎'],
+      ['夜のモードは要らない', '夜のモードは要る'],
+    ] as const)
+      assert.ok(!isMade(sent, shown), shown);
+    assert.ok(!isMade('The editor', 'The editor', ['Please do not remove it.', 'Please do remove it.']));
   });
 });
