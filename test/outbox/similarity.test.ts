@@ -90,7 +90,7 @@ describe('what a service can have made of a text', () => {
     ] as const)
       assert.ok(isMade(sent, shown), shown);
     assert.ok(
-      isMade('Dark mode for the whole site', 'Dark mode for', [
+      isMade('Dark mode for the whole site', 'Dark mode for the', [
         'My eyes hurt so much at night, every night.',
         'My eyes hurt so much at night, every night.',
       ]),
