@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { hasSwept, openFixture, until } from './fixture.ts';
+import { until } from '../support/until.ts';
+import { hasSwept, openFixture } from './fixture.ts';
 
 /** Series by name and labels, without the prefix. */
 function seriesIn(text: string): Map<string, number> {

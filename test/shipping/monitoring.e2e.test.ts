@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { scratchFolder } from '../outbox/scratch.ts';
 import { CHECKOUT } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, 'deploy', file), 'utf8');
@@ -78,10 +78,10 @@ describe('deploy/grafana.json', () => {
     assert.equal(new Set(places).size, places.length);
   });
 
-  it('asks in a language that Prometheus takes', skipUnless('promtool'), () => {
+  it('asks in a language that Prometheus takes', skipUnless('promtool'), (t) => {
     const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
     const rules = asked.map((expr, n) => ({ record: `panel:${n}`, expr }));
-    const file = join(scratchFolder('rules'), 'rules.yml');
+    const file = join(folderFor(t, 'rules'), 'rules.yml');
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
     const args = ['check', 'rules', file];
     const { status, stdout, stderr } = spawnSync(requireProgram('promtool'), args, { encoding: 'utf8' });
