@@ -7,8 +7,7 @@ import {
   type RateLimitStore,
 } from '../../src/api/rate-limit.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { fakeClock } from '../support/clock.ts';
-import { timeline } from './support/timeline.ts';
+import { fakeClock, timeline } from '../support/clock.ts';
 import { clientOf, DRAFT, envelope, failureOf, json, startUpstream } from './support/upstream.ts';
 
 describe('the rate limit', () => {

@@ -9,8 +9,7 @@ import {
   RETRY_DEFAULTS,
   retryAfterMs,
 } from '../../src/api/retry.ts';
-import { fakeClock } from '../support/clock.ts';
-import { type Timeline, timeline } from './support/timeline.ts';
+import { fakeClock, type Timeline, timeline } from '../support/clock.ts';
 
 describe('the wait between attempts', () => {
   it('doubles from the first delay up to the cap', () => {

@@ -9,10 +9,10 @@ import { readSegments } from '../../src/reports/segments.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openImportReads } from '../../src/store/outbox/import-reads.ts';
 import { openReportReader } from '../../src/store/reports.ts';
-import * as wire from '../contract/wire.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
 import { folderFor } from '../support/folder.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 /** One address in four spellings; SQLite's own folding knows the first two as one. */
 const SPELLINGS = ['JÖRG@Example.com', 'jÖrg@example.com', ' jörg@example.com ', 'jo\u0308rg@example.com'];

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { assertWhole } from '../store/mirror.ts';
+import { assertWhole } from '../support/mirror.ts';
 import { openSite } from '../support/mirror-site.ts';
 
 function count(path: string, table: string): number {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
-import { queryFile } from '../sync/workbench.ts';
+import { queryFile } from '../support/mirror.ts';
 
 const FAST = { PUSH_PER_MINUTE: '1000000', PUSH_SETTLE: '10ms' };
 

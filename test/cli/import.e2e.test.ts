@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runCli } from '../support/cli.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
-import { queryFile } from '../sync/workbench.ts';
+import { queryFile } from '../support/mirror.ts';
 
 const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
 

@@ -6,7 +6,7 @@ import { openSite, type Running, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { queryFile } from '../sync/workbench.ts';
+import { queryFile } from '../support/mirror.ts';
 
 const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
 

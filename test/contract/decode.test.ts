@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decodeComment, decodePost, problemOf } from '../../src/contract/decode.ts';
 import { Envelope } from '../../src/contract/entities.ts';
-import { anyPost, comment, post, user } from './wire.ts';
+import { anyPost, comment, post, user } from '../support/wire.ts';
 
 function reasonOf(result: ReturnType<typeof decodePost> | ReturnType<typeof decodeComment>): string {
   assert.equal(result.ok, false);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { ask, detailOf } from '../http/client.ts';
-import { range } from '../store/rows.ts';
+import { range } from '../support/rows.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';

@@ -7,8 +7,8 @@ import { readOverview } from '../../src/reports/overview.ts';
 import { openReportReader } from '../../src/store/reports.ts';
 import { detailOf } from '../http/client.ts';
 import { NOW, pick, tell, UPSTREAM } from '../reports/story.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { until } from '../support/until.ts';
 import { openOnMirror } from './site.ts';
 

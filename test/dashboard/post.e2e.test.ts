@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type CommentsAnswer, originalOf, type PostAnswer } from '../../src/http/dashboard/posts.ts';
 import { differences, excerpt, linksIn } from '../../src/web/text.ts';
-import * as wire from '../contract/wire.ts';
 import { ANN, TESS } from '../reports/story.ts';
-import { aComment, aPost, iso, range } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aComment, aPost, iso, range } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 import { openOnMirror } from './site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';

@@ -6,10 +6,10 @@ import { openBrowseReads, pageSql, SORTS } from '../../src/store/browse.ts';
 import { boundOf, EVERY_LIVE_POST, type PostFilter } from '../../src/store/browse-filter.ts';
 import { openForReading } from '../../src/store/db.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import * as wire from '../contract/wire.ts';
 import { ANN, BOB, NOW, tell, UPSTREAM, write } from '../reports/story.ts';
-import { aPost, range } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aPost, range } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 import { type MirrorSite, openOnMirror } from './site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';

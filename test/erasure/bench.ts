@@ -13,9 +13,10 @@ import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import type { NewRow } from '../../src/store/outbox/types.ts';
-import { minute } from '../store/rows.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
+import { queryFile } from '../support/mirror.ts';
+import { minute } from '../support/rows.ts';
 
 /** A mirror in a folder of its own, open as the service has it open, and what erases from it. */
 export interface ErasureBench {
@@ -94,15 +95,6 @@ function foundIn(path: string, texts: readonly string[]): string[] {
   return texts
     .filter((text) => all.includes(lower(Buffer.from(text))))
     .map((text) => `${basename(path)}: ${text}`);
-}
-
-export function queryFile<T>(path: string, sql: string): T[] {
-  const db = new Database(path, { readonly: true });
-  try {
-    return db.prepare<[], T>(sql).all();
-  } finally {
-    db.close();
-  }
 }
 
 const TABLES = [

@@ -6,10 +6,10 @@ import { erasePerson } from '../../src/erasure/erase.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openSavedQueries } from '../../src/store/saved-queries.ts';
-import { aComment, aPost, minute } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
+import { aComment, aPost, minute } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 
 const EMAIL = 'zoe@planted.example';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { assertWhole } from '../store/mirror.ts';
+import { assertWhole } from '../support/mirror.ts';
 import { allRows, type ErasureBench, openBench } from './bench.ts';
 import { EMAIL, fillOutbox, PLANTED, sweepUpstream } from './planted.ts';
 

@@ -1,8 +1,8 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Reject } from '../../src/store/mirror/types.ts';
-import * as wire from '../contract/wire.ts';
-import { aComment, aPost, minute, range } from '../store/rows.ts';
-import { apply, begin, finish, sweep } from '../store/steps.ts';
+import { aComment, aPost, minute, range } from '../support/rows.ts';
+import { apply, begin, finish, sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 import type { ErasureBench } from './bench.ts';
 
 export const EMAIL = 'Zoë.Quandt@Planted.example';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import * as wire from '../contract/wire.ts';
-import { aComment, aPost, iso, minute } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aComment, aPost, iso, minute } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 import { allRows, type ErasureBench, openBench } from './bench.ts';
 
 const HOUR = 3_600_000;

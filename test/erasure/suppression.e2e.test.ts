@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import * as wire from '../contract/wire.ts';
-import { aComment, aPost, minute } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aComment, aPost, minute } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 import { newRow, openBench } from './bench.ts';
 
 const EMAIL = 'ada@example.com';

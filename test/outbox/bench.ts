@@ -14,7 +14,7 @@ import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
-import { queryFile } from '../sync/workbench.ts';
+import { queryFile } from '../support/mirror.ts';
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
 
 export const MINUTE = 60_000;

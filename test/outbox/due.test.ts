@@ -99,6 +99,26 @@ describe('the connection of the outbox', () => {
   });
 });
 
+describe('rows that may have left a post', () => {
+  it('are on their way, unclear, to be sent again after that, or uncertain as long as checks are to come', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    const now = clock.now();
+    const start = { from: ['ready'] } as const;
+    const [ready = 0, sending = 0, ambiguous = 0, again = 0, uncertain = 0, checked = 0] = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => bench.add({ title: `Wish ${n}` })),
+    );
+    store.move(sending, { ...start, to: 'sending' }, { now });
+    store.move(ambiguous, { ...start, to: 'ambiguous' }, { now });
+    store.move(again, { ...start, to: 'ready' }, { now, wasAmbiguous: true });
+    store.move(uncertain, { ...start, to: 'uncertain' }, { now, checksLeft: 1 });
+    store.move(checked, { ...start, to: 'uncertain' }, { now, checksLeft: 0 });
+    const claimants = store.claimants().map(({ id }) => id);
+    assert.deepEqual(claimants, [sending, ambiguous, again, uncertain]);
+    assert.ok(!claimants.includes(ready));
+  });
+});
+
 describe('a large outbox', () => {
   it('is asked for its next row in time that does not grow with it', async (t) => {
     const bench = benchFor(t);

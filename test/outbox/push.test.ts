@@ -5,6 +5,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { push } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
+import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, SETTLE_MS } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -179,6 +180,31 @@ describe('the time and the posts an attempt starts from', () => {
     const listedMaxId = theirs.id + 1;
     bench.store.claim({ id, transition: TRANSITIONS.claim, now, deadline: now, listedMaxId });
     assert.partialDeepStrictEqual(await bench.row(id), { known_max_id, first_sent_at: second });
+  });
+});
+
+describe('a row that is sent before any pass has read the list', () => {
+  for (const [order, ids, known] of [
+    ['falling order', [9, 5, 3], 9],
+    ['any other order', [5, 9, 3], null],
+  ] as const)
+    it(`knows by a first page in ${order} ${known === null ? 'nothing' : 'which posts stood there before'}`, async (t) => {
+      const bench = benchFor(t);
+      bench.upstream.posts = ids.map((id) => aPost(id));
+      const id = await bench.add();
+      await push(bench.context, id);
+      assert.equal((await bench.row(id)).known_max_id, known);
+    });
+});
+
+describe('while the upstream wants no calls', () => {
+  it('no row is claimed', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.context.gate.closeUntil(bench.clock.now() + 1000);
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'rate limit' });
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'ready', attempts: 0 });
+    assert.deepEqual([bench.upstream.created, bench.upstream.pagesRead], [[], 0]);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Post } from '../../src/contract/decode.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { user as OWNER } from '../contract/wire.ts';
+import { user as OWNER } from '../support/wire.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow, TEXT } from './bench.ts';
 import { unknown } from './scripted-upstream.ts';
 
@@ -44,6 +44,32 @@ describe('looking for the post of an unclear attempt', () => {
     };
     assert.deepEqual({ state, post_id, url, checks_left, last_error }, expected);
     assert.equal(bench.upstream.created.length, 1);
+  });
+
+  it('one that only the first of two reads shows is not taken for missing', async (t) => {
+    const { bench, id } = await ambiguous(t, ({ upstream }) => {
+      upstream.duringCreate = () => void upstream.publish({ title: 'Night theme', content: 'Too bright.' });
+    });
+    let reads = 0;
+    bench.upstream.beforePage = () => {
+      if (++reads === 2) bench.upstream.posts = [];
+    };
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.equal((await bench.row(id)).candidates.length, 1);
+  });
+
+  it('goes on at the page where the upstream could not be reached', async (t) => {
+    const { bench, id } = await ambiguous(t, ({ upstream }) => {
+      upstream.pageSize = 1;
+      upstream.duringCreate = () => void [{}, { title: 'Newer' }].map((words) => upstream.publish(words));
+    });
+    const asked: number[] = [];
+    bench.upstream.beforePage = (page) => {
+      asked.push(page);
+      if (asked.length === 2) throw new AppError('unreachable', 'the network is away');
+    };
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.deepEqual(asked.slice(0, 3), [1, 2, 2]);
   });
 
   it('one with the number of a post that was deleted is it, in the list and in the mirror', async (t) => {

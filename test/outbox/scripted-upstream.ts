@@ -1,8 +1,8 @@
 import type { Client, CreateOutcome, Page, Reject } from '../../src/api/client.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
-import { aPost } from '../store/rows.ts';
 import type { FakeClock } from '../support/clock.ts';
+import { aPost } from '../support/rows.ts';
 
 /** An upstream that does what a test tells it, one request at a time. */
 export interface ScriptedUpstream {

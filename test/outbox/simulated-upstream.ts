@@ -3,7 +3,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import type { NewPost, NewPostAsUser } from '../../src/contract/entities.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { SimulatedClock } from './simulated-clock.ts';
+import type { FakeClock } from '../support/clock.ts';
 import { BOARDS, type Manner, mannerOf, simulatedPost } from './simulated-post.ts';
 
 /** A post that the upstream made, with the request that asked for it: what the simulation is judged by. */
@@ -60,11 +60,7 @@ const UNCLEAR = [
   ['time-out, lost', false],
 ] as const;
 
-export function simulatedUpstream(
-  clock: SimulatedClock,
-  random: Random,
-  trouble: Trouble,
-): SimulatedUpstream {
+export function simulatedUpstream(clock: FakeClock, random: Random, trouble: Trouble): SimulatedUpstream {
   const ledger: LedgerLine[] = [];
   const given = new Map<string, number>();
   const visible: Post[] = [];

@@ -6,12 +6,12 @@ import type { OutboxContext } from '../../src/outbox/push.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { type OutboxStore, openOutboxStore } from '../../src/store/outbox/store.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { drive } from './drive.ts';
 import { judge, type Verdict } from './judge.ts';
 import { KILLED, type Life, mortalClient, mortalStore } from './mortal.ts';
 import { type Rival, rivalTo } from './rival.ts';
-import { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
 import { type Mirror, simulatedMirror } from './simulated-mirror.ts';
 import { simulatedRows } from './simulated-rows.ts';
 import { type SimulatedUpstream, simulatedUpstream, type Trouble } from './simulated-upstream.ts';
@@ -55,7 +55,7 @@ const TROUBLE: Trouble = {
 };
 
 interface World {
-  clock: SimulatedClock;
+  clock: FakeClock;
   random: Random;
   upstream: SimulatedUpstream;
   mirror: Mirror;
@@ -101,7 +101,7 @@ function build(
   file: { path: string; upstream: string; holder: string },
 ): { world: World; close: () => Promise<void> } {
   const random = createRandom(options.seed);
-  const clock = simulatedClock();
+  const clock = fakeClock();
   const upstream = simulatedUpstream(clock, random, { ...TROUBLE, ...options.trouble });
   const open = (): OutboxStore => openOutboxStore(file);
   const stores = { mirror: openMirrorStore(file), outbox: open(), rival: open() };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Comment } from '../../src/contract/decode.ts';
-import { aComment, aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aComment, aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { ANN, BOB, NOW, pick, TESS, table, tell, write } from './story.ts';
 
 const DAY_MINUTES = 1440;

@@ -6,10 +6,10 @@ import { runReport } from '../../src/reports/run.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openReportReader } from '../../src/store/reports.ts';
-import * as wire from '../contract/wire.ts';
-import { aComment, aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
 import { folderFor } from '../support/folder.ts';
+import { aComment, aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
 /** Days of the story are counted from 1 January 2026, a Thursday; it is told on the 31st. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aComment, aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aComment, aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { ANN, pick, TESS, table, tell, write } from './story.ts';
 
 const HOUR = 3600;

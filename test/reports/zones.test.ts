@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { reportCsv, reportText } from '../../src/cli/report-text.ts';
 import { bucketsOf, calendarOf, momentOf } from '../../src/reports/moment.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { ANN, NOW, pick, tell, write } from './story.ts';
 
 /** Where clocks change at midnight, at odd offsets, or skip a whole day. */

@@ -10,9 +10,9 @@ import type { Post } from '../../src/contract/decode.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openSearchReads, type Part, SEARCH_SQL, type SearchReads } from '../../src/store/search.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
 import { folderFor, temporaryFolder } from '../support/folder.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 
 const UPSTREAM = 'http://upstream.test';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import type { Absence, PassEnd, PassSummary } from '../../src/store/mirror/types.ts';
-import { liveIds, story } from './mirror.ts';
-import { aComment, aPost, iso, posts, range } from './rows.ts';
-import { apply, begin, between, finish, gaps, oneSweep, PROOF, sweep } from './steps.ts';
+import { liveIds, story } from '../support/mirror.ts';
+import { aComment, aPost, iso, posts, range } from '../support/rows.ts';
+import { apply, begin, between, finish, gaps, oneSweep, PROOF, sweep } from '../support/steps.ts';
 
 const INSIDE = gaps([between(1, 3)]);
 const ONE_SIDED = gaps([between(1, 3)], false);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import * as wire from '../contract/wire.ts';
-import { story } from './mirror.ts';
-import { aComment, aPost, iso } from './rows.ts';
-import { apply, begin, sweep } from './steps.ts';
+import { story } from '../support/mirror.ts';
+import { aComment, aPost, iso } from '../support/rows.ts';
+import { apply, begin, sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 const named = (name: string) => ({ creator: { ...wire.user, name } });
 

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openForReading, openForWriting } from '../../src/store/db.ts';
 import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
+import { UPSTREAM } from '../support/mirror.ts';
+import { posts } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { withPath } from './folder.ts';
-import { UPSTREAM } from './mirror.ts';
-import { posts } from './rows.ts';
-import { sweep } from './steps.ts';
 
 const upstream = UPSTREAM;
 

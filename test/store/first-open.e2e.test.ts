@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readMirrorStatus } from '../../src/store/mirror/store.ts';
+import { assertWhole } from '../support/mirror.ts';
+import { range } from '../support/rows.ts';
 import { withPath } from './folder.ts';
-import { assertWhole } from './mirror.ts';
 import { openAtOnce } from './opener.ts';
-import { range } from './rows.ts';
 
 const ONE = 'https://one.test';
 const TWO = 'https://two.test';

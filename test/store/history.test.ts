@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import * as wire from '../contract/wire.ts';
-import { story } from './mirror.ts';
-import { aComment, aPost, iso, minute } from './rows.ts';
-import { sweep } from './steps.ts';
+import { story } from '../support/mirror.ts';
+import { aComment, aPost, iso, minute } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 const status = (id: number) => ({ id, name: `Status ${id}`, color: '#000000' });
 const board = (id: number) => ({ id, name: `Board ${id}`, url: `/b/board-${id}` });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import type { Lock } from '../../src/store/mirror/types.ts';
-import { story } from './mirror.ts';
+import { story } from '../support/mirror.ts';
 
 describe('locks', () => {
   story('one pass at a time over a resource, and the second is told who holds it', async (mirror) => {

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import { liveIds, story } from './mirror.ts';
-import { aPost, posts, range } from './rows.ts';
-import { apply, begin, finish, oneSweep, PROOF, sweep, THREE_SWEEPS, unorderedSweep } from './steps.ts';
+import { liveIds, story } from '../support/mirror.ts';
+import { aPost, posts, range } from '../support/rows.ts';
+import {
+  apply,
+  begin,
+  finish,
+  oneSweep,
+  PROOF,
+  sweep,
+  THREE_SWEEPS,
+  unorderedSweep,
+} from '../support/steps.ts';
 
 /** The mass-delete guard, and rows of lists whose order proves nothing. */
 describe('mass deletions', () => {

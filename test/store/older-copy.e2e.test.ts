@@ -12,10 +12,10 @@ import { openMirrorReadOnly } from '../../src/store/open.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import type { OutboxRow, OutboxState, Refusal } from '../../src/store/outbox/types.ts';
 import { newRow } from '../erasure/bench.ts';
+import { UPSTREAM } from '../support/mirror.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { withPath } from './folder.ts';
-import { UPSTREAM } from './mirror.ts';
-import { aPost } from './rows.ts';
-import { sweep } from './steps.ts';
 
 const SETTLE_MS = 1000;
 

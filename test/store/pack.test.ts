@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { packIds, unpackIds } from '../../src/store/mirror/pack.ts';
-import { range } from './rows.ts';
+import { range } from '../support/rows.ts';
 
 describe('packed ids', () => {
   it('come back as they were, in their order, doubles included', () => {

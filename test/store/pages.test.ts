@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { story } from './mirror.ts';
-import { aComment, aPost, iso, posts } from './rows.ts';
-import { apply, begin, finish, sweep } from './steps.ts';
+import { story } from '../support/mirror.ts';
+import { aComment, aPost, iso, posts } from '../support/rows.ts';
+import { apply, begin, finish, sweep } from '../support/steps.ts';
 
 /** A time the contract would not let through: no store can keep a row without a moment of creation. */
 const UNSTORABLE = { created: 'no time at all' };

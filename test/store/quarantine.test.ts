@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { story } from './mirror.ts';
-import { iso, posts } from './rows.ts';
-import { apply, begin, finish } from './steps.ts';
+import { story } from '../support/mirror.ts';
+import { iso, posts } from '../support/rows.ts';
+import { apply, begin, finish } from '../support/steps.ts';
 
 const BROKEN = { id: 5, reason: 'title is missing', body: '{"id":5}' };
 const NAMELESS = { id: null, reason: 'the value is not an object', body: '17' };

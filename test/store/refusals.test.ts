@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/errors.ts';
 import { isOlder, openForReading, openForWriting } from '../../src/store/db.ts';
+import { UPSTREAM } from '../support/mirror.ts';
 import { withPath } from './folder.ts';
-import { UPSTREAM } from './mirror.ts';
 
 const upstream = UPSTREAM;
 const HANDLES = [openForWriting, openForReading];

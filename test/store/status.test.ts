@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { story } from './mirror.ts';
-import { aComment, aPost, iso, posts, range } from './rows.ts';
-import { apply, begin, finish, sweep } from './steps.ts';
+import { story } from '../support/mirror.ts';
+import { aComment, aPost, iso, posts, range } from '../support/rows.ts';
+import { apply, begin, finish, sweep } from '../support/steps.ts';
 
 describe('status', () => {
   story('an empty mirror has nothing to tell but whose it is', async ({ store, upstream }) => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import { wellFormedText } from '../contract/wire.ts';
-import { story } from './mirror.ts';
-import { aPost, range } from './rows.ts';
-import { apply, begin, between, finish, gaps, PROOF, sweep } from './steps.ts';
+import { story } from '../support/mirror.ts';
+import { aPost, range } from '../support/rows.ts';
+import { apply, begin, between, finish, gaps, PROOF, sweep } from '../support/steps.ts';
+import { wellFormedText } from '../support/wire.ts';
 
 const titled = (id: number, title: string, content = 'text') => aPost(id, { title, content });
 

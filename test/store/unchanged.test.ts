@@ -7,10 +7,10 @@ import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import type { KeyRange } from '../../src/store/mirror/types.ts';
-import * as wire from '../contract/wire.ts';
-import { openTestMirror } from './mirror.ts';
-import { aComment, aPost, range } from './rows.ts';
-import { apply, begin, between, finish, gaps, PROOF } from './steps.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { aComment, aPost, range } from '../support/rows.ts';
+import { apply, begin, between, finish, gaps, PROOF } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 const ROWS = 20_000;
 const PAGE = 100;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { openTestMirror } from './mirror.ts';
-import { aComment, aPost, range } from './rows.ts';
-import { sweep } from './steps.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { aComment, aPost, range } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 
 describe('versions', () => {
   it('are not written by a first sweep, and keep a text once however often the numbers beside it change', async () => {

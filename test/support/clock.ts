@@ -7,6 +7,8 @@ export interface FakeClock extends Clock {
   set(now: number): void;
   /** Every sleep asked for, in order. */
   readonly slept: number[];
+  /** What goes on in the world besides the sleeper, during each sleep. */
+  meanwhile: () => Promise<void>;
 }
 
 export function fakeClock(start = Date.parse('2026-01-01T00:00:00.000Z')): FakeClock {
@@ -17,8 +19,9 @@ export function fakeClock(start = Date.parse('2026-01-01T00:00:00.000Z')): FakeC
     passed += ms;
   };
   const slept: number[] = [];
-  return {
+  const clock: FakeClock = {
     slept,
+    meanwhile: () => Promise.resolve(),
     now: () => now,
     monotonic: () => passed,
     advance,
@@ -29,7 +32,78 @@ export function fakeClock(start = Date.parse('2026-01-01T00:00:00.000Z')): FakeC
       signal?.throwIfAborted();
       slept.push(ms);
       advance(ms);
-      await Promise.resolve();
+      await clock.meanwhile();
+    },
+  };
+  return clock;
+}
+
+/**
+ * A clock for many sleepers at once: time jumps to the earliest of them when everyone else waits.
+ * `fakeClock` moves on for each sleep, which is right for one sleeper and wrong for a crowd.
+ */
+export interface Timeline extends Clock {
+  /** Lets time pass up to the moment, waking sleepers in order. */
+  runUntil(time: number): Promise<void>;
+}
+
+export function timeline(start = 0): Timeline {
+  let now = start;
+  let sleepers: { at: number; wake: () => void }[] = [];
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    now: () => now,
+    monotonic: () => now,
+    sleep(ms, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const sleeper = { at: now + ms, wake: resolve };
+      sleepers.push(sleeper);
+      signal?.addEventListener('abort', () => {
+        sleepers = sleepers.filter((other) => other !== sleeper);
+        reject(signal.reason);
+      });
+      return promise;
+    },
+    async runUntil(time) {
+      for (;;) {
+        await settle();
+        const next = Math.min(...sleepers.map(({ at }) => at));
+        if (next > time) break;
+        now = next;
+        const due = sleepers.filter(({ at }) => at <= now);
+        sleepers = sleepers.filter(({ at }) => at > now);
+        for (const { wake } of due) wake();
+      }
+      now = time;
+    },
+  };
+}
+
+/** The wall clock of this process as if somebody had set it: `Date` tells the machine's time plus an offset. Timers are left alone, as they are when a real clock is set. */
+export interface ShiftedDate {
+  shift(ms: number): void;
+  restore(): void;
+}
+
+export function shiftDate(): ShiftedDate {
+  const RealDate = Date;
+  let offset = 0;
+  globalThis.Date = class extends RealDate {
+    constructor(...given: unknown[]) {
+      if (given.length === 0) super(RealDate.now() + offset);
+      else super(...(given as [number]));
+    }
+
+    static override now(): number {
+      return RealDate.now() + offset;
+    }
+  } as DateConstructor;
+  return {
+    shift(ms) {
+      offset = ms;
+    },
+    restore() {
+      globalThis.Date = RealDate;
     },
   };
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { queryFile } from '../support/mirror.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
 import { assertExact } from './mirror-rows.ts';
-import { queryFile } from './workbench.ts';
 
 interface Run {
   outcome: string;

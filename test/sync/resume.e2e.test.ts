@@ -46,6 +46,15 @@ describe('a sweep that is killed', () => {
     });
   }
 
+  it('after its last page reads that page again, and not the whole list twice', async (t) => {
+    const bench = await workbenchFor(t);
+    await killAfter(bench, PAGES);
+    const last = bench.sandbox.requests.at(-1)?.url;
+    const before = bench.sandbox.requests.length;
+    assert.equal((await bench.sync(SWEEP)).outcome, 'complete');
+    assert.equal(bench.sandbox.requests[before]?.url, last);
+  });
+
   it('leaves deleted rows above its checkpoint to the sweeps after it', async (t) => {
     const bench = await settledBench(t);
     await killAfter(bench, 4);

@@ -1,32 +1,13 @@
 import type { Post } from '../../src/contract/decode.ts';
 import type { Reject } from '../../src/store/mirror/types.ts';
 import type { Slot } from '../../src/sync/order.ts';
+import { aPost } from '../support/rows.ts';
+
+const EXAMPLE = aPost(1, { created: '2026-01-01T00:00:00Z', votes_count: 0, comments_count: 0 });
 
 /** A post of which only what orders lists matters. */
 export function post(id: number, values: Partial<Post> = {}): Post {
-  return {
-    id,
-    title: `post ${id}`,
-    content: '',
-    url: `/p/${id}/`,
-    creator: {
-      id: 1,
-      email: 'a@example.com',
-      name: 'A',
-      alias: 'a',
-      registered: null,
-      is_admin: false,
-      is_team: false,
-      extra: null,
-    },
-    board: { id: 1, name: 'Bugs', url: '/bugs/', extra: null },
-    status: { id: 1, name: 'open', color: '#fff', extra: null },
-    votes_count: 0,
-    comments_count: 0,
-    created: '2026-01-01T00:00:00Z',
-    extra: null,
-    ...values,
-  };
+  return { ...EXAMPLE, id, ...values };
 }
 
 export function reject(index: number, id: number | null): Reject & { index: number } {

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import Database from 'better-sqlite3';
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
@@ -17,6 +16,7 @@ import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { PassSummary } from '../../src/store/mirror/types.ts';
 import { type SyncOutcome, type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { queryFile } from '../support/mirror.ts';
 
 export const UPSTREAM = 'http://upstream.test';
 
@@ -100,15 +100,6 @@ export async function openWorkbench(
     },
   };
   return bench;
-}
-
-export function queryFile<T>(path: string, sql: string): T[] {
-  const db = new Database(path, { readonly: true });
-  try {
-    return db.prepare<[], T>(sql).all();
-  } finally {
-    db.close();
-  }
 }
 
 /** A workbench that is put away when the test ends. */

@@ -1,8 +1,8 @@
 import { describe, it } from 'node:test';
 import { assess } from '../../src/worker/health.ts';
+import { shiftDate } from '../support/clock.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startPostgres, startRedis } from '../support/servers.ts';
-import { shiftDate } from '../support/shifted-date.ts';
 import { until } from '../support/until.ts';
 import { openFixture, type RunningService } from './fixture.ts';
 

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { type Client, type ClientOptions, createClient } from '../../../src/api/client.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { fakeClock } from '../../support/clock.ts';
+import * as wire from '../../support/wire.ts';
 
 export const CANARY = 'cAnary/t0ken+"7f3a9c';
 
@@ -85,30 +86,7 @@ export function envelope(ids: number[], next: unknown = null): object {
 }
 
 export function post(id: number) {
-  return {
-    id,
-    title: `Post ${id}`,
-    content: 'text',
-    url: `/p/${id}`,
-    creator: user(1),
-    board: { id: 1, name: 'Board', url: '/b/board/' },
-    status: { id: 1, name: 'open', color: '#ffffff' },
-    votes_count: 3,
-    created: '2026-01-01T00:00:00Z',
-    comments_count: 0,
-  };
-}
-
-export function user(id: number) {
-  return {
-    id,
-    email: `user${id}@example.com`,
-    name: `User ${id}`,
-    alias: `user${id}`,
-    registered: '2025-01-01T00:00:00Z',
-    is_admin: false,
-    is_team: false,
-  };
+  return { ...wire.post, id, title: `Post ${id}`, url: `/p/${id}` };
 }
 
 export const DRAFT = { board: 'board', title: 'A title', content: 'Some content' };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { shiftDate } from '../../support/shifted-date.ts';
+import { shiftDate } from '../../support/clock.ts';
 
 /** Loaded before the program: its wall clock is the machine's plus what the file says. */
 const path = process.env.CHAOS_CLOCK;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decodeComment, decodePost } from '../../../src/contract/decode.ts';
 import { parseBody } from '../../../src/contract/json.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
-import { comment, post } from '../../contract/wire.ts';
+import { comment, post } from '../../support/wire.ts';
 import { mutated } from './mutate.ts';
 
 export interface Fuzzed {

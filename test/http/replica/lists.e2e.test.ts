@@ -10,12 +10,12 @@ import type { Comment, Post } from '../../../src/contract/decode.ts';
 import { openMirrorStore } from '../../../src/store/mirror/store.ts';
 import { openReplicaReads, type Place } from '../../../src/store/replica.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
-import * as wire from '../../contract/wire.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { COMMENTS, call, json, POSTS, type Problem, posts, walk } from '../../sandbox/client.ts';
-import { aComment, aPost } from '../../store/rows.ts';
-import { sweep } from '../../store/steps.ts';
 import { folderFor, temporaryFolder } from '../../support/folder.ts';
+import { aComment, aPost } from '../../support/rows.ts';
+import { sweep } from '../../support/steps.ts';
+import * as wire from '../../support/wire.ts';
 
 const UPSTREAM = 'http://upstream.test';
 

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from './folder.ts';
 import { holdLock } from './holder.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
@@ -121,13 +121,18 @@ const TIME_IN_STATUS = `
             FROM post_history WHERE post_id = ? AND observed_at < ?)
    WHERE deleted = 0 GROUP BY status_id`;
 
-function query(path: string, sql: string, ...values: (string | number)[]): Row[] {
+/** Rows of a mirror file, through a handle of its own. */
+export function queryFile<T>(path: string, sql: string, ...values: (string | number)[]): T[] {
   const db = new Database(path, { readonly: true });
   try {
-    return db.prepare<(string | number)[], Row>(sql).all(...values);
+    return db.prepare<(string | number)[], T>(sql).all(...values);
   } finally {
     db.close();
   }
+}
+
+function query(path: string, sql: string, ...values: (string | number)[]): Row[] {
+  return queryFile<Row>(path, sql, ...values);
 }
 
 /** With 1, the index is compared with the texts in posts, and not only with itself. */

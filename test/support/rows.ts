@@ -5,7 +5,7 @@ import {
   decodePost,
   type Post,
 } from '../../src/contract/decode.ts';
-import * as wire from '../contract/wire.ts';
+import * as wire from './wire.ts';
 
 /** Rows as the store gets them: the examples of the contract, bent as a test needs. */
 export function aPost(id: number, changes: Record<string, unknown> = {}): Post {
