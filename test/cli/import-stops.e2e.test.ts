@@ -4,9 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
+import { queryFile } from '../support/mirror.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
-import { queryFile } from '../support/mirror.ts';
 
 const FAST = { PUSH_PER_MINUTE: '1000000', PUSH_SETTLE: '10ms' };
 

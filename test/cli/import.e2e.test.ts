@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runCli } from '../support/cli.ts';
-import { openSite, type Site } from '../support/mirror-site.ts';
 import { queryFile } from '../support/mirror.ts';
+import { openSite, type Site } from '../support/mirror-site.ts';
 
 const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
 

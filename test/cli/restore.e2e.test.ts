@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { queryFile } from '../support/mirror.ts';
 import { openSite, type Running, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { queryFile } from '../support/mirror.ts';
 
 const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
 

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { erasePerson } from '../../src/erasure/erase.ts';
+import { compact, noteUnclean } from '../../src/store/erasure/compaction.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openSavedQueries } from '../../src/store/saved-queries.ts';
+import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
+import { openRecoveryLog } from '../../src/store/recovery-log.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 import { aComment, aPost, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 const EMAIL = 'zoe@planted.example';
 
@@ -32,48 +34,119 @@ const JSON_WORDS = {
   users: ['extra'],
 };
 
+interface Opened {
+  store: MirrorStore;
+  db: Database.Database;
+  erase(): Promise<void>;
+  column(table: string, column: string): unknown[];
+}
+
+function open(t: TestContext): Opened {
+  const options = {
+    path: join(folderFor(t, 'mentions'), 'mirror.db'),
+    upstream: 'http://u.test',
+    holder: 't',
+  };
+  const store = openMirrorStore(options);
+  const db = new Database(options.path);
+  const erasure = openErasureStore(options);
+  t.after(() => [erasure, store, db].map((one) => one.close()));
+  const { signal } = new AbortController();
+  const context = { store: erasure, clock: fakeClock(minute(9)), signal, compact: async () => true };
+  return {
+    store,
+    db,
+    erase: async () => void (await erasePerson(context, EMAIL)),
+    column: (table, column) => db.prepare(`SELECT DISTINCT ${column} FROM ${table}`).pluck().all(),
+  };
+}
+
+function each(tables: Record<string, string[]>, use: (table: string, column: string) => void): void {
+  for (const [table, columns] of Object.entries(tables)) for (const column of columns) use(table, column);
+}
+
 describe('an address in what others wrote', () => {
   it('is taken out of every column that can hold it, and nothing else of the text is', async (t) => {
-    const options = {
-      path: join(folderFor(t, 'mentions'), 'mirror.db'),
-      upstream: 'http://u.test',
-      holder: 't',
-    };
-    const store = openMirrorStore(options);
-    for (const [votes_count, likes_count] of [
-      [1, 1],
-      [2, 2],
-    ]) {
-      await sweep(store, 'posts', [aPost(1, { votes_count, title: `Title ${votes_count}` })]);
-      await sweep(store, 'comments', [aComment(1, { likes_count, content: `Text ${likes_count}` })]);
+    const { store, db, erase, column } = open(t);
+    for (const n of [1, 2]) {
+      await sweep(store, 'posts', [aPost(1, { votes_count: n, title: `Title ${n}` })]);
+      await sweep(store, 'comments', [aComment(1, { likes_count: n, content: `Text ${n}` })]);
     }
-    const saved = openSavedQueries(options);
-    saved.save({ name: 'mine', sql: 'SELECT 1' }, minute(0));
-    const db = new Database(options.path);
-    t.after(() => [saved, store, db].map((open) => open.close()));
-    const each = (tables: Record<string, string[]>, use: (table: string, column: string) => void): void => {
-      for (const [table, columns] of Object.entries(tables)) for (const column of columns) use(table, column);
-    };
-    each(WORDS, (table, column) =>
-      assert.ok(db.prepare(`UPDATE ${table} SET ${column} = 'ask ' || ?`).run(EMAIL).changes > 0, table),
+    db.exec(
+      "INSERT INTO saved_queries (name, sql, created_at, changed_at) VALUES ('mine', 'SELECT 1', '', '')",
     );
-    each(JSON_WORDS, (table, column) =>
-      db.prepare(`UPDATE ${table} SET ${column} = ?`).run(JSON.stringify({ by: `ask ${EMAIL}` })),
+    each(WORDS, (table, name) =>
+      assert.ok(db.prepare(`UPDATE ${table} SET ${name} = 'ask ' || ?`).run(EMAIL).changes > 0, table),
     );
-    const erasure = openErasureStore(options);
-    t.after(() => erasure.close());
-    const { signal } = new AbortController();
-    await erasePerson(
-      { store: erasure, clock: fakeClock(minute(9)), signal, compact: async () => true },
-      EMAIL,
+    each(JSON_WORDS, (table, name) =>
+      db.prepare(`UPDATE ${table} SET ${name} = ?`).run(JSON.stringify({ by: `ask ${EMAIL}` })),
     );
-    const found = (table: string, column: string): unknown[] =>
-      db.prepare(`SELECT DISTINCT ${column} FROM ${table}`).pluck().all();
-    each(WORDS, (table, column) =>
-      assert.deepEqual(found(table, column), ['ask [erased]'], `${table}.${column}`),
+    await erase();
+    each(WORDS, (table, name) => assert.deepEqual(column(table, name), ['ask [erased]'], `${table}.${name}`));
+    each(JSON_WORDS, (table, name) =>
+      assert.deepEqual(column(table, name), ['{"by":"ask [erased]"}'], `${table}.${name}`),
     );
-    each(JSON_WORDS, (table, column) =>
-      assert.deepEqual(found(table, column), ['{"by":"ask [erased]"}'], `${table}.${column}`),
-    );
+  });
+
+  it('is taken out of what an attempt failed with, where the row itself does not name it', async (t) => {
+    const { db, erase, column } = open(t);
+    db.exec(`
+      INSERT INTO outbox (id, batch, source_key, kind, board, title, content, content_hash, created_at, changed_at, state)
+      VALUES (1, 'b', 'k', 'owner', 'ideas', 'Title', '', 'hash', '', '', 'rejected');
+      INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at, error) VALUES (1, 1, '', '', 'no ${EMAIL}')`);
+    await erase();
+    assert.deepEqual(column('outbox_attempts', 'error'), [null]);
+  });
+});
+
+describe('a person who was erased and comes back', () => {
+  const zoe = { ...wire.user, id: 900, email: EMAIL };
+
+  it('under another number is known by that one too', async (t) => {
+    const { store, erase, column } = open(t);
+    await erase();
+    await sweep(store, 'posts', [aPost(1, { creator: zoe })]);
+    assert.deepEqual(column('suppressed_users', 'user_id'), [900]);
+  });
+
+  it('as the author of a post of which a comment had brought the title has it erased there', async (t) => {
+    const { store, erase, column } = open(t);
+    await erase();
+    await sweep(store, 'comments', [aComment(1, { post: { id: 5, title: 'My wish', url: '/p/5' } })]);
+    assert.deepEqual(column('commented_posts', 'title'), ['My wish']);
+    await sweep(store, 'posts', [aPost(5, { creator: zoe, title: 'My wish' })]);
+    assert.deepEqual(column('commented_posts', 'title'), ['[erased]']);
+    assert.deepEqual(column('commented_posts', 'url'), ['']);
+  });
+});
+
+describe('rewriting the file', () => {
+  it('leaves the mark of what was erased meanwhile', async (t) => {
+    const { db } = open(t);
+    noteUnclean(db);
+    const meanwhile = new Proxy(db, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name === 'exec')
+          return (sql: string) => {
+            target.exec(sql);
+            noteUnclean(target);
+          };
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    assert.equal(compact(meanwhile), true);
+    const isUnclean = () => db.prepare("SELECT 1 FROM meta WHERE key = 'unclean'").get() !== undefined;
+    assert.equal(isUnclean(), true);
+    assert.equal(compact(db), true);
+    assert.equal(isUnclean(), false);
+  });
+});
+
+describe('the log of the data folder', () => {
+  it('is flushed at each commit: a claim is on disk before its first byte leaves', (t) => {
+    const pragmas = t.mock.method(Database.prototype, 'pragma');
+    openRecoveryLog({ path: join(folderFor(t, 'log'), 'mirror.db'), upstream: 'http://u.test' }).close();
+    assert.ok(pragmas.mock.calls.some(({ arguments: [text] }) => text === 'synchronous = FULL'));
   });
 });

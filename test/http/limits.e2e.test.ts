@@ -13,6 +13,23 @@ const echo = { parts: [(app) => void app.post('/echo', async ({ body }) => body)
   typeof open
 >[1];
 
+describe('connections that have not shown the token', () => {
+  it('are closed when there are too many, the oldest first, and those that have are not', async (t) => {
+    const http = await open(t, { token: TOKEN, limits: { strangers: 2 } });
+    const agent = new Agent({ keepAlive: true });
+    t.after(() => agent.destroy());
+    const known = request(http.url, { path: '/nothing', agent, headers: bearer(TOKEN) }).end();
+    const [answer] = (await once(known, 'response')) as [IncomingMessage];
+    await text(answer);
+    const [oldest, ...others] = [await dial(http.port), await dial(http.port), await dial(http.port)];
+    await once(oldest?.resume() ?? new EventEmitter(), 'close');
+    assert.deepEqual(
+      [known.socket, ...others].map((socket) => socket?.destroyed),
+      [false, false, false],
+    );
+  });
+});
+
 describe('a request', () => {
   it('may have a body of a certain size', async (t) => {
     const http = await open(t, { ...echo, limits: { bodyBytes: 100 } });

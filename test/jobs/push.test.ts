@@ -4,6 +4,7 @@ import type { Job } from 'bullmq';
 import { type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import { push } from '../../jobs/push.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
@@ -11,7 +12,7 @@ import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
 
 describe('rows that the queue did not take', () => {
   it('are enqueued by the next look', async (t) => {
-    const { store: outbox, clock, context, add } = benchFor(t);
+    const { store: outbox, clock, add } = benchFor(t);
     const id = await add();
     const taken: unknown[] = [];
     let isAway = true;
@@ -21,7 +22,7 @@ describe('rows that the queue did not take', () => {
     };
     const backend = { queue: () => ({ addBulk }) } as unknown as QueueBackend;
     const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
-    const app = { outbox, gate: context.gate, clock, settings };
+    const app = { outbox, gate: createRateLimit(clock), clock, settings };
     const dispatcher = createDispatcher({ app, backend, forgetMs: 20_000 });
     await assert.rejects(dispatcher.look(), /the queue is away/);
     isAway = false;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CreateOutcome } from '../../src/api/client.ts';
+import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { push } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -201,8 +202,9 @@ describe('while the upstream wants no calls', () => {
   it('no row is claimed', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
-    bench.context.gate.closeUntil(bench.clock.now() + 1000);
-    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'rate limit' });
+    const gate = createRateLimit(bench.clock);
+    gate.closeUntil(bench.clock.now() + 1000);
+    assert.deepEqual(await push({ ...bench.context, gate }, id), { sent: false, reason: 'rate limit' });
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'ready', attempts: 0 });
     assert.deepEqual([bench.upstream.created, bench.upstream.pagesRead], [[], 0]);
   });

@@ -58,6 +58,13 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal((await bench.row(id)).candidates.length, 1);
   });
 
+  it('pauses sending where the token is refused for reading', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    bench.upstream.readError = new AppError('unauthorised', 'no');
+    assert.equal(await reconcileRow(bench.context, id), 'later');
+    assert.match(bench.store.paused() ?? '', /refused the token for reading/);
+  });
+
   it('goes on at the page where the upstream could not be reached', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.pageSize = 1;

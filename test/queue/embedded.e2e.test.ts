@@ -42,6 +42,34 @@ describe('a queue in the data folder', () => {
     assert.deepEqual(await queue.getJobCounts('waiting', 'active'), { waiting: 19, active: 1 });
   });
 
+  it('runs a job again that a clock which was ahead has locked for long', async (t) => {
+    const target = station.newTarget();
+    const backend = await open(t, target);
+    const job = await backend.queue('work').add('n', {});
+    const file = new Database(join(target.dataDir, 'queue.db'));
+    t.after(() => file.close());
+    const ahead = Date.now() + HOUR;
+    file
+      .prepare("UPDATE job SET state = 'active', lock_token = 'dead', locked_at = ?, locked_until = ?")
+      .run(ahead, ahead + HOUR);
+    const worker = backend.worker('work', async () => undefined, { stalledInterval: 50 });
+    t.after(() => worker.close());
+    await until('it is done', () => job.isCompleted());
+  });
+
+  it('holds back nothing for a job that is gone', async (t) => {
+    const target = station.newTarget();
+    const queue = (await open(t, target)).queue('work');
+    const add = () => queue.add('n', {}, { deduplication: { id: 'one' } });
+    await add();
+    const file = new Database(join(target.dataDir, 'queue.db'));
+    t.after(() => file.close());
+    file.exec('DELETE FROM job');
+    await add();
+    await add();
+    assert.equal(await queue.count(), 1);
+  });
+
   it('is for its owner alone', async (t) => {
     const target = station.newTarget();
     const backend = await open(t, target);
