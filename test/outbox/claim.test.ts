@@ -243,3 +243,17 @@ describe('a row that is about to be sent again', () => {
     assert.equal((await bench.row(id)).post_id, 77);
   });
 });
+
+describe('the place of the sender that is next', () => {
+  it('is given up with the lock that it was kept for', (t) => {
+    const bench = benchFor(t);
+    const [service, command] = [bench.another(), bench.store];
+    const lock = command.lockSender();
+    assert.equal(service.lockSenderFirst().ok, false);
+    assert.equal(command.isSenderWanted(), true);
+    assert.ok(lock.ok);
+    lock.release();
+    assert.equal(service.lockSenderFirst().ok, true);
+    assert.equal(command.isSenderWanted(), false);
+  });
+});
