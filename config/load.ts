@@ -195,7 +195,7 @@ const KNOWN = new Set(
 
 /** More edits than this and the name is more likely another program's. */
 const MOST_EDITS = 2;
-const PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|HTTP|LOG|DATA)_/;
+const PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES|WEBHOOKS?|HTTP|LOG|DATA)_/;
 
 /** A misspelt name would be a setting that silently does nothing. */
 function misspelt(env: LoadInput['env']): string[] {
@@ -212,7 +212,7 @@ function misspelt(env: LoadInput['env']): string[] {
 }
 
 /** Beginnings that hardly any other program uses. */
-const OWN_PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION)_/;
+const OWN_PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES)_/;
 
 /** Names that look like settings and are none; other programs may mean them, so they stop nothing. */
 export function unknownSettings({ env, cwd }: LoadInput): { name: string; near: string | null }[] {

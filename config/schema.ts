@@ -199,6 +199,14 @@ export const SETTINGS = {
     fallback: 30 * 86_400_000,
     meaning: 'how long the text and people of deleted rows are kept; 0 for not at all, or never to erase',
   }),
+  changesKeep: setting<number>({
+    env: 'CHANGES_KEEP',
+    parse: duration,
+    print: durationText,
+    fallback: 90 * 86_400_000,
+    meaning:
+      'how long changes stay in the feed; a consumer that was away for longer starts again from a snapshot',
+  }),
   deliveredStatuses: setting<readonly string[] | null>({
     env: 'DELIVERED_STATUSES',
     parse: names,

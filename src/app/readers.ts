@@ -1,6 +1,7 @@
 import type { Settings } from '../../config/load.ts';
 import type { QueryPart, QueryRequest } from '../query/run.ts';
 import { limitQueries } from '../query/slots.ts';
+import { type ChangeFeed, openChangeFeed } from '../store/changes/feed.ts';
 import type { OpenOptions } from '../store/db.ts';
 import { type ExportSource, openExportSource } from '../store/export.ts';
 import { type LiveStatsReader, openLiveStats } from '../store/live-stats.ts';
@@ -24,6 +25,11 @@ export function viewOutbox(settings: Settings): OutboxView | null {
 /** How the mirror follows its upstream, for the dashboard. */
 export function viewSync(settings: Settings): SyncView {
   return openSyncView(mirrorOf(settings));
+}
+
+/** The change feed, for those who follow the mirror. */
+export function openChanges(settings: Settings): ChangeFeed {
+  return openChangeFeed(mirrorOf(settings));
 }
 
 /** The full-text search of the mirror's posts. */

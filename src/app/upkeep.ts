@@ -20,7 +20,7 @@ interface Keeper {
 
 /** One piece of housekeeping on the mirror's file. */
 export async function tidyMirror({ settings, clock }: Keeper, step: Tidying): Promise<number> {
-  return await tidy({ ...mirrorOf(settings), step, now: clock.now() });
+  return await tidy({ ...mirrorOf(settings), step, now: clock.now(), changesKeepMs: settings.changesKeep });
 }
 
 /** Erasing people and old rows from the mirror, and rewriting its file afterwards. */

@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   'refused', // the upstream understood and said no
   'protocol', // the upstream answered something its contract does not allow
   'partial', // done, but some rows were rejected, quarantined or held back
+  'gone', // what was asked for is not kept any more; the caller starts again
   'busy', // another process holds what this one needs
   'storage', // the disk is full or fails, or a file on it is damaged
   'interrupted', // a person or the system asked us to stop

@@ -16,6 +16,7 @@ export const EXIT_CODES: Record<ErrorCode, number> = {
   refused: 4,
   protocol: 4,
   partial: 5,
+  gone: 5,
   busy: 6,
   storage: 7,
   interrupted: 130,

@@ -4,6 +4,7 @@ import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
 import { register as backup } from './backup.ts';
+import { register as changes } from './changes.ts';
 import { register as config } from './config.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 import { register as create } from './create.ts';
@@ -29,6 +30,7 @@ const COMMANDS: readonly Register[] = [
   outbox,
   search,
   report,
+  changes,
   status,
   doctor,
   query,
@@ -109,7 +111,7 @@ Every command explains itself: feedback-mirror <command> --help
 Every setting of "feedback-mirror config" is an environment variable, a line in .env and a flag: DATA_DIR is --data-dir.
 
 Exit codes: 0 done; 1 a defect of ours; 2 usage, settings or permissions; 3 the upstream refused the token; 4 the upstream
-could not be reached or kept failing; 5 done in part, the output says what is left; 6 locked by another process; 7 the disk
+could not be reached or kept failing; 5 done in part, the output says what is left, or not kept any more; 6 locked by another process; 7 the disk
 is full or fails, or a file on it is damaged; 130 interrupted; 141
 the reader of the output went away.`;
 

@@ -1,6 +1,7 @@
 import {
   fileOf,
   keptQueries,
+  openChanges,
   openQueries,
   openReplica,
   readsForImport,
@@ -12,6 +13,7 @@ import { type App, openOutbox } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { Service } from '../worker/service.ts';
+import { addChanges } from './changes.ts';
 import { addAssets } from './dashboard/assets.ts';
 import { addEvents } from './dashboard/events.ts';
 import { addImports, type ImportDeps } from './dashboard/imports.ts';
@@ -64,7 +66,9 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
       tokenParameter: settings.authParameter,
       readNewest: () => composed.service.requestSync('posts', 'head'),
     });
-    return { parts: [api, dashboard(composed, outbox, keep, options)], close };
+    const feed = keep(openChanges(settings));
+    const changes: HttpPart = (scope) => addChanges(scope, { feed, log: composed.app.log });
+    return { parts: [api, changes, dashboard(composed, outbox, keep, options)], close };
   } catch (error) {
     await close();
     throw error;

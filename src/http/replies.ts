@@ -12,6 +12,7 @@ const STATUS: Record<ErrorCode, number> = {
   refused: 502,
   protocol: 502,
   partial: 500,
+  gone: 410,
   busy: 503,
   storage: 503,
   interrupted: 503,

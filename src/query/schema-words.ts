@@ -300,6 +300,10 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   sync_state: 'where an interrupted pass goes on',
   sweep_pages: 'which ids a sweep has seen',
   absences: 'rows that were missing from a sweep, until it is clear whether they are gone',
+  changes: 'the change feed: what changed, by number; see docs/changes.md',
+  feed_lists: 'from which change on each list is told of',
+  webhooks: 'how far each webhook endpoint was told',
+  webhook_deliveries: 'the last attempts to deliver changes to webhook endpoints',
   saved_queries: 'statements that people keep on the SQL page',
 };
 

@@ -1,13 +1,21 @@
 import { Worker } from 'node:worker_threads';
+import { pruneChanges } from './changes/log.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirror } from './open.ts';
 
-export const TIDYING = ['trim the log of passes', 'renew statistics', 'shorten the write-ahead log'] as const;
+export const TIDYING = [
+  'trim the log of passes',
+  'trim the change feed',
+  'renew statistics',
+  'shorten the write-ahead log',
+] as const;
 export type Tidying = (typeof TIDYING)[number];
 
 export interface TidyRequest extends OpenOptions {
   step: Tidying;
   now: number;
+  /** How long changes are kept. */
+  changesKeepMs: number;
 }
 
 /** Nothing that status, reports or the measure of the list's delay look at is older, or further back. */
@@ -30,17 +38,18 @@ export async function tidy(request: TidyRequest): Promise<number> {
 }
 
 /** The same in the thread that asks. */
-export function tidyHere({ step, now, ...options }: TidyRequest): number {
-  const db = openMirror(options);
+export function tidyHere(request: TidyRequest): number {
+  const db = openMirror(request);
   try {
-    return STEPS[step](db, now);
+    return STEPS[request.step](db, request);
   } finally {
     db.close();
   }
 }
 
-const STEPS: Record<Tidying, (db: Db, now: number) => number> = {
-  'trim the log of passes': trimRuns,
+const STEPS: Record<Tidying, (db: Db, request: TidyRequest) => number> = {
+  'trim the log of passes': (db, { now }) => trimRuns(db, now),
+  'trim the change feed': (db, { now, changesKeepMs: keepMs }) => pruneChanges(db, { now, keepMs }),
   'renew statistics'(db) {
     // All tables: without the flag only those that this connection, new as it is, has asked before.
     db.pragma('optimize = 0x10002');

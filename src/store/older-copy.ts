@@ -137,6 +137,11 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
       since,
     },
   );
+  db.prepare(`
+    INSERT INTO changes (at, type, id) SELECT $noticedAt, 'outbox.updated', id FROM outbox
+     WHERE state IN ('ambiguous', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run({
+    noticedAt,
+  });
 }
 
 /** The latest moment of which the file knows. A time in the future says nothing: then everything upstream may be newer. */

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 10; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 12; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -363,3 +363,49 @@ SELECT v.comment_id,
 UNION ALL
 SELECT id, version_at, content, likes_count, highlighted, internal, status, deleted_at IS NOT NULL, post_id, creator_id, kind
   FROM comments;
+
+CREATE TABLE changes (
+  -- Never given out twice, also after the oldest rows were removed.
+  n       INTEGER PRIMARY KEY AUTOINCREMENT,
+  at      TEXT NOT NULL,
+  type    TEXT NOT NULL,
+  -- Of the row that the type names: a post, a comment, a user, a board, a status, a row of the outbox, or a pass.
+  id      INTEGER NOT NULL,
+  -- The row of post_versions or comment_versions that the change replaced.
+  version INTEGER,
+  -- Small values that no history holds, as JSON.
+  detail  TEXT
+) STRICT;
+
+CREATE TABLE feed_lists (
+  resource TEXT PRIMARY KEY CHECK (resource IN ('posts', 'comments')),
+  -- The number of the change that told of that sweep; 0 where it was before there was a feed, NULL while there was none.
+  start    INTEGER,
+  failing  INTEGER NOT NULL DEFAULT 0 CHECK (failing IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhooks (
+  id             TEXT PRIMARY KEY,
+  -- The last change that was delivered, or that the endpoint does not want.
+  position       INTEGER NOT NULL,
+  -- Attempts for the change after that one which failed.
+  failures       INTEGER NOT NULL DEFAULT 0,
+  failing_since  TEXT,
+  not_before     TEXT,
+  disabled_at    TEXT,
+  disabled_why   TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_deliveries (
+  n        INTEGER PRIMARY KEY,
+  webhook  TEXT NOT NULL,
+  -- 0 for a test event.
+  change   INTEGER NOT NULL,
+  type     TEXT NOT NULL,
+  at       TEXT NOT NULL,
+  ms       INTEGER NOT NULL,
+  status   INTEGER,
+  error    TEXT
+) STRICT;
+
+CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook, n);

@@ -1,3 +1,4 @@
+import { changeLog } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
 import type { Expired, RetireWalk } from './types.ts';
@@ -31,12 +32,16 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
     );
   // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
   const redate = (table: 'posts' | 'comments') =>
-    db.prepare(
-      `UPDATE ${table} SET deleted_at = $at WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at`,
-    );
+    db
+      .prepare<{ at: string }, number>(
+        `UPDATE ${table} SET deleted_at = $at
+          WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at RETURNING id`,
+      )
+      .pluck();
   const mark = (table: 'posts' | 'comments') => db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`);
   const [posts, comments] = [due('posts'), due('comments')];
-  const redated = [redate('posts'), redate('comments')];
+  const [redatePosts, redateComments] = [redate('posts'), redate('comments')];
+  const changes = changeLog(db);
   const [markPost, markComment] = [mark('posts'), mark('comments')];
   const check = db.prepare('INSERT INTO users_to_check (user_id) VALUES (?) ON CONFLICT DO NOTHING');
   const sentAs = db
@@ -44,7 +49,8 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
     .pluck();
   return (before, at) => {
     rows.refresh();
-    for (const statement of redated) statement.run({ at });
+    for (const id of redatePosts.all({ at })) changes.add('post.updated', at, id);
+    for (const id of redateComments.all({ at })) changes.add('comment.updated', at, id);
     const counts: Expired = { posts: 0, comments: 0, outbox: 0 };
     for (const { id, creator_id } of posts.all(before, CHUNK)) {
       rows.post(id, at);

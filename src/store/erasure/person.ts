@@ -1,3 +1,4 @@
+import { changeLog } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { PLACES, type Place } from './places.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
@@ -135,6 +136,7 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
         (email IS NOT NULL AND is_meant(email)) OR ${names('title')} OR ${names('content')} OR ${names('url')}
         OR ${names('last_error')} OR ${names('source_key')}
         OR EXISTS (SELECT 1 FROM outbox_attempts a WHERE a.outbox_id = o.id AND ${names('a.error')}))`);
+  const changes = changeLog(db);
   const rewrite = db.prepare(`
     UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at
      WHERE id = $id`);
@@ -168,6 +170,7 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
             last_error: plain(last_error),
           });
           forgetErrors.run(id);
+          changes.add('outbox.erased', at, id);
           counts.mentions++;
         }
         const isLeft = underWay.includes(id) || unsettled.includes(id);
@@ -205,19 +208,20 @@ function idIn(body: string): number | null {
   }
 }
 
-function placeWork(db: Db, { table, key, words, json, dated }: Place, scrub: Scrubber): Work {
+function placeWork(db: Db, { table, key, words, json, dated, told }: Place, scrub: Scrubber): Work {
   const columns = [...words, ...json];
   const conditions = [
     ...words.map((column) => names(column)),
     ...json.map((column) => names(column, 'json_names_person')),
   ];
   const found = db.prepare<{ after: number; end: number }, Record<string, string | number | null>>(
-    `SELECT ${key} AS place_key, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`,
+    `SELECT ${key} AS place_key, ${told?.of ?? 'NULL'} AS told_of, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`,
   );
   const set = columns
     .map((column) => `${column} = $${column}`)
     .concat(dated === null ? [] : [`${dated} = $at`]);
   const rewrite = db.prepare(`UPDATE ${table} SET ${set.join(', ')} WHERE ${key} = $place_key`);
+  const changes = changeLog(db);
   return {
     end: ender(db, table, key),
     run({ after, end, at }) {
@@ -227,7 +231,9 @@ function placeWork(db: Db, { table, key, words, json, dated }: Place, scrub: Scr
           row[column] = typeof row[column] === 'string' ? scrub.text(row[column]) : null;
         for (const column of json)
           row[column] = typeof row[column] === 'string' ? scrub.json(row[column]) : null;
-        rewrite.run(dated === null ? row : { ...row, at });
+        const { told_of, ...values } = row;
+        rewrite.run(dated === null ? values : { ...values, at });
+        if (told) changes.add(told.type, at, Number(told_of));
       }
       return { counts: { mentions: hits.length } };
     },

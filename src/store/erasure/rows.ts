@@ -1,3 +1,4 @@
+import { type ChangeLog, changeLog } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { textIndex } from '../mirror/text-index.ts';
 import { ERASED, erased } from './words.ts';
@@ -25,6 +26,7 @@ export interface PostWords {
 
 export function rowErasers(db: Db): RowErasers {
   const text = textIndex(db);
+  const changes = changeLog(db);
   const find = db.prepare<[number], PostWords>('SELECT title, content, url, extra FROM posts WHERE id = ?');
   const write = db.prepare(
     'UPDATE posts SET title = $title, content = $content, url = $url, extra = $extra, changed_at = $at WHERE id = $id',
@@ -52,6 +54,7 @@ export function rowErasers(db: Db): RowErasers {
     if (!old) return;
     write.run({ id, ...next, at });
     markHistory.run(at, id);
+    changes.add('post.erased', at, id);
     if (old.title !== next.title || old.content !== next.content) text.changed(id, old, next);
   };
 
@@ -68,10 +71,13 @@ export function rowErasers(db: Db): RowErasers {
     comment(id, at) {
       comment.run(ERASED, at, id);
       commentHistory.run(id);
+      changes.add('comment.erased', at, id);
     },
-    outbox: outboxEraser(db),
+    outbox: outboxEraser(db, changes),
     user(id, at) {
-      return user.run(at, id).changes === 1;
+      const isErased = user.run(at, id).changes === 1;
+      if (isErased) changes.add('user.erased', at, id);
+      return isErased;
     },
   };
 }
@@ -81,7 +87,7 @@ export function rowErasers(db: Db): RowErasers {
  * the transitions of src/outbox/states.ts that is cancel, or markAmbiguous, park and cancel. Without its words no second post
  * of it can be looked for either, hence no more checks.
  */
-function outboxEraser(db: Db): RowErasers['outbox'] {
+function outboxEraser(db: Db, changes: ChangeLog): RowErasers['outbox'] {
   const row = db.prepare(`
     UPDATE outbox SET title = $erased, content = iif(content = '', '', $erased), email = iif(email IS NULL, NULL, $erased),
                       full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL,
@@ -93,5 +99,6 @@ function outboxEraser(db: Db): RowErasers['outbox'] {
   return (id, at) => {
     row.run({ id, at, erased: ERASED, reason: 'its text was erased' });
     attempts.run(id);
+    changes.add('outbox.erased', at, id);
   };
 }

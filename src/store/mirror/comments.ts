@@ -1,5 +1,6 @@
 import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Comment } from '../../contract/decode.ts';
+import type { ChangeLog, ChangeType } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
 import { type RowWriter, storedRows } from './rows.ts';
@@ -19,8 +20,8 @@ interface StoredComment {
   deleted_at: string | null;
 }
 
-/** Writes a comment only where it differs from what is stored, and keeps the version it replaces. */
-export function commentWriter(db: Db): RowWriter<Comment> {
+/** Writes a comment only where it differs from what is stored, keeps the version it replaces, and tells of the change. */
+export function commentWriter(db: Db, changes: ChangeLog): RowWriter<Comment> {
   const stored = storedRows<StoredComment>(
     db,
     'comments',
@@ -43,10 +44,10 @@ export function commentWriter(db: Db): RowWriter<Comment> {
     'UPDATE comments SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
   );
 
-  const keep = (id: number, old: StoredComment, content: string): void => {
+  const keep = (id: number, old: StoredComment, content: string): number => {
     const text = old.content === content ? null : old.content;
     const deleted = old.deleted_at === null ? 0 : 1;
-    keepVersion.run(
+    const kept = keepVersion.run(
       id,
       old.version_at,
       text,
@@ -59,6 +60,7 @@ export function commentWriter(db: Db): RowWriter<Comment> {
       old.creator_id,
       old.kind,
     );
+    return Number(kept.lastInsertRowid);
   };
 
   return {
@@ -75,21 +77,31 @@ export function commentWriter(db: Db): RowWriter<Comment> {
       const columns = [post.id, creator.id, kind, status, likes_count, ...flags, content, ...times, extra];
       if (!old) {
         insert.run(id, ...columns, at, at, at);
+        changes.row('comments', 'comment.created', at, { id });
         return 'inserted';
       }
       const isSameAsBefore: boolean = isSameVersion(old, comment);
-      if (!isSameAsBefore) keep(id, old, content);
+      const replaced = isSameAsBefore ? {} : { version: keep(id, old, content) };
       update.run(...columns, at, isSameAsBefore ? old.version_at : at, id);
+      for (const type of changeTypes(old, content)) changes.row('comments', type, at, { id, ...replaced });
       return 'updated';
     },
     remove(id, at) {
       const old = stored.find(id);
       if (!old || old.deleted_at !== null) return false;
       stored.wrote(id);
-      keep(id, old, old.content);
+      changes.row('comments', 'comment.deleted', at, { id, version: keep(id, old, old.content) });
       return remove.run(at, at, at, id).changes === 1;
     },
   };
+}
+
+/** What happened to a comment that is not as it was stored. */
+function changeTypes(old: StoredComment, content: string): ChangeType[] {
+  const types: ChangeType[] = [];
+  if (old.deleted_at !== null) types.push('comment.restored');
+  if (old.content !== content) types.push('comment.edited');
+  return types.length > 0 ? types : ['comment.updated'];
 }
 
 function isSame(old: StoredComment, comment: Comment): boolean {

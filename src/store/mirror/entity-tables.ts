@@ -12,6 +12,10 @@ export interface Entity {
 }
 
 export interface Table<T extends Entity> {
+  /** What changes of it are called; null where none is told of. */
+  subject: 'user' | 'board' | 'status' | null;
+  /** Its name, the first of its values, where that is nobody's: a change tells the old one and the new one. */
+  named?: (entity: T) => string;
   /** What each list showed that needed no write since another process last wrote; spares most look-ups. */
   known: Record<Resource, Map<number, T>>;
   /** Stored values in the order of `values`, and then changed_at. */
@@ -57,6 +61,7 @@ export function userTable(db: Db): Table<User> {
     UPDATE users SET email = ?, name = ?, alias = ?, registered = ?, registered_raw = ?, is_admin = ?, is_team = ?, extra = ?,
                      changed_at = ? WHERE id = ?`);
   return {
+    subject: 'user',
     known: { posts: new Map(), comments: new Map() },
     isSame: isEqualUser,
     find: finder(
@@ -79,6 +84,8 @@ export function boardTable(db: Db): Table<Board> {
   );
   const values = (b: Board): Value[] => [b.name, b.url, b.extra];
   return {
+    subject: 'board',
+    named: (b) => b.name,
     known: { posts: new Map(), comments: new Map() },
     isSame: isEqual,
     find: finder(db, 'SELECT name, url, extra, changed_at FROM boards WHERE id = ?'),
@@ -97,6 +104,8 @@ export function statusTable(db: Db): Table<Status> {
   );
   const values = (s: Status): Value[] => [s.name, s.color, s.extra];
   return {
+    subject: 'status',
+    named: (s) => s.name,
     known: { posts: new Map(), comments: new Map() },
     isSame: isEqual,
     find: finder(db, 'SELECT name, color, extra, changed_at FROM statuses WHERE id = ?'),
@@ -115,6 +124,7 @@ export function referenceTable(db: Db): Table<PostReference> {
   );
   const values = (r: PostReference): Value[] => [r.title, r.url, r.extra];
   return {
+    subject: null,
     known: { posts: new Map(), comments: new Map() },
     isSame: isEqual,
     find: finder(db, 'SELECT title, url, extra, changed_at FROM commented_posts WHERE id = ?'),

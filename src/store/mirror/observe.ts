@@ -1,5 +1,6 @@
 import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import type { ChangeLog } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import {
   boardTable,
@@ -8,6 +9,7 @@ import {
   statusTable,
   type Table,
   userTable,
+  type Value,
 } from './entity-tables.ts';
 
 /**
@@ -35,7 +37,10 @@ export interface Observed {
 }
 
 /** Returns a function that stores what a page of a list carried and says how many rows that changed. */
-export function entityObserver(db: Db): (resource: Resource, observed: Observed, at: string) => number {
+export function entityObserver(
+  db: Db,
+  changes: ChangeLog,
+): (resource: Resource, observed: Observed, at: string) => number {
   const [users, boards, statuses, references] = [
     userTable(db),
     boardTable(db),
@@ -53,7 +58,7 @@ export function entityObserver(db: Db): (resource: Resource, observed: Observed,
     recent.push({ at, observed });
     if (recent.length > RECENT_PAGES) recent.shift();
     const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
-      observe(table, shown, { resource, at }, (id, by) => {
+      observe(table, shown, { resource, at, changes }, (id, by) => {
         return !newer.some((page) => page[kind].has(id)) && isNewest[kind](resource, id, by);
       });
     return (
@@ -68,10 +73,10 @@ export function entityObserver(db: Db): (resource: Resource, observed: Observed,
 function observe<T extends Entity>(
   table: Table<T>,
   shown: Map<number, Shown<T>>,
-  { resource, at }: { resource: Resource; at: string },
+  { resource, at, changes }: { resource: Resource; at: string; changes: ChangeLog },
   counts: (id: number, by: number) => boolean,
 ): number {
-  let changes = 0;
+  let written = 0;
   for (const { entity, by } of shown.values()) {
     if (isKnown(table.known[resource], entity)) continue;
     const stored = table.find.get(entity.id);
@@ -83,9 +88,23 @@ function observe<T extends Entity>(
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
-    changes++;
+    tell(table, entity, stored, { at, changes });
+    written++;
   }
-  return changes;
+  return written;
+}
+
+function tell<T extends Entity>(
+  { subject, named }: Table<T>,
+  entity: T,
+  stored: Value[] | undefined,
+  { at, changes }: { at: string; changes: ChangeLog },
+): void {
+  // Short forms of posts beside comments are told of with the posts themselves.
+  if (subject === null) return;
+  const isRenamed = stored && named && named(entity) !== stored[0];
+  const names = isRenamed ? { before: stored[0], after: named(entity) } : undefined;
+  changes.entity(`${subject}.${stored ? 'updated' : 'created'}`, at, entity.id, names);
 }
 
 type NewestCheck = (resource: Resource, id: number, by: number) => boolean;

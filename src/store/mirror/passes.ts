@@ -1,4 +1,5 @@
 import type { Comment, Post } from '../../contract/decode.ts';
+import { changeLog, passEvents } from '../changes/log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppression } from '../erasure/suppression.ts';
 import { absences } from './absences.ts';
@@ -22,8 +23,10 @@ const SHOWN_TWICE = 'and the last sweep showed a row twice, so that a missing on
 
 export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
-  const writers = { posts: postWriter(db, text), comments: commentWriter(db) };
-  const observe = entityObserver(db);
+  const changes = changeLog(db);
+  const tellEnd = passEvents(db, changes);
+  const writers = { posts: postWriter(db, text, changes), comments: commentWriter(db, changes) };
+  const observe = entityObserver(db, changes);
   const suppressed = suppression(db, options);
   const absent = absences(db);
   const runs = runLog(db);
@@ -58,22 +61,23 @@ export function passes(db: Db, options: OpenOptions) {
     const at = iso(observedAt);
     const { resource, runId, counts } = pass;
     text.refresh();
-    let changes = observe(resource, carriedBy(page), at);
+    changes.refresh();
+    let written = observe(resource, carriedBy(page), at);
     const before = counts.inserted + counts.updated;
-    changes +=
+    written +=
       page.resource === 'posts'
         ? writeRows(writers.posts, page.rows, at, pass, repeated)
         : writeRows(writers.comments, page.rows, at, pass, repeated);
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
-    if (absent.clear(resource, seen)) changes++;
-    if (absence) changes += absent.note(pass, absence, seen, at);
+    if (absent.clear(resource, seen)) written++;
+    if (absence) written += absent.note(pass, absence, seen, at);
     for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
     if (keep) deferredOf(runId).ids.set(counts.pages, packIds(idsOf(page, rejects)));
     counts.pages++;
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
-    const isQuiet = changes + rejects.length === 0;
+    const isQuiet = written + rejects.length === 0;
     checkpoint(pass, state, isQuiet);
     return {
       counts,
@@ -105,15 +109,20 @@ export function passes(db: Db, options: OpenOptions) {
     const at = iso(end.now);
     const { resource } = pass;
     writeIds(pass.runId);
+    changes.refresh();
     const isComplete = outcome === 'complete';
+    const isWholeSweep = isComplete && pass.mode === 'sweep';
+    const heldBefore = absent.counts(resource).held;
     const gone = isComplete ? concluded(end, at) : [];
     const accepted = isComplete && acceptDeletes ? absent.accept(resource) : [];
     const { going, kept } = guarded(pass, [...new Set([...gone, ...accepted])]);
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
     absent.hold(resource, kept);
-    if (isComplete && pass.mode === 'sweep') releaseOthers.run(resource, pass.runId);
+    if (isWholeSweep) releaseOthers.run(resource, pass.runId);
     const { suspects, held } = absent.counts(resource);
+    const newlyHeld = Math.max(0, held - heldBefore);
+    tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
     return runs.finish(end, { deleted, held, suspects }, at);
   }
 

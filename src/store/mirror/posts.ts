@@ -1,5 +1,6 @@
 import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
+import type { ChangeLog, ChangeType } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
 import { type RowWriter, storedRows } from './rows.ts';
@@ -21,8 +22,8 @@ interface StoredPost {
   deleted_at: string | null;
 }
 
-/** Writes a post only where it differs from what is stored, and keeps the version it replaces. */
-export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
+/** Writes a post only where it differs from what is stored, keeps the version it replaces, and tells of the change. */
+export function postWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWriter<Post> {
   const stored = storedRows<StoredPost>(
     db,
     'posts',
@@ -45,11 +46,11 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
     'UPDATE posts SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
   );
 
-  const keep = (id: number, old: StoredPost, next: { title: string; content: string }): void => {
+  const keep = (id: number, old: StoredPost, next: { title: string; content: string }): number => {
     const title = old.title === next.title ? null : old.title;
     const content = old.content === next.content ? null : old.content;
     const deleted = old.deleted_at === null ? 0 : 1;
-    keepVersion.run(
+    const kept = keepVersion.run(
       id,
       old.version_at,
       title,
@@ -60,6 +61,7 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
       old.comments_count,
       deleted,
     );
+    return Number(kept.lastInsertRowid);
   };
 
   return {
@@ -74,24 +76,37 @@ export function postWriter(db: Db, text: TextIndex): RowWriter<Post> {
       if (!old) {
         insert.run(id, ...columns, at, at, at);
         text.added(id, title, content);
+        changes.row('posts', 'post.created', at, { id });
         return 'inserted';
       }
       const isSameText = old.title === title && old.content === content;
       const isSameAsBefore: boolean = isSameVersion(old, post);
-      if (!isSameAsBefore) keep(id, old, post);
+      const replaced = isSameAsBefore ? {} : { version: keep(id, old, post) };
       const seenAt = isAnother(old, post) ? at : old.first_seen_at;
       update.run(...columns, at, isSameAsBefore ? old.version_at : at, seenAt, id);
       if (!isSameText) text.changed(id, old, post);
+      for (const type of changeTypes(old, post)) changes.row('posts', type, at, { id, ...replaced });
       return 'updated';
     },
     remove(id, at) {
       const old = stored.find(id);
       if (!old || old.deleted_at !== null) return false;
       stored.wrote(id);
-      keep(id, old, old);
+      changes.row('posts', 'post.deleted', at, { id, version: keep(id, old, old) });
       return remove.run(at, at, at, id).changes === 1;
     },
   };
+}
+
+/** What happened to a post that is not as it was stored. */
+function changeTypes(old: StoredPost, post: Post): ChangeType[] {
+  const types: ChangeType[] = [];
+  if (old.deleted_at !== null) types.push('post.restored');
+  if (old.title !== post.title || old.content !== post.content) types.push('post.edited');
+  if (old.status_id !== post.status.id) types.push('post.status_changed');
+  if (old.board_id !== post.board.id) types.push('post.moved');
+  if (old.votes_count !== post.votes_count) types.push('post.votes_changed');
+  return types.length > 0 ? types : ['post.updated'];
 }
 
 type Columns = (string | number | null)[];

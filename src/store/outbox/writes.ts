@@ -1,3 +1,4 @@
+import { changeLog } from '../changes/log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppressedPerson, suppressionList } from '../erasure/list.ts';
 import type { OutboxReader } from './reads.ts';
@@ -20,6 +21,7 @@ export type OutboxWriter = ReturnType<typeof outboxWriter>;
 /** The writing half of the outbox: each function is the inside of one transaction. */
 export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<OutboxReader, 'knowledge'>) {
   const suppressed = suppressionList(db, options);
+  const changes = changeLog(db);
   // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
   const insert = db.prepare(`
     INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at)
@@ -91,6 +93,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (transition.to === 'ready' && old.erased_at !== null) return null;
     if (change.postId !== undefined && (boundTo.get(change.postId) ?? id) !== id) return null;
     update.run({ id, state: transition.to, ...merged(old, change), ...dismissed(old, transition) });
+    changes.outbox(iso(change.now), id, old.state, transition.to);
     const row = byId.get(id);
     return row ? toRow(row) : null;
   };
@@ -108,7 +111,11 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       const list = suppressed();
       if (list && rows.some(({ email }) => email !== null && list.hashOf(email) !== undefined))
         throw suppressedPerson();
-      return rows.map((row) => acceptOne(row, at));
+      const taken = rows.map((row) => acceptOne(row, at));
+      // One change for all of them: SQLite gives new rows of one transaction numbers without a gap.
+      const ids = taken.flatMap(({ outcome, id }) => (outcome === 'accepted' ? [id] : []));
+      if (ids[0] !== undefined) changes.add('outbox.accepted', at, ids[0], { count: ids.length });
+      return taken;
     },
     move,
     /** Why `claim` would be refused now; null when it would not. */
@@ -120,6 +127,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       if (refusal || !old) return refusal ?? { refused: 'gone' };
       send.run({ id, state: transition.to, at, knownMaxId: highest(listedMaxId, knowledge().maxId) });
       begin.run(id, old.attempts + 1, at, iso(deadline));
+      changes.outbox(at, id, old.state, transition.to);
       return toRow(byId.get(id) ?? old);
     },
     endAttempt({
@@ -142,6 +150,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     checked({ id, now, counts, duplicate, candidates }: SweepCheck): void {
       const shown = candidates === null ? null : JSON.stringify(candidates);
       check.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown });
+      changes.add('outbox.updated', iso(now), id);
     },
     setPaused: (reason: string | null): void => void (reason === null ? resume.run() : pause.run(reason)),
   };

@@ -1,0 +1,125 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Change } from '../store/changes/change.ts';
+import type { ChangeFeed, ChangeQuery, FeedHead } from '../store/changes/feed.ts';
+import { numberOf, textOf } from './dashboard/parameters.ts';
+import { secure } from './replies.ts';
+
+export interface ChangesDeps {
+  feed: ChangeFeed;
+  log: Logger;
+  /** How often the file is asked for news while somebody listens. */
+  everyMs?: number;
+  heartbeatMs?: number;
+  /** Listeners at the same time; each costs a read of the feed for every change. */
+  listeners?: number;
+}
+
+/** A page of the feed, as `GET /api/changes` answers. */
+export interface ChangesPage extends FeedHead {
+  changes: Change[];
+  /** What to ask for next, as `since`. */
+  next: string;
+  /** Whether more can be had at once. */
+  more: boolean;
+}
+
+const PAGE_ROWS = 100;
+const MOST_ROWS = 1000;
+
+/** `/api/changes`: the change feed in pages, and as a stream of server-sent events. */
+export function addChanges(app: FastifyInstance, deps: ChangesDeps): void {
+  const { feed } = deps;
+  app.get('/api/changes', async ({ query }): Promise<ChangesPage> => {
+    const limit = Math.min(numberOf(query, 'limit') ?? PAGE_ROWS, MOST_ROWS);
+    const { changes, next, isLast } = feed.after(textOf(query, 'since') ?? '', { ...filterOf(query), limit });
+    return { ...feed.head(), changes, next, more: !isLast };
+  });
+  addStream(app, deps);
+}
+
+/** `type` and `board` may stand several times. */
+function filterOf(query: unknown): Omit<ChangeQuery, 'limit'> {
+  const all = (name: string): string[] | undefined => {
+    const given: unknown = Reflect.get(Object(query), name);
+    const texts = [given].flat().filter((text) => typeof text === 'string' && text !== '');
+    return texts.length === 0 ? undefined : (texts as string[]);
+  };
+  return { types: all('type'), boards: all('board') };
+}
+
+interface Listener {
+  raw: ServerResponse;
+  query: Omit<ChangeQuery, 'limit'>;
+  since: string;
+}
+
+/**
+ * Each listener has a place of its own in the feed. What it does not read stays in the table and not in memory: nothing more is written
+ * to a connection before what was written has left. The id of an event is its position, so a browser that comes back goes on from there.
+ */
+function addStream(app: FastifyInstance, deps: ChangesDeps): void {
+  const { feed, log, everyMs = 500, heartbeatMs = 15_000, listeners: most = 16 } = deps;
+  const listeners = new Set<Listener>();
+  let [seen, quietSince] = [-1, 0];
+
+  const beat = (): void => {
+    const version = feed.version();
+    const isBehind = [...listeners].some(({ raw }) => raw.writableNeedDrain);
+    if (version !== seen || isBehind) for (const listener of listeners) send(listener);
+    seen = version;
+    if (performance.now() - quietSince < heartbeatMs) return;
+    quietSince = performance.now();
+    for (const { raw } of listeners) if (!raw.writableNeedDrain) raw.write(': still here\n\n');
+  };
+  const send = (listener: Listener): void => {
+    const { raw, query } = listener;
+    try {
+      for (let isLast = false; !isLast && !raw.writableNeedDrain && !raw.destroyed; ) {
+        const page = feed.after(listener.since, { ...query, limit: PAGE_ROWS });
+        listener.since = page.next;
+        isLast = page.isLast;
+        for (const change of page.changes) raw.write(eventOf(change));
+      }
+    } catch (error) {
+      log.warn({ event: 'changes.stream.failed' }, `a listener was sent away: ${messageOf(error)}`);
+      raw.end(`event: gone\ndata: ${JSON.stringify({ detail: messageOf(error) })}\n\n`);
+    }
+  };
+  const timer = setInterval(() => listeners.size > 0 && beat(), everyMs).unref();
+
+  app.get('/api/changes/stream', async (request, reply) => {
+    if (listeners.size >= most)
+      throw new AppError('busy', `${most} listeners follow the feed already`, { hint: 'Try again later.' });
+    const listener = {
+      raw: reply.raw,
+      query: filterOf(request.query),
+      since: feed.resolve(startOf(request)),
+    };
+    secure(reply).header('content-type', 'text/event-stream').hijack();
+    const { raw } = listener;
+    if (raw.destroyed) return;
+    raw.writeHead(200, reply.getHeaders() as Record<string, string>).write('retry: 2000\n\n');
+    listeners.add(listener);
+    raw.on('close', () => listeners.delete(listener));
+    raw.on('drain', () => send(listener));
+    send(listener);
+  });
+  app.addHook('preClose', async () => {
+    clearInterval(timer);
+    for (const { raw } of listeners) raw.end();
+    listeners.clear();
+  });
+}
+
+/** A browser that comes back says where it was; whoever says nothing hears what comes from now on. */
+function startOf({ headers, query }: FastifyRequest): string {
+  const last = headers['last-event-id'];
+  return (typeof last === 'string' && last !== '' ? last : textOf(query, 'since')) ?? 'now';
+}
+
+function eventOf(change: Change): string {
+  return `id: ${change.position}\ndata: ${JSON.stringify(change)}\n\n`;
+}

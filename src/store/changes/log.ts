@@ -1,0 +1,154 @@
+import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import type { Db } from '../db.ts';
+import type { OutboxState } from '../outbox/types.ts';
+
+/** Every type of change. A consumer that keeps copies of rows reads a row anew whatever the type says. */
+export const CHANGE_TYPES = [
+  'post.created',
+  'post.edited',
+  'post.status_changed',
+  'post.votes_changed',
+  /** To another board. */
+  'post.moved',
+  /** Anything else: comments_count, url, author, undocumented fields. */
+  'post.updated',
+  'post.deleted',
+  'post.restored',
+  'post.erased',
+  'comment.created',
+  'comment.edited',
+  'comment.updated',
+  'comment.deleted',
+  'comment.restored',
+  'comment.erased',
+  'user.created',
+  'user.updated',
+  'user.erased',
+  'board.created',
+  'board.updated',
+  'status.created',
+  'status.updated',
+  'outbox.accepted',
+  'outbox.sent',
+  'outbox.rejected',
+  'outbox.needs_decision',
+  'outbox.updated',
+  'outbox.erased',
+  /** The first complete sweep of a list: its rows so far are in the mirror, and in no change. */
+  'sync.mirrored',
+  'sync.held',
+  'sync.failed',
+  'sync.recovered',
+] as const;
+export type ChangeType = (typeof CHANGE_TYPES)[number];
+
+/** What kinds of rows changes are about: the part of a type before the dot. */
+export type Subject = 'post' | 'comment' | 'user' | 'board' | 'status' | 'outbox' | 'sync';
+
+export interface ChangeLog {
+  /** To be called when a transaction begins that may call `row` or `entity`. */
+  refresh(): void;
+  /** A row of a list; nothing is written before the first complete sweep of that list. */
+  row(resource: Resource, type: ChangeType, at: string, row: { id: number; version?: number }): void;
+  /** What rows carry: a user, board or status. Written as soon as either list is told of, because rows of both refer to it. */
+  entity(type: ChangeType, at: string, id: number, detail?: object): void;
+  /** A row of the outbox in its new state. */
+  outbox(at: string, id: number, before: OutboxState, after: OutboxState): void;
+  add(type: ChangeType, at: string, id: number, detail?: object): void;
+}
+
+/** The writing half of the change feed. Each call belongs to the transaction that changes the row. */
+export function changeLog(db: Db): ChangeLog {
+  const insert = db.prepare('INSERT INTO changes (at, type, id, version, detail) VALUES (?, ?, ?, ?, ?)');
+  const starts = db.prepare<[], { resource: Resource; start: number | null }>(
+    'SELECT resource, start FROM feed_lists',
+  );
+  const isTold: Record<Resource, boolean> = { posts: false, comments: false };
+  const add: ChangeLog['add'] = (type, at, id, detail) =>
+    void insert.run(at, type, id, null, detail === undefined ? null : JSON.stringify(detail));
+  return {
+    refresh() {
+      // A list that is told of stays so: only first sweeps ask.
+      if (RESOURCES.every((resource) => isTold[resource])) return;
+      for (const { resource, start } of starts.all()) isTold[resource] = start !== null;
+    },
+    row(resource, type, at, { id, version }) {
+      if (isTold[resource]) insert.run(at, type, id, version ?? null, null);
+    },
+    entity(type, at, id, detail) {
+      if (isTold.posts || isTold.comments) add(type, at, id, detail);
+    },
+    outbox(at, id, before, after) {
+      add(before === after ? 'outbox.updated' : OUTBOX_TYPES[after], at, id, { before, after });
+    },
+    add,
+  };
+}
+
+const OUTBOX_TYPES: Record<OutboxState, ChangeType> = {
+  ready: 'outbox.updated',
+  sending: 'outbox.updated',
+  ambiguous: 'outbox.updated',
+  cancelled: 'outbox.updated',
+  confirmed: 'outbox.sent',
+  rejected: 'outbox.rejected',
+  uncertain: 'outbox.needs_decision',
+};
+
+export interface PassEvent {
+  resource: Resource;
+  runId: number;
+  /** A sweep that read its whole list. */
+  isWholeSweep: boolean;
+  outcome: 'complete' | 'interrupted' | 'failed';
+  /** Rows that the mass-delete guard holds since this pass. */
+  newlyHeld: number;
+}
+
+/** Returns a function that tells how a pass ended: only what is news after the pass before. */
+export function passEvents(db: Db, changes: ChangeLog): (at: string, pass: PassEvent) => void {
+  const find = db.prepare<[string], { start: number | null; failing: number }>(
+    'SELECT start, failing FROM feed_lists WHERE resource = ?',
+  );
+  const setFailing = db.prepare('UPDATE feed_lists SET failing = ? WHERE resource = ?');
+  const setStart = db.prepare(
+    'UPDATE feed_lists SET start = (SELECT max(n) FROM changes) WHERE resource = ?',
+  );
+  return (at, { resource, runId, isWholeSweep, outcome, newlyHeld }) => {
+    const list = find.get(resource) ?? { start: null, failing: 0 };
+    const tell = (type: ChangeType, detail: object = {}): void =>
+      changes.add(type, at, runId, { list: resource, ...detail });
+    if (list.start === null && isWholeSweep) {
+      tell('sync.mirrored');
+      setStart.run(resource);
+    }
+    if (newlyHeld > 0) tell('sync.held', { held: newlyHeld });
+    if (outcome === 'interrupted' || (outcome === 'failed') === (list.failing === 1)) return;
+    tell(outcome === 'failed' ? 'sync.failed' : 'sync.recovered');
+    setFailing.run(outcome === 'failed' ? 1 : 0, resource);
+  };
+}
+
+/** Rows removed in one transaction: another writer waits a few milliseconds. */
+const PRUNE_STEP = 1000;
+
+/**
+ * Removes changes older than the given time and returns how many. The newest of those stays, and so does the last change of all: a
+ * consumer that has read so far finds the change it stands at, and goes on from there.
+ */
+export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: number }): number {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  // A time in the future was written while the clock was ahead, and keeps nothing.
+  const firstKept = db
+    .prepare<[string, string], number>('SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1')
+    .pluck()
+    .get(iso(now - keepMs), iso(now));
+  const last = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck().get() ?? 0;
+  const anchor = firstKept === undefined ? last : firstKept - 1;
+  const remove = db.prepare<[number, number]>(
+    'DELETE FROM changes WHERE n IN (SELECT n FROM changes WHERE n < ? ORDER BY n LIMIT ?)',
+  );
+  let removed = 0;
+  for (let n = PRUNE_STEP; n === PRUNE_STEP; removed += n) n = remove.run(anchor, PRUNE_STEP).changes;
+  return removed;
+}
