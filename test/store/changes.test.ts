@@ -261,7 +261,7 @@ describe('the change feed', () => {
     while (walk !== null);
     erasure.close();
     const types = changes(mirror, since).map(({ type }) => type);
-    assert.deepEqual(types.toSorted(), ['post.erased', 'user.erased']);
+    assert.deepEqual(new Set(types), new Set(['post.erased', 'user.erased']));
     assert.doesNotMatch(JSON.stringify(changes(mirror)), /eve@|Call me|Eve/);
   });
 });

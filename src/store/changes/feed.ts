@@ -168,7 +168,10 @@ function gone(why: string): AppError {
   });
 }
 
-/** Rows that changed, each once, by what they are; to be read from their tables as they are now. */
+/**
+ * Rows that changed, each once, by what they are; to be read from their tables as they are now. Authors of posts and comments are among
+ * them, also unchanged: a user whom only comments of a first sweep showed is in no change.
+ */
 export interface Touched {
   next: string;
   isLast: boolean;
@@ -183,6 +186,13 @@ export function touchedRows(db: Db): (since: string, limit: number) => Touched {
   const stored = db.prepare<[number, number], StoredChange>(
     'SELECT n, at, type, id, version, detail FROM changes WHERE n > ? ORDER BY n LIMIT ?',
   );
+  const authorsOf = (table: Resource) =>
+    db
+      .prepare<[string], number>(
+        `SELECT DISTINCT creator_id FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`,
+      )
+      .pluck();
+  const authors = { posts: authorsOf('posts'), comments: authorsOf('comments') };
   return (since, limit) => {
     const rows = stored.all(positions.check(since), limit);
     const ids: Touched['ids'] = { post: [], comment: [], user: [], board: [], status: [], outbox: [] };
@@ -194,6 +204,10 @@ export function touchedRows(db: Db): (since: string, limit: number) => Touched {
       else if (type === 'sync.mirrored' && facts.list) mirrored.push(facts.list);
     }
     const end = rows.at(-1);
+    ids.user.push(
+      ...authors.posts.all(JSON.stringify(ids.post)),
+      ...authors.comments.all(JSON.stringify(ids.comment)),
+    );
     for (const subject of Object.keys(ids) as (keyof typeof ids)[]) ids[subject] = [...new Set(ids[subject])];
     return {
       next: end ? positionOf(end) : positions.of(positions.check(since)),

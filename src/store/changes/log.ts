@@ -50,8 +50,13 @@ export interface ChangeLog {
   refresh(): void;
   /** A row of a list; nothing is written before the first complete sweep of that list. */
   row(resource: Resource, type: ChangeType, at: string, row: { id: number; version?: number }): void;
-  /** What rows carry: a user, board or status. Written as soon as either list is told of, because rows of both refer to it. */
-  entity(type: ChangeType, at: string, id: number, detail?: object): void;
+  /** A user, board or status that rows of a list carry: a new one is told of with its list, another one as soon as either list is. */
+  entity(
+    resource: Resource,
+    type: ChangeType,
+    at: string,
+    entity: { id: number; detail?: object | undefined },
+  ): void;
   /** A row of the outbox in its new state. */
   outbox(at: string, id: number, before: OutboxState, after: OutboxState): void;
   add(type: ChangeType, at: string, id: number, detail?: object): void;
@@ -75,8 +80,9 @@ export function changeLog(db: Db): ChangeLog {
     row(resource, type, at, { id, version }) {
       if (isTold[resource]) insert.run(at, type, id, version ?? null, null);
     },
-    entity(type, at, id, detail) {
-      if (isTold.posts || isTold.comments) add(type, at, id, detail);
+    entity(resource, type, at, { id, detail }) {
+      const isTellable = type.endsWith('.created') ? isTold[resource] : isTold.posts || isTold.comments;
+      if (isTellable) add(type, at, id, detail);
     },
     outbox(at, id, before, after) {
       add(before === after ? 'outbox.updated' : OUTBOX_TYPES[after], at, id, { before, after });

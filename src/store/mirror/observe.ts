@@ -88,7 +88,7 @@ function observe<T extends Entity>(
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
-    tell(table, entity, stored, { at, changes });
+    tell(table, entity, stored, { resource, at, changes });
     written++;
   }
   return written;
@@ -98,13 +98,13 @@ function tell<T extends Entity>(
   { subject, named }: Table<T>,
   entity: T,
   stored: Value[] | undefined,
-  { at, changes }: { at: string; changes: ChangeLog },
+  { resource, at, changes }: { resource: Resource; at: string; changes: ChangeLog },
 ): void {
   // Short forms of posts beside comments are told of with the posts themselves.
   if (subject === null) return;
   const isRenamed = stored && named && named(entity) !== stored[0];
-  const names = isRenamed ? { before: stored[0], after: named(entity) } : undefined;
-  changes.entity(`${subject}.${stored ? 'updated' : 'created'}`, at, entity.id, names);
+  const detail = isRenamed ? { before: stored[0], after: named(entity) } : undefined;
+  changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, { id: entity.id, detail });
 }
 
 type NewestCheck = (resource: Resource, id: number, by: number) => boolean;

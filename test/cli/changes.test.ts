@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually, openSite } from '../support/mirror-site.ts';
+
+interface Line {
+  number: number;
+  position: string;
+  type: string;
+  post_id?: number;
+}
+
+function linesOf(stdout: string): Line[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+describe('feedback-mirror changes', () => {
+  it('prints one change a line, follows the feed, and goes on from a position', async (t) => {
+    const site = await openSite(t, { posts: 6 });
+    assert.equal((await site.run(['sync'])).code, 0);
+    const before = linesOf((await site.run(['changes'])).stdout);
+    assert.deepEqual(
+      before.map(({ type }) => type),
+      ['sync.mirrored', 'sync.mirrored'],
+    );
+    const since = before.at(-1)?.position ?? '';
+    const following = site.start(['changes', '--since', since, '--follow', '--type', 'post.*']);
+    let printed = '';
+    following.child.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+    site.sandbox.world.addPost({ title: 'A new one' });
+    await site.run(['sync', 'posts']);
+    const after = linesOf((await site.run(['changes', '--since', since, '--type', 'post.created'])).stdout);
+    assert.equal(after.length, 1);
+    await eventually('the follower shows the post', () =>
+      linesOf(printed).some(({ type }) => type === 'post.created'),
+    );
+    following.child.kill('SIGINT');
+    assert.equal((await following.end).code, 130);
+    const gone = await site.run(['changes', '--since', '1-zzz']);
+    assert.equal(gone.code, 5);
+    assert.match(gone.stderr, /Start again from a snapshot/);
+  });
+});
