@@ -7,6 +7,7 @@ import { Secret } from '../src/base/secret.ts';
 import { nearest } from '../src/base/text.ts';
 import { machineZone } from './parse.ts';
 import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
+import { readWebhooks, type Webhook } from './webhooks.ts';
 
 export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
 
@@ -16,6 +17,8 @@ export interface Settings extends RawSettings {
   readonly exportDir: string;
   readonly timeZone: string;
   readonly logFormat: 'pretty' | 'json';
+  /** Of WEBHOOK_URL and WEBHOOKS_FILE together. */
+  readonly webhooks: readonly Webhook[];
   /** Where each value came from, for `feedback-mirror config`. */
   readonly sources: Readonly<Record<SettingKey, Source>>;
 }
@@ -48,6 +51,7 @@ export function loadSettings(input: LoadInput): Settings {
     );
   }
   if (raw.httpHost && !isLoopback(raw.httpHost)) problems.push(...unprotected(raw));
+  const webhooks = attempt(() => webhooksOf(raw, input.cwd), problems) ?? [];
   if (problems.length > 0)
     throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
   const dataDir = raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox'));
@@ -60,6 +64,7 @@ export function loadSettings(input: LoadInput): Settings {
     get timeZone() {
       return raw.timeZone ?? machineZone();
     },
+    webhooks,
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
   });
@@ -78,10 +83,26 @@ function unprotected({ httpHost, httpToken }: RawSettings): string[] {
   ];
 }
 
+function webhooksOf(
+  { webhookUrl: url, webhookSecret: secret, webhooksFile: file }: RawSettings,
+  cwd: string,
+): Webhook[] {
+  return readWebhooks({ url: url ?? null, secret: secret ?? null, file: file ?? null }, cwd);
+}
+
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */
-export function secretsOf({ token, httpToken, queueUrl }: RawSettings): Secret[] {
+export function secretsOf(settings: Settings): Secret[] {
+  const { token, httpToken, feedToken, queueUrl, webhooks } = settings;
   const password = queueUrl ? URL.parse(queueUrl.reveal())?.password : undefined;
-  const secrets = [token, httpToken, queueUrl, password ? new Secret(decodeURIComponent(password)) : null];
+  const hooks = webhooks.flatMap(({ url, key }) => [url, key]);
+  const secrets = [
+    token,
+    httpToken,
+    feedToken,
+    queueUrl,
+    ...hooks,
+    password ? new Secret(decodeURIComponent(password)) : null,
+  ];
   return secrets.filter((secret) => secret !== null);
 }
 

@@ -17,6 +17,7 @@ import {
   token,
   upstreamUrl,
 } from './parse.ts';
+import { webhookSecret, webhookUrl } from './webhooks.ts';
 
 /** One setting: everything the program, the help and `feedback-mirror config` need to know about it. */
 export interface Setting<T> {
@@ -206,6 +207,41 @@ export const SETTINGS = {
     fallback: 90 * 86_400_000,
     meaning:
       'how long changes stay in the feed; a consumer that was away for longer starts again from a snapshot',
+  }),
+  webhookUrl: setting<Secret | null>({
+    env: 'WEBHOOK_URL',
+    parse: webhookUrl,
+    fallback: null,
+    secret: true,
+    meaning: 'where changes are sent as webhooks; an address that lets its holder write, and so a secret',
+  }),
+  webhookSecret: setting<Secret | null>({
+    env: 'WEBHOOK_SECRET',
+    parse: webhookSecret,
+    fallback: null,
+    secret: true,
+    meaning: 'key of the signature of webhooks, in base64; required with WEBHOOK_URL',
+  }),
+  webhooksFile: setting<string | null>({
+    env: 'WEBHOOKS_FILE',
+    parse: text,
+    fallback: null,
+    meaning: 'JSON file with several webhooks, each with what it wants to be told',
+  }),
+  webhookAllow: setting<readonly string[] | null>({
+    env: 'WEBHOOK_ALLOW',
+    parse: names,
+    print: (value) => value?.join(',') ?? '',
+    fallback: null,
+    fallbackText: 'none',
+    meaning: 'hosts, addresses and networks in private ranges that webhooks may go to, with commas between',
+  }),
+  feedToken: setting<Secret | null>({
+    env: 'FEED_TOKEN',
+    parse: token,
+    fallback: null,
+    secret: true,
+    meaning: 'token that opens the Atom feeds and nothing else, as ?token= in their address',
   }),
   deliveredStatuses: setting<readonly string[] | null>({
     env: 'DELIVERED_STATUSES',

@@ -11,7 +11,15 @@ import type { Dispatcher } from './dispatch.ts';
  * `ticks` never waits for the upstream. Each list has a queue of its own, whose worker runs one job at a time: BullMQ lets the runs of
  * a schedule overlap where a worker has a free slot, also with `deduplication` in the template (tried on all three backends).
  */
-export const QUEUES = ['ticks', 'sync-posts', 'sync-comments', 'push', 'reconcile', 'maintenance'] as const;
+export const QUEUES = [
+  'ticks',
+  'sync-posts',
+  'sync-comments',
+  'push',
+  'reconcile',
+  'webhooks',
+  'maintenance',
+] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 /** What a job works with, the queue aside. */
@@ -45,6 +53,8 @@ export interface Activity {
   failures: Map<Resource, { count: number; retryAt: number }>;
   /** Rows that a handler is sending: BullMQ hands out a job that stalled a second time, and the first handler may still run. */
   rows: Set<number>;
+  /** Webhook endpoints that a handler is telling, for the same reason. */
+  webhooks: Set<string>;
   lastTickAt: number | null;
   lastAttemptAt: number | null;
 }
@@ -56,7 +66,14 @@ export interface RunningPass {
 }
 
 export function newActivity(): Activity {
-  return { passes: new Map(), failures: new Map(), rows: new Set(), lastTickAt: null, lastAttemptAt: null };
+  return {
+    passes: new Map(),
+    failures: new Map(),
+    rows: new Set(),
+    webhooks: new Set(),
+    lastTickAt: null,
+    lastAttemptAt: null,
+  };
 }
 
 export interface JobDefinition {

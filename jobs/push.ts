@@ -139,7 +139,7 @@ async function pauseQueue(
 }
 
 /** Nothing was sent: BullMQ runs the job again after that time. */
-class RunAgain extends Error {
+export class RunAgain extends Error {
   override readonly name = 'RunAgain';
   readonly afterMs: number;
 

@@ -4,6 +4,7 @@ import { LIMIT_DEFAULTS } from './api/options.ts';
 import { type Closing, createCircuitBreaker, createRateLimit, type RateLimit } from './api/rate-limit.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
+import { openWebhooks, type Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import { makeFolder } from './base/files.ts';
@@ -33,6 +34,8 @@ export interface App {
   outbox: OutboxStore;
   /** What the processes of this mirror tell each other. */
   state: ServiceState;
+  /** Null where there are none, and in commands: the service delivers. */
+  webhooks: Webhooks | null;
   close(): Promise<void>;
 }
 
@@ -70,6 +73,8 @@ export async function openApp(
     opened.push(async () => outbox.close());
     const state = openServiceState(mirror);
     opened.push(async () => state.close());
+    const webhooks = isService ? openWebhooks(settings, state.mirrorId) : null;
+    opened.push(async () => webhooks?.close());
     const gate = sharedGate(state, log);
     const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
     const client = openClient(settings, {
@@ -81,7 +86,7 @@ export async function openApp(
       onRequest,
     });
     opened.push(() => client.close());
-    return { settings, clock: systemClock, log, client, gate, store, outbox, state, close };
+    return { settings, clock: systemClock, log, client, gate, store, outbox, state, webhooks, close };
   } catch (error) {
     await close();
     throw error;

@@ -10,6 +10,7 @@ import {
   schedulesOf,
 } from '../../jobs/schedules.ts';
 import { runPass } from '../../jobs/sync.ts';
+import { webhookDispatcher } from '../../jobs/webhooks.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -154,11 +155,17 @@ function run(context: JobContext, periods: Periods): Runtime {
   const ensuring = loop({ ...app, signal, name: 'checking the queue', everyMs: periods.ensure }, () =>
     unlessStopped(signal, ensureQueue(context, schedules)),
   );
+  const tell = app.webhooks && webhookDispatcher(context);
+  const telling =
+    tell &&
+    loop({ ...app, signal, name: 'watching the change feed', everyMs: periods.watch }, () =>
+      unlessStopped(signal, tell()),
+    );
   return {
     backend,
     isSender: () => sender.state() !== 'waiting',
     async close() {
-      await Promise.all([closeWorkers(workers), sender.stopped, ensuring]);
+      await Promise.all([closeWorkers(workers), sender.stopped, ensuring, telling]);
       await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);
     },
   };

@@ -1,8 +1,9 @@
 import type { Job, Worker } from 'bullmq';
 import type { JobContext, JobDefinition, QueueName } from '../../jobs/context.ts';
 import { exportAll, maintenance } from '../../jobs/maintenance.ts';
-import { dispatch, push, reconcile } from '../../jobs/push.ts';
+import { backoffOf, dispatch, push, reconcile } from '../../jobs/push.ts';
 import { syncHead, syncSweep } from '../../jobs/sync.ts';
+import { deliverWebhook } from '../../jobs/webhooks.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -16,6 +17,7 @@ export const JOBS: Record<QueueName, readonly JobDefinition[]> = {
   'sync-comments': [syncHead, syncSweep],
   push: [push],
   reconcile: [reconcile],
+  webhooks: [deliverWebhook],
   maintenance: [maintenance, exportAll],
 };
 
@@ -23,8 +25,16 @@ export const JOBS: Record<QueueName, readonly JobDefinition[]> = {
 export function startWorkers(context: JobContext): RunningWorker[] {
   const settings = { concurrency: 1, stalledInterval: 10_000, maxStalledCount: 10 };
   const shared = ['ticks', 'sync-posts', 'sync-comments', 'maintenance'] as const;
-  return shared.map((queue) => startWorker(context, queue, settings));
+  const workers = shared.map((queue) => startWorker(context, queue, settings));
+  const { webhooks } = context.app;
+  if (!webhooks) return workers;
+  // One that is slow keeps no other waiting.
+  const concurrency = Math.min(webhooks.endpoints.length, MOST_WEBHOOKS_AT_ONCE);
+  const backoffStrategy: WorkerSettings['backoffStrategy'] = (_attempts, _type, error) => backoffOf(error);
+  return [...workers, startWorker(context, 'webhooks', { ...settings, concurrency, backoffStrategy })];
 }
+
+const MOST_WEBHOOKS_AT_ONCE = 8;
 
 /** A worker of BullMQ, and the jobs it runs at the moment. */
 export interface RunningWorker {

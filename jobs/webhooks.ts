@@ -1,0 +1,80 @@
+import type { Job } from 'bullmq';
+import type { Webhooks } from '../src/app/webhooks.ts';
+import { isDue } from '../src/base/clock.ts';
+import { codeOf } from '../src/base/errors.ts';
+import { deliver, type Endpoint, LONGEST_RETRY_MS } from '../src/webhooks/deliver.ts';
+import type { JobContext, JobDefinition } from './context.ts';
+import { RunAgain } from './push.ts';
+
+/** Tells one endpoint what it was not told yet. Where an attempt fails, BullMQ runs the job again when the next one is due. */
+export const deliverWebhook: JobDefinition = {
+  name: 'deliver',
+  async run(context, job) {
+    const { app, activity, signal } = context;
+    const endpoint = endpointOf(app.webhooks, job);
+    if (!app.webhooks || !endpoint || activity.webhooks.has(endpoint.id)) return 'nothing to do here';
+    activity.webhooks.add(endpoint.id);
+    try {
+      const { delivered, retryMs, disabledWhy } = await deliver({ ...app.webhooks.deps, signal }, endpoint);
+      const facts = { webhook: endpoint.id, host: endpoint.host, delivered };
+      if (disabledWhy !== null)
+        app.log.error(
+          { event: 'webhook.disabled', ...facts },
+          `webhook ${endpoint.id} is disabled: ${disabledWhy}`,
+        );
+      if (retryMs === null) return { delivered };
+      app.log.warn(
+        { event: 'webhook.failed', ...facts, retryMs },
+        `webhook ${endpoint.id} did not take a change; it is tried again`,
+      );
+      throw new RunAgain('not delivered', retryMs);
+    } catch (error) {
+      if (codeOf(error) === 'interrupted') return 'stopped';
+      throw error;
+    } finally {
+      activity.webhooks.delete(endpoint.id);
+    }
+  },
+};
+
+function endpointOf(webhooks: Webhooks | null, job: Job): Endpoint | undefined {
+  const id: unknown = Reflect.get(Object(job.data), 'webhook');
+  return webhooks?.endpoints.find((endpoint) => endpoint.id === id);
+}
+
+/**
+ * Enqueues a job for each endpoint that is behind. The mirror knows which; whatever the queue loses is enqueued again. As long as one
+ * is behind it is asked again: a job that is just ending keeps the next one of the same id out of the queue.
+ */
+export function webhookDispatcher({ app, backend, activity }: JobContext): () => Promise<void> {
+  const { webhooks, clock } = app;
+  let seen: number | null = null;
+  return async () => {
+    const version = webhooks?.deps.feed.version() ?? 0;
+    if (!webhooks || version === seen) return;
+    const { store } = webhooks.deps;
+    let isWaiting = false;
+    for (const { id } of webhooks.endpoints) {
+      const { position, disabled_at, not_before } = store.state(id);
+      if (disabled_at !== null || store.lag(position) === 0) continue;
+      isWaiting = true;
+      const due = not_before === null || isDue(Date.parse(not_before), clock.now(), LONGEST_RETRY_MS);
+      if (due && !activity.webhooks.has(id))
+        await backend.queue('webhooks').add('deliver', { webhook: id }, jobOptions(id));
+    }
+    seen = isWaiting ? null : version;
+  };
+}
+
+function jobOptions(id: string) {
+  return {
+    jobId: `webhook-${id}`,
+    attempts: ATTEMPTS,
+    backoff: { type: 'custom' },
+    removeOnComplete: true,
+    removeOnFail: true,
+  };
+}
+
+/** The mirror counts the attempts that matter; the queue must not give up before it does. */
+const ATTEMPTS = 50;

@@ -1,0 +1,165 @@
+import { createHmac } from 'node:crypto';
+import type { Secret } from '../base/secret.ts';
+import type { Change, Values } from '../store/changes/change.ts';
+import type { Post } from './send.ts';
+
+/** Of an endpoint, what decides how a message to it looks. */
+export interface Addressee {
+  url: Secret;
+  key: Secret | null;
+  format: 'standard' | 'slack' | 'discord' | 'teams';
+  personal: boolean;
+}
+
+export interface Author {
+  name: string | null;
+  email: string | null;
+}
+
+/** Something to tell: a change, or a test that a person asked for. */
+export interface Message {
+  /** The same for every attempt, for ever: receivers know by it what they already had. */
+  id: string;
+  type: string;
+  time: string;
+  change: Change | null;
+  author: Author | null;
+}
+
+/** The mirror's id keeps the messages of two mirrors apart, the position those of a mirror that was put back to an earlier state. */
+export function messageOfChange(mirrorId: string, change: Change, author: Author | null): Message {
+  return {
+    id: `chg_${mirrorId.slice(0, 8)}_${change.position.replace('-', '_')}`,
+    type: change.type,
+    time: change.time,
+    change,
+    author,
+  };
+}
+
+export function testMessage(id: string, time: string): Message {
+  return { id: `test_${id}`, type: 'webhook.test', time, change: null, author: null };
+}
+
+/** A message on its way to one endpoint, by the Standard Webhooks specification. */
+export function postOf(addressee: Addressee, message: Message, now: number, base: string | null): Post {
+  const { url, key, format } = addressee;
+  const shown = addressee.personal ? message : withoutPeople(message);
+  const body = JSON.stringify(BODIES[format](shown, base));
+  const timestamp = String(Math.floor(now / 1000));
+  const signed = key && signature(key, `${message.id}.${timestamp}.${body}`);
+  return {
+    url: url.reveal(),
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'feedback-mirror',
+      'webhook-id': message.id,
+      'webhook-timestamp': timestamp,
+      ...(signed === null ? {} : { 'webhook-signature': signed }),
+    },
+    body,
+  };
+}
+
+function signature(key: Secret, text: string): string {
+  return `v1,${createHmac('sha256', Buffer.from(key.reveal(), 'base64')).update(text).digest('base64')}`;
+}
+
+const EMAIL = /[\p{L}\p{N}_][\p{L}\p{N}._%+-]*@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
+
+/** A change carries nobody's name; addresses in titles and texts are hidden, and who wrote it is left out. */
+function withoutPeople(message: Message): Message {
+  const hidden = (_: string, value: unknown): unknown =>
+    typeof value === 'string' && value.includes('@') ? value.replace(EMAIL, '[e-mail]') : value;
+  return {
+    ...message,
+    change: JSON.parse(JSON.stringify(message.change, hidden)) as Change | null,
+    author: null,
+  };
+}
+
+type Body = (message: Message, base: string | null) => object;
+
+const BODIES: Record<Addressee['format'], Body> = {
+  standard: ({ type, time, change, author }) => ({
+    type,
+    timestamp: time,
+    data: { ...change, ...(author ? { author } : {}) },
+  }),
+  slack: (message, base) => ({ text: sentence(message, base, slackLink, slackText) }),
+  // Nobody is called by what somebody wrote into a title.
+  discord: (message, base) => ({
+    content: sentence(message, base, markdownLink, markdownText).slice(0, DISCORD_LENGTH),
+    allowed_mentions: { parse: [] },
+  }),
+  teams: (message, base) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            { type: 'TextBlock', wrap: true, text: sentence(message, base, markdownLink, markdownText) },
+          ],
+        },
+      },
+    ],
+  }),
+};
+
+const DISCORD_LENGTH = 2000;
+
+type Link = (title: string, url: string) => string;
+type Escape = (text: string) => string;
+
+const slackText: Escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+const slackLink: Link = (title, url) => `<${encodeURI(url)}|${slackText(title).replace(/\|/g, '¦')}>`;
+const markdownText: Escape = (text) => text.replace(/[\\`*_{}[\]<>#|~@]/g, '\\$&');
+const markdownLink: Link = (title, url) =>
+  `[${markdownText(title)}](${encodeURI(url).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'))})`;
+
+/** What happened, for people in a channel. */
+function sentence(
+  { type, change, author }: Message,
+  base: string | null,
+  link: Link,
+  escape: Escape,
+): string {
+  if (!change) return 'This is a test of Feedback Mirror: messages arrive here.';
+  const what = TEXTS[change.type]?.(change, escape) ?? type;
+  const by = author?.name ? ` (${escape(author.name)})` : '';
+  if (!change.post) return `${what}${by}`;
+  const { title, url } = change.post;
+  const address = URL.parse(url, base ?? undefined);
+  const isLink = address !== null && ['http:', 'https:'].includes(address.protocol);
+  return `${what}: ${isLink ? link(title, address.href) : escape(title)}${by}`;
+}
+
+const shown = (values: Values | undefined, name: string): string => String(values?.[name] ?? '?');
+
+const TEXTS: Partial<Record<Change['type'], (change: Change, escape: Escape) => string>> = {
+  'post.created': ({ post }, escape) => `New post on ${escape(post?.board ?? '?')}`,
+  'post.edited': () => 'A post was edited',
+  'post.status_changed': ({ before, after }, escape) =>
+    `${escape(shown(before, 'status'))} → ${escape(shown(after, 'status'))}`,
+  'post.votes_changed': ({ after }) => `${shown(after, 'votes_count')} votes`,
+  'post.moved': ({ before, after }, escape) =>
+    `Moved from ${escape(shown(before, 'board'))} to ${escape(shown(after, 'board'))}`,
+  'post.deleted': () => 'A post was deleted',
+  'post.restored': () => 'A post is back',
+  'post.erased': () => 'The text of a post was erased',
+  'comment.created': ({ comment }) => (comment?.internal ? 'New internal comment' : 'New comment'),
+  'comment.edited': () => 'A comment was edited',
+  'comment.deleted': () => 'A comment was deleted',
+  'comment.restored': () => 'A comment is back',
+  'outbox.sent': ({ outbox_id }) => `Row ${outbox_id} of the outbox was sent`,
+  'outbox.rejected': ({ outbox_id }) => `Row ${outbox_id} of the outbox was rejected`,
+  'outbox.needs_decision': ({ outbox_id }) => `Row ${outbox_id} of the outbox needs a decision`,
+  'sync.held': ({ sync }) => `${shown(sync, 'held')} deletions of ${shown(sync, 'list')} wait to be accepted`,
+  'sync.failed': ({ sync }, escape) =>
+    `Reading ${shown(sync, 'list')} fails: ${escape(shown(sync, 'error'))}`,
+  'sync.recovered': ({ sync }) => `Reading ${shown(sync, 'list')} works again`,
+};
