@@ -2,6 +2,7 @@ import type { Job } from 'bullmq';
 import type { Webhooks } from '../src/app/webhooks.ts';
 import { isDue } from '../src/base/clock.ts';
 import { codeOf } from '../src/base/errors.ts';
+import type { QueueBackend } from '../src/queue/backend.ts';
 import { deliver, type Endpoint, LONGEST_RETRY_MS } from '../src/webhooks/deliver.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 import { RunAgain } from './push.ts';
@@ -59,22 +60,28 @@ export function webhookDispatcher({ app, backend, activity }: JobContext): () =>
       if (disabled_at !== null || store.lag(position) === 0) continue;
       isWaiting = true;
       const due = not_before === null || isDue(Date.parse(not_before), clock.now(), LONGEST_RETRY_MS);
-      if (due && !activity.webhooks.has(id))
-        await backend.queue('webhooks').add('deliver', { webhook: id }, jobOptions(id));
+      if (due && !activity.webhooks.has(id)) await enqueue(backend, id);
     }
     seen = isWaiting ? null : version;
   };
 }
 
-function jobOptions(id: string) {
-  return {
-    jobId: `webhook-${id}`,
-    attempts: ATTEMPTS,
-    backoff: { type: 'custom' },
-    removeOnComplete: true,
-    removeOnFail: true,
-  };
+/** A job that waits for a later attempt is run now: a person has enabled the endpoint, or the clock was set. */
+async function enqueue(backend: QueueBackend, webhook: string): Promise<void> {
+  const queue = backend.queue('webhooks');
+  const jobId = `webhook-${webhook}`;
+  const job = await queue.getJob(jobId);
+  if (job && (await job.isDelayed())) await job.promote();
+  else
+    await queue.add(
+      'deliver',
+      { webhook },
+      { jobId, attempts: ATTEMPTS, backoff: { type: 'custom' }, ...GONE_AT_ONCE },
+    );
 }
+
+/** While a job of an id is kept, none of that id can be added. */
+const GONE_AT_ONCE = { removeOnComplete: true, removeOnFail: true };
 
 /** The mirror counts the attempts that matter; the queue must not give up before it does. */
 const ATTEMPTS = 50;

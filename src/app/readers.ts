@@ -11,6 +11,7 @@ import { openSyncView, type SyncView } from '../store/mirror/view.ts';
 import { openMirrorReadOnly } from '../store/open.ts';
 import { type ImportReads, openImportReads } from '../store/outbox/import-reads.ts';
 import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
+import { openRecentPosts, type RecentPosts } from '../store/recent-posts.ts';
 import { openReplicaReads, type ReplicaReads } from '../store/replica.ts';
 import { openReportReader, type ReportReader } from '../store/reports.ts';
 import { openSavedQueries, type SavedQueries } from '../store/saved-queries.ts';
@@ -30,6 +31,11 @@ export function viewSync(settings: Settings): SyncView {
 /** The change feed, for those who follow the mirror. */
 export function openChanges(settings: Settings): ChangeFeed {
   return openChangeFeed(mirrorOf(settings));
+}
+
+/** The newest posts, for feed readers. */
+export function openRecent(settings: Settings): RecentPosts {
+  return openRecentPosts(mirrorOf(settings));
 }
 
 /** The full-text search of the mirror's posts. */

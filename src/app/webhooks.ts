@@ -22,6 +22,7 @@ export function openWebhooks(settings: Settings, mirrorId: string): Webhooks | n
   const feed = openChangeFeed(mirrorOf(settings));
   const store = openWebhookStore(mirrorOf(settings));
   const sender = createWebhookSender({ allow: webhookAllow ?? [] });
+  store.keepOnly(endpoints.map(({ id }) => id));
   // From here on, also where the first change comes before the first look.
   for (const { id } of endpoints) store.state(id);
   const base = baseUrl?.href ?? null;

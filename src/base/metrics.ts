@@ -152,6 +152,7 @@ const STATES = {
   mirrored_rows: ['Rows of the mirror, live or deleted upstream.', ['resource', 'state']],
   outbox_rows: ['Rows of the outbox by state.', ['state']],
   outbox_oldest_unsent_seconds: ['Age of the oldest row that is on its way or waits to be sent.', []],
+  webhook_lag_changes: ['Changes that a webhook endpoint was not told of yet.', ['webhook']],
   queue_jobs: ['Jobs of the queue by state.', ['queue', 'state']],
   backup_age_seconds: ['Age of the copy of the mirror that the service keeps.', []],
   export_age_seconds: ['Age of the last scheduled export.', []],

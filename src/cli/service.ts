@@ -39,7 +39,7 @@ function read(dataDir: string): Announcement | null {
 export interface ServiceReport {
   url: string;
   ready: boolean;
-  checks: { name: string; ok: boolean; detail: string }[];
+  checks: { name: string; ok: boolean; detail: string; warning?: true }[];
   queue: { kind: string | null; depth: { queue: string; state: string; jobs: number }[] } | null;
 }
 
@@ -69,7 +69,13 @@ export function serviceText(service: ServiceReport | null): string[] {
   const { url, ready, checks, queue } = service;
   const troubles = checks.filter(({ ok }) => !ok).map(({ detail }) => `  ${detail}`);
   const state = ready ? `ready at ${url}/` : `at ${url}/, not ready:`;
-  return [`service: ${state}`, ...troubles, ...(queue?.kind ? [queueText(queue.kind, queue.depth)] : [])];
+  const warnings = checks.filter(({ warning }) => warning).map(({ name, detail }) => `  ${name}: ${detail}`);
+  return [
+    `service: ${state}`,
+    ...troubles,
+    ...warnings,
+    ...(queue?.kind ? [queueText(queue.kind, queue.depth)] : []),
+  ];
 }
 
 function queueText(kind: string, depth: { queue: string; state: string; jobs: number }[]): string {

@@ -83,11 +83,20 @@ async function open(
   ]);
   const { parts, close } = await openParts({ app, service });
   opened.push(close);
-  const { httpHost: host, httpPort: port, httpToken: token } = app.settings;
+  const { httpHost: host, httpPort: port, httpToken: token, feedToken } = app.settings;
   const { progress, queues } = service;
   try {
     const { log, state } = app;
-    const side = { host, port, token, endedSessions: state.endedSessions, log, metrics, releasePort };
+    const side = {
+      host,
+      port,
+      token,
+      feedToken,
+      endedSessions: state.endedSessions,
+      log,
+      metrics,
+      releasePort,
+    };
     const http = await startHttp({ ...side, progress, queues, parts });
     opened.push(() => http.close());
     return { url: http.url, service };

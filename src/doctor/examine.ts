@@ -5,6 +5,7 @@ import { counted, durationText, grouped, sizeText } from '../base/text.ts';
 import { type Checkup, checkUp } from '../store/checkup.ts';
 import type { OpenOptions } from '../store/db.ts';
 import type { OlderCopy } from '../store/mirror/types.ts';
+import type { WebhookState } from '../store/webhooks.ts';
 import { type Check, check, type Finding, fault, fine, warning } from './check.ts';
 import { examineAccess, examineFile, examineFolder, examineService, type ServiceAddress } from './machine.ts';
 
@@ -53,9 +54,10 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, sqlite, olderCopy, rules } = found;
+  const { walBytes, unindexed, sqlite, olderCopy, rules, webhooks } = found;
   yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
+  for (const webhook of webhooks) yield { name: `webhook ${webhook.id}`, ...examineWebhook(webhook) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
   yield { name: 'SQLite', ...fine(sqlite) };
@@ -99,6 +101,18 @@ function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Findi
   return warning(
     facts.join('; '),
     isCovered ? advice : `${advice} Erase again whom you erased since: this data folder does not know it.`,
+  );
+}
+
+function examineWebhook({ disabled_at, disabled_why, failing_since }: WebhookState): Finding {
+  if (disabled_at === null)
+    return warning(
+      `it has failed since ${failing_since}`,
+      'The service tries it again by itself; see to the receiver.',
+    );
+  return warning(
+    `disabled at ${disabled_at}: ${disabled_why}`,
+    'When the receiver works again, enable it on the page "Webhooks" of the dashboard; it goes on where it was.',
   );
 }
 

@@ -3,6 +3,7 @@ import {
   keptQueries,
   openChanges,
   openQueries,
+  openRecent,
   openReplica,
   readsForImport,
   viewOutbox,
@@ -23,6 +24,8 @@ import { addPosts } from './dashboard/posts.ts';
 import { openReads } from './dashboard/reads.ts';
 import { addSql } from './dashboard/sql.ts';
 import { addSync } from './dashboard/sync.ts';
+import { addWebhooks } from './dashboard/webhooks.ts';
+import { addFeeds } from './feeds.ts';
 import { replica } from './replica/index.ts';
 import type { HttpPart } from './server.ts';
 
@@ -33,7 +36,7 @@ export interface Parts {
 
 /** What the parts need of the rest. */
 export interface Composed {
-  app: Pick<App, 'settings' | 'clock' | 'log'>;
+  app: Pick<App, 'settings' | 'clock' | 'log' | 'webhooks'>;
   service: Pick<Service, 'progress' | 'requestSync'>;
 }
 
@@ -67,7 +70,14 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
       readNewest: () => composed.service.requestSync('posts', 'head'),
     });
     const feed = keep(openChanges(settings));
-    const changes: HttpPart = (scope) => addChanges(scope, { feed, log: composed.app.log });
+    const { log, webhooks } = composed.app;
+    const posts = keep(openRecent(settings));
+    const upstream = settings.baseUrl?.href ?? null;
+    const changes: HttpPart = (scope) => {
+      addChanges(scope, { feed, log });
+      addWebhooks(scope, { webhooks });
+      addFeeds(scope, { posts, upstream, mirrorId: feed.head().mirror });
+    };
     return { parts: [api, changes, dashboard(composed, outbox, keep, options)], close };
   } catch (error) {
     await close();

@@ -1,6 +1,8 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopback } from '../base/loopback.ts';
+import type { Secret } from '../base/secret.ts';
 import { LOGIN_PATH, LOGIN_STYLE, type Session } from './session.ts';
 
 export interface Refusal {
@@ -14,6 +16,8 @@ export interface GuardOptions {
   listening(): Listening;
   /** Null where there is no token and everybody who reaches us is let in. */
   session: Session | null;
+  /** Opens the Atom feeds and nothing else; null where only the token does. */
+  feedToken?: Secret | null;
 }
 
 /** What anybody may ask without a token: whatever restarts the process needs to know none, and a person has to give it somewhere. */
@@ -33,13 +37,18 @@ export interface Verdict {
 
 export type Guard = (request: IncomingMessage) => Verdict;
 
-export function createGuard({ listening, session }: GuardOptions): Guard {
+export function createGuard({ listening, session, feedToken = null }: GuardOptions): Guard {
   return (request) => {
     const refusal = refuseHost(request, listening()) ?? refuseStranger(request);
     const isOpen = OPEN_PATHS.includes(pathOf(request));
     if (refusal || isOpen || !session) return { refusal, isKnown: !refusal && !isOpen, isGuess: false };
     const given = givenToken(request);
-    const isKnown = (given !== null && session.isToken(given)) || session.isOpen(request);
+    const isReader =
+      given !== null &&
+      feedToken !== null &&
+      pathOf(request).startsWith(FEED_PATH) &&
+      isSame(given, feedToken);
+    const isKnown = isReader || (given !== null && session.isToken(given)) || session.isOpen(request);
     return {
       refusal: isKnown ? null : refuseUnknown(request),
       isKnown,
@@ -51,11 +60,21 @@ export function createGuard({ listening, session }: GuardOptions): Guard {
 /** The token as the header carries it or, for clients of the feedback API, the query. */
 function givenToken(request: IncomingMessage): string | null {
   const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (bearer !== undefined || !pathOf(request).startsWith(API_PATH)) return bearer ?? null;
+  const path = pathOf(request);
+  if (bearer !== undefined || !(path.startsWith(API_PATH) || path.startsWith(FEED_PATH)))
+    return bearer ?? null;
   return new URLSearchParams(request.url?.split('?')[1]).get(API_TOKEN_PARAMETER);
 }
 
+/** Compared by digest, so that the time it takes tells nothing. */
+function isSame(given: string, token: Secret): boolean {
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+  return timingSafeEqual(digest(given), digest(token.reveal()));
+}
+
 const API_PATH = '/api/v1/';
+/** Programs that read feeds know an address and no headers. */
+export const FEED_PATH = '/feeds/';
 export const API_TOKEN_PARAMETER = 'token';
 
 const NO_TOKEN: Refusal = {

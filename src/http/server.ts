@@ -23,6 +23,8 @@ export interface HttpOptions {
   /** 0 for any free one. */
   port: number;
   token: Secret | null;
+  /** Opens the Atom feeds and nothing else. */
+  feedToken?: Secret | null;
   log: Logger;
   metrics: Metrics;
   progress(): Promise<Progress>;
@@ -81,7 +83,11 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
   const { host, token, log, queues, parts } = options;
   const limits = { ...LIMITS, ...options.limits };
   const session = token && createSession(token, { ended: options.endedSessions });
-  const guard = createGuard({ session, listening: () => ({ host, port: portOf(app) }) });
+  const guard = createGuard({
+    session,
+    feedToken: options.feedToken ?? null,
+    listening: () => ({ host, port: portOf(app) }),
+  });
   const app: FastifyInstance = Fastify({ ...nodeOptions(limits), frameworkErrors: badTarget(guard) });
   const connections = limitConnections(app, limits);
   const guesses = slowGuesses(options.clock ?? systemClock);

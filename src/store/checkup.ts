@@ -4,6 +4,7 @@ import { versionOf } from './migrate.ts';
 import type { OlderCopy } from './mirror/types.ts';
 import { olderCopyOf } from './older-copy.ts';
 import { openMirrorReadOnly } from './open.ts';
+import { troubledWebhooks, type WebhookState } from './webhooks.ts';
 
 /** What can be told about the file itself without changing it. */
 export interface Checkup {
@@ -23,6 +24,8 @@ export interface Checkup {
   duplicates: number;
   /** How deletions of each list that was swept are found, and why so. */
   rules: { resource: string; rule: string; why: string }[];
+  /** Webhook endpoints that are disabled or failing. */
+  webhooks: WebhookState[];
 }
 
 /** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
@@ -43,6 +46,7 @@ export function checkUp(options: OpenOptions): Checkup {
       undecided: count(db, "state = 'uncertain'"),
       duplicates: count(db, 'duplicate_of IS NOT NULL'),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
+      webhooks: troubledWebhooks(db),
     };
   } finally {
     db.close();

@@ -1,5 +1,5 @@
 import type { Db, OpenOptions } from './db.ts';
-import { openMirror, openMirrorReadOnly } from './open.ts';
+import { openMirror } from './open.ts';
 
 /** How far one endpoint was told. */
 export interface WebhookState {
@@ -59,6 +59,10 @@ export function openWebhookStore(options: OpenOptions) {
   const deliveries = db.prepare<[string, number], Delivery>(
     'SELECT n, change, type, at, ms, status, error FROM webhook_deliveries WHERE webhook = ? ORDER BY n DESC LIMIT ?',
   );
+  const forget = [
+    db.prepare('DELETE FROM webhooks WHERE id NOT IN (SELECT value FROM json_each(?))'),
+    db.prepare('DELETE FROM webhook_deliveries WHERE webhook NOT IN (SELECT value FROM json_each(?))'),
+  ];
   const head = db.prepare<[], number>('SELECT coalesce(max(n), 0) FROM changes').pluck();
   const author = db.prepare<[number], { name: string | null; email: string | null }>(
     'SELECT name, email FROM users WHERE id = ?',
@@ -71,6 +75,11 @@ export function openWebhookStore(options: OpenOptions) {
       make.run(id);
       return find.get(id) as WebhookState;
     },
+    /** Forgets every endpoint but these: one that comes back later is told of what comes then. */
+    keepOnly: db.transaction((ids: readonly string[]): void => {
+      const given = JSON.stringify(ids);
+      for (const statement of forget) statement.run(given);
+    }),
     /** How many changes came after the last one that this endpoint was told of. */
     lag: (position: number): number => Math.max(0, (head.get() ?? 0) - position),
     advance: (id: string, position: number): void => void advance.run({ id, position }),
@@ -88,16 +97,11 @@ export function openWebhookStore(options: OpenOptions) {
   };
 }
 
-/** Endpoints that are disabled or failing, for commands that only look. */
-export function troubledWebhooks(options: OpenOptions): WebhookState[] {
-  const db: Db = openMirrorReadOnly(options);
-  try {
-    return db
-      .prepare<[], WebhookState>(
-        'SELECT * FROM webhooks WHERE disabled_at IS NOT NULL OR failures > 0 ORDER BY id',
-      )
-      .all();
-  } finally {
-    db.close();
-  }
+/** Endpoints that are disabled or failing. */
+export function troubledWebhooks(db: Db): WebhookState[] {
+  return db
+    .prepare<[], WebhookState>(
+      'SELECT * FROM webhooks WHERE disabled_at IS NOT NULL OR failures > 0 ORDER BY id',
+    )
+    .all();
 }

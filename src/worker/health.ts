@@ -15,6 +15,8 @@ export interface Progress {
   outbox: OutboxProgress;
   /** Until when the upstream wants no calls; null when it does not mind. */
   closedUntil: number | null;
+  /** Endpoints that are told of changes; left out where there are none. */
+  webhooks?: readonly WebhookProgress[];
   queue: {
     /** Null until it is open. */
     kind: BackendKind | null;
@@ -46,14 +48,25 @@ export interface OutboxProgress {
   isSender: boolean;
 }
 
+export interface WebhookProgress {
+  id: string;
+  host: string;
+  /** Changes it was not told of yet. */
+  lag: number;
+  failingSince: number | null;
+  disabledWhy: string | null;
+}
+
 export interface Health {
   ready: boolean;
-  checks: { name: string; ok: boolean; detail: string }[];
+  /** With a warning, all is well with the service, and something beside it needs a person. */
+  checks: { name: string; ok: boolean; detail: string; warning?: true }[];
 }
 
 interface Verdict {
   ok: boolean;
   detail: string;
+  warning?: true;
 }
 
 /** Nothing that can go on goes without a sign of life for longer; a look every 30 s then sees a wedge within 2 minutes. */
@@ -68,6 +81,10 @@ export function assess(progress: Progress): Health {
     ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
     { name: 'outbox', ...judgeOutbox(progress) },
     { name: 'upstream', ...describeUpstream(progress) },
+    ...(progress.webhooks ?? []).map((webhook) => ({
+      name: `webhook ${webhook.id}`,
+      ...describeWebhook(webhook, progress),
+    })),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
 }
@@ -150,6 +167,19 @@ function judgeOutbox(progress: Progress): Verdict {
 function describeUpstream({ now, closedUntil }: Progress): Verdict {
   if (closedUntil === null || closedUntil <= now) return good('may be called');
   return good(`asked for no calls for another ${span(closedUntil - now)}`);
+}
+
+/** A receiver that is away is no reason to restart this service, which is what a service that is not ready gets. */
+function describeWebhook(
+  { host, lag, failingSince, disabledWhy }: WebhookProgress,
+  { now }: Progress,
+): Verdict {
+  const behind = `${lag} ${lag === 1 ? 'change' : 'changes'} behind`;
+  if (disabledWhy !== null)
+    return { ...good(`${host} is disabled, ${behind}: ${disabledWhy}`), warning: true };
+  if (failingSince !== null)
+    return { ...good(`${host} has failed for ${span(now - failingSince)}, ${behind}`), warning: true };
+  return good(lag === 0 ? `${host} was told of every change` : `${host} is ${behind}`);
 }
 
 /** Whether nothing has moved for too long. Time before our start, and time in which we may not call, does not count. */

@@ -2,6 +2,7 @@ import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.t
 import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
 import type { CreateOutcome } from '../api/client.ts';
 import { keptFiles } from '../app/upkeep.ts';
+import type { Webhooks } from '../app/webhooks.ts';
 import { pastOrNull } from '../base/clock.ts';
 import type { Gauges, KnownLabels, Reading } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
@@ -10,7 +11,7 @@ import type { ReconcileResult } from '../outbox/reconcile.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { ResourceStatus } from '../store/mirror/types.ts';
 import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';
-import { assess, type ListProgress, type Progress } from './health.ts';
+import { assess, type ListProgress, type Progress, type WebhookProgress } from './health.ts';
 
 interface ProgressOptions {
   /** On the monotonic clock. */
@@ -67,9 +68,18 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),
+      ...(app.webhooks ? { webhooks: webhookProgress(app.webhooks) } : {}),
       queue: { kind: open?.backend.kind ?? null, reachable: depth !== null, depth: depth ?? [] },
     };
   };
+}
+
+function webhookProgress({ endpoints, deps: { store } }: Webhooks): WebhookProgress[] {
+  return endpoints.map(({ id, host }) => {
+    const { position, failing_since, disabled_why } = store.state(id);
+    const failingSince = failing_since === null ? null : Date.parse(failing_since);
+    return { id, host, lag: store.lag(position), failingSince, disabledWhy: disabled_why };
+  });
 }
 
 function listProgress(
@@ -155,6 +165,12 @@ export function observeGauges(
       value,
     })),
     outbox_oldest_unsent_seconds: [{ value: ageOf(app, app.outbox.oldestUnsentAt()) ?? 0 }],
+  }));
+  metrics.observe(async () => ({
+    webhook_lag_changes: (app.webhooks ? webhookProgress(app.webhooks) : []).map(({ id, lag }) => ({
+      labels: { webhook: id },
+      value: lag,
+    })),
   }));
   metrics.observe(async () => mirrorGauges(app.store.status().resources));
   metrics.observe(async () => {

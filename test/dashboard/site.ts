@@ -106,5 +106,8 @@ export async function openOnMirror(
   await write(store);
   while (await store.index());
   const log = createLogger({ level: 'silent', format: 'json', secrets: () => [] });
-  return { ...(await openSite(t, { app: { settings, clock: systemClock, log }, service: IDLE })), store };
+  return {
+    ...(await openSite(t, { app: { settings, clock: systemClock, log, webhooks: null }, service: IDLE })),
+    store,
+  };
 }

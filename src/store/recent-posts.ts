@@ -1,0 +1,49 @@
+import type { OpenOptions } from './db.ts';
+import { openMirrorReadOnly } from './open.ts';
+import { matchText, readTerms } from './search-terms.ts';
+
+export interface RecentPost {
+  id: number;
+  title: string;
+  content: string;
+  url: string;
+  board: string;
+  status: string;
+  votes_count: number;
+  created: string;
+  /** When it was last seen to change in anything that its history tells about. */
+  changed: string;
+}
+
+export interface RecentFilter {
+  /** By name or short name. */
+  board: string | null;
+  status: string | null;
+  search: string | null;
+  limit: number;
+}
+
+export type RecentPosts = ReturnType<typeof openRecentPosts>;
+
+/** The newest live posts, for programs that read feeds. */
+export function openRecentPosts(options: OpenOptions) {
+  const db = openMirrorReadOnly(options);
+  const recent = db.prepare<
+    { board: string | null; status: string | null; match: string | null; limit: number },
+    RecentPost
+  >(`
+    SELECT p.id, p.title, p.content, p.url, b.name AS board, s.name AS status, p.votes_count, p.created, p.version_at AS changed
+      FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
+     WHERE p.deleted_at IS NULL
+       AND ($board IS NULL OR b.name = $board COLLATE NOCASE OR b.slug = $board COLLATE NOCASE)
+       AND ($status IS NULL OR s.name = $status COLLATE NOCASE)
+       AND ($match IS NULL OR p.id IN (SELECT rowid FROM posts_text WHERE posts_text MATCH $match))
+     ORDER BY p.created DESC, p.id DESC LIMIT $limit`);
+  return {
+    read({ search, ...filter }: RecentFilter): RecentPost[] {
+      const match = search === null ? null : matchText(readTerms(search));
+      return search !== null && match === null ? [] : recent.all({ ...filter, match });
+    },
+    close: (): void => void db.close(),
+  };
+}
