@@ -95,6 +95,7 @@ const PAGES = [
   '/outbox/import',
   '/outbox/:id',
   '/sync',
+  '/webhooks',
   '/sql',
   '/ask',
 ];

@@ -18,6 +18,7 @@ const ROUTES: Route[] = [
   { name: 'outbox', path: /^\/outbox\/import$/, load: () => import('./pages/import.ts') },
   { name: 'outbox', path: /^\/outbox\/(\d+)$/, load: () => import('./pages/outbox-row.ts') },
   { name: 'sync', path: /^\/sync$/, load: () => import('./pages/sync.ts') },
+  { name: 'sync', path: /^\/webhooks$/, load: () => import('./pages/webhooks.ts') },
   // The page was called "Ask" once; addresses that people kept still lead to it.
   { name: 'sql', path: /^\/(?:sql|ask)$/, load: () => import('./pages/sql.ts') },
 ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventually, openSite } from '../support/mirror-site.ts';
+import { openSite } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 
 interface Line {
   number: number;
@@ -35,7 +36,7 @@ describe('feedback-mirror changes', () => {
     await site.run(['sync', 'posts']);
     const after = linesOf((await site.run(['changes', '--since', since, '--type', 'post.created'])).stdout);
     assert.equal(after.length, 1);
-    await eventually('the follower shows the post', () =>
+    await until('the follower shows the post', () =>
       linesOf(printed).some(({ type }) => type === 'post.created'),
     );
     following.child.kill('SIGINT');

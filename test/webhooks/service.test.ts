@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventually } from '../support/mirror-site.ts';
+import { until } from '../support/until.ts';
 import { openFixture } from '../worker/fixture.ts';
 import { openReceiver } from './receiver.ts';
 
@@ -18,13 +18,13 @@ describe('a service with a webhook', () => {
     });
     const { world } = fixture.sandbox;
     const first = await fixture.start();
-    await eventually('the first sweeps are complete', () =>
+    await until('the first sweeps are complete', () =>
       first.app.state.lastPasses().every(({ mode, finishedAt }) => mode === 'head' || finishedAt !== null),
     );
     world.addPost({ title: 'One' });
     // Asked for again and again: a sweep that is just ending keeps the next one out of the queue.
     const swept = (what: string, isSo: () => boolean): Promise<void> =>
-      eventually(what, async () => {
+      until(what, async () => {
         await first.requestSync('posts', 'sweep');
         return isSo();
       });
@@ -35,7 +35,7 @@ describe('a service with a webhook', () => {
     await first.close();
     await first.app.close();
     const second = await fixture.start();
-    await eventually('the rest is told', () => receiver.numbers().length === 3);
+    await until('the rest is told', () => receiver.numbers().length === 3);
     const titles = receiver.received.map(
       ({ body }) => (JSON.parse(body) as { data: { post: { title: string } } }).data.post.title,
     );

@@ -43,6 +43,7 @@ export const page: Page = {
       pageHead(
         'Sync',
         'A sweep reads a whole list and finds deletions; a head pass reads the newest rows only.',
+        h('a.button', { href: '/webhooks' }, 'Webhooks'),
       ),
       news,
       h('div.stacked', held.element, top, suspects.element, bottom, quarantine.element),

@@ -40,6 +40,7 @@ describe('the pages of the dashboard', onStage, () => {
     `/outbox/${stage.uncertain}`,
     '/outbox/import',
     '/sync',
+    '/webhooks',
     `/sql?q=${encodeURIComponent("SELECT strftime('%Y-%m', created) AS month, count(*) AS posts FROM live_posts GROUP BY 1")}`,
   ];
 
