@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 
 export interface Received {
+  at: number;
   headers: IncomingHttpHeaders;
   body: string;
 }
@@ -24,7 +25,7 @@ export async function openReceiver(t: TestContext) {
   };
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    received.push({ headers: request.headers, body });
+    received.push({ at: Date.now(), headers: request.headers, body });
     answer(response, plan.shift() ?? 204);
   });
   server.on('connection', () => connections++);
