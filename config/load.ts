@@ -6,7 +6,7 @@ import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
 import { nearest } from '../src/base/text.ts';
 import { machineZone } from './parse.ts';
-import { type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
+import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
 import { readWebhooks, type Webhook } from './webhooks.ts';
 
 export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
@@ -67,6 +67,30 @@ export function loadSettings(input: LoadInput): Settings {
     webhooks,
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
     sources: Object.freeze(sources as Record<SettingKey, Source>),
+  });
+}
+
+/** A setting as people read it, secrets masked. */
+export interface SettingLine {
+  name: string;
+  value: string | null;
+  /** What stands for no value, in words: for people, as a machine would take it for a value. */
+  otherwise: string;
+  from: Source;
+  meaning: string;
+}
+
+export function settingLines(settings: Settings): SettingLine[] {
+  return (Object.keys(SETTINGS) as SettingKey[]).map((key) => {
+    const definition: Setting<unknown> = SETTINGS[key];
+    const value = settings[key];
+    return {
+      name: definition.env,
+      value: value === null ? null : printed(definition, value),
+      otherwise: definition.fallbackText ?? '',
+      from: settings.sources[key],
+      meaning: definition.meaning,
+    };
   });
 }
 

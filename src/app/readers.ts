@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/load.ts';
+import { type SettingLine, type Settings, settingLines } from '../../config/load.ts';
 import type { QueryPart, QueryRequest } from '../query/run.ts';
 import { limitQueries } from '../query/slots.ts';
 import { type ChangeFeed, openChangeFeed } from '../store/changes/feed.ts';
@@ -14,7 +14,7 @@ import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
 import { openRecentPosts, type RecentPosts } from '../store/recent-posts.ts';
 import { openReplicaReads, type ReplicaReads } from '../store/replica.ts';
 import { openReportReader, type ReportReader } from '../store/reports.ts';
-import { openSavedQueries, type SavedQueries } from '../store/saved-queries.ts';
+import { openSaved, type SavedItems } from '../store/saved.ts';
 import { openSearchReads, type SearchReads } from '../store/search.ts';
 import { mirrorOf } from './place.ts';
 
@@ -66,9 +66,9 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
   return (ask, signal) => run({ ...ask, path }, signal);
 }
 
-/** The statements that people keep in the mirror. */
-export function keptQueries(settings: Settings): SavedQueries {
-  return openSavedQueries(mirrorOf(settings));
+/** The statements and views that people keep in the mirror. */
+export function savedItems(settings: Settings): SavedItems {
+  return openSaved(mirrorOf(settings));
 }
 
 /** The few numbers that the pages of the dashboard watch. */
@@ -89,6 +89,11 @@ export function lookAtMirror(settings: Settings): MirrorStatus {
 /** The mirror as it is now, to be exported; to be closed soon, as it keeps the write-ahead log from starting over. */
 export function exportSource(settings: Settings): ExportSource {
   return openExportSource(mirrorOf(settings));
+}
+
+/** The effective settings as people read them, secrets masked. */
+export function describeSettings(settings: Settings): SettingLine[] {
+  return settingLines(settings);
 }
 
 /** Which file is read, for readers in threads of their own. */

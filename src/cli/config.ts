@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { printed, SETTINGS, type Setting, type SettingKey } from '../../config/schema.ts';
+import { settingLines } from '../../config/load.ts';
 import { type Context, openContext } from './context.ts';
 import { table } from './table.ts';
 
@@ -11,17 +11,8 @@ export function register(program: Command, stop: AbortSignal): void {
     .action(() => showConfig(openContext(program, stop)));
 }
 
-interface Line {
-  name: string;
-  value: string | null;
-  /** What stands for no value, in words: for people, as a machine would take it for a value. */
-  otherwise: string;
-  from: string;
-  meaning: string;
-}
-
 async function showConfig(context: Context): Promise<void> {
-  const lines = (Object.keys(SETTINGS) as SettingKey[]).map((key) => line(context, key));
+  const lines = settingLines(context.settings);
   if (context.json) {
     context.print(
       JSON.stringify(Object.fromEntries(lines.map(({ name, value, from }) => [name, { value, from }]))),
@@ -34,16 +25,4 @@ async function showConfig(context: Context): Promise<void> {
       lines.map((l) => [l.name, l.value ?? l.otherwise, l.from, l.meaning]),
     ),
   );
-}
-
-function line({ settings }: Context, key: SettingKey): Line {
-  const definition: Setting<unknown> = SETTINGS[key];
-  const value = settings[key];
-  return {
-    name: definition.env,
-    value: value === null ? null : printed(definition, value),
-    otherwise: definition.fallbackText ?? '',
-    from: settings.sources[key],
-    meaning: definition.meaning,
-  };
 }

@@ -229,11 +229,8 @@ async function redactorOf(what: string | undefined, dataDir: string): Promise<Ex
     throw new AppError('usage', `--redact "${what}" is unknown`, {
       hint: 'Say --redact emails: pseudonyms instead of e-mail addresses and names.',
     });
-  const [{ redactionKey }, { createRedactor }] = await Promise.all([
-    import('../export/redaction-key.ts'),
-    import('../export/redact.ts'),
-  ]);
-  return createRedactor(await redactionKey(join(dataDir, 'redaction.key')));
+  const { openRedactor } = await import('../export/redaction-key.ts');
+  return openRedactor(dataDir);
 }
 
 /** `2026-01-01`, `2026-01-01T12:00Z`, or `7d` for that long before now; as the mirror spells its times. */

@@ -1,4 +1,3 @@
-import { csvCell, inert } from '../base/csv.ts';
 import { durationText } from '../base/text.ts';
 import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
 import { type Calendar, calendarOf } from '../reports/moment.ts';
@@ -129,15 +128,4 @@ function cellText(value: Value, { kind }: Column, { charts, calendar }: Style): 
 function wordsOf(value: string, kind: Column['kind'], calendar: Calendar): string {
   if (kind === 'time') return minute(value, calendar);
   return kind === 'date' && value.length > 10 ? calendar.clockAt(value).slice(0, 10) : value;
-}
-
-/** One line a row under a header; texts that a spreadsheet would run get an apostrophe, numbers stay numbers. */
-export function reportCsv({ columns, rows }: ReportResult): string {
-  const line = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
-  const cell = (value: Value): string => {
-    if (Array.isArray(value)) return value.join(' ');
-    return typeof value === 'string' ? inert(value) : String(value ?? '');
-  };
-  const body = rows.map((row) => line(columns.map(({ name }) => cell(row[name] ?? null))));
-  return [line(columns.map(({ name }) => name)), ...body].join('');
 }

@@ -7,6 +7,7 @@ import { screenWidth } from './table.ts';
 
 interface Flags {
   board?: string;
+  status?: string;
   since?: string;
   until?: string;
   limit?: string;
@@ -27,6 +28,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .argument('[name]', 'which report; without one, the list of them')
     .description('ready-made answers: trends, rankings, response times, demand by customer')
     .option('--board <board>', 'only one board, by its short name, name or id')
+    .option('--status <names>', 'only posts that are in these statuses now, with commas between')
     .option('--since <date>', 'from when: 2026-01-31, an ISO time, or how long ago (30d)')
     .option('--until <date>', 'until when, in the same spellings')
     .option('--limit <number>', 'how many rows at most, for rankings (20 unless given)')
@@ -65,7 +67,8 @@ async function report(context: Context, name: string | undefined, flags: Flags):
   const result = await answer(context, name, flags);
   if (format === 'json') context.printData(JSON.stringify(result));
   else if (format === 'csv') {
-    process.stdout.write(text.reportCsv(result));
+    const { reportCsv } = await import('../reports/report.ts');
+    process.stdout.write(reportCsv(result));
     for (const note of result.notes) context.say(note);
   } else
     context.print(text.reportText(result, { width: screenWidth() ?? 120, charts: process.stdout.isTTY }));
@@ -100,9 +103,14 @@ async function requestOf(flags: Flags): Promise<Omit<ReportRequest, 'timeZone'>>
     until,
     limit: flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit),
     post: flags.post === undefined ? undefined : wholeNumber('--post', flags.post),
-    delivered: flags.delivered?.split(',').filter((status) => status.trim() !== ''),
+    status: listOf(flags.status),
+    delivered: listOf(flags.delivered),
     segments: segments === undefined ? undefined : await customersOf(segments, { by, sum }),
   };
+}
+
+function listOf(text: string | undefined): string[] | undefined {
+  return text?.split(',').filter((part) => part.trim() !== '');
 }
 
 async function customersOf(path: string, choice: { by: string | undefined; sum: string | undefined }) {

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { makeFolder, temporaryName } from '../base/files.ts';
+import { createRedactor, type Redactor } from './redact.ts';
 
 const BYTES = 32;
+
+/** Pseudonyms with the key of a data folder. */
+export async function openRedactor(dataDir: string): Promise<Redactor> {
+  return createRedactor(await redactionKey(join(dataDir, 'redaction.key')));
+}
 
 /**
  * What pseudonyms are made with: made once, then always the same, or people would change between two exports. Whoever has the file

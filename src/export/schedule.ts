@@ -51,7 +51,7 @@ export async function exportOnSchedule(
 }
 
 /** `20261115T023000000Z`: in the order of time. Whatever else lies in the folder is not ours to remove. */
-const EXPORT_NAME = /^\d{8}T\d{9}Z$/;
+export const EXPORT_NAME = /^\d{8}T\d{9}Z$/;
 
 /** A name that comes after the newest one was given while the clock was ahead: those go first. */
 async function removeOldest(root: string, newest: string, keep: number): Promise<string[]> {

@@ -1,11 +1,13 @@
 import {
+  describeSettings,
+  exportSource,
   fileOf,
-  keptQueries,
   openChanges,
   openQueries,
   openRecent,
   openReplica,
   readsForImport,
+  savedItems,
   viewOutbox,
   viewSync,
   watchStats,
@@ -17,11 +19,14 @@ import type { Service } from '../worker/service.ts';
 import { addChanges } from './changes.ts';
 import { addAssets } from './dashboard/assets.ts';
 import { addEvents } from './dashboard/events.ts';
+import { addExports } from './dashboard/exports.ts';
 import { addImports, type ImportDeps } from './dashboard/imports.ts';
 import { addOutbox } from './dashboard/outbox.ts';
 import { addOverview, type OverviewDeps } from './dashboard/overview.ts';
 import { addPosts } from './dashboard/posts.ts';
 import { openReads } from './dashboard/reads.ts';
+import { addReports } from './dashboard/reports.ts';
+import { addSaved } from './dashboard/saved.ts';
 import { addSql } from './dashboard/sql.ts';
 import { addSync } from './dashboard/sync.ts';
 import { addWebhooks } from './dashboard/webhooks.ts';
@@ -37,7 +42,7 @@ export interface Parts {
 /** What the parts need of the rest. */
 export interface Composed {
   app: Pick<App, 'settings' | 'clock' | 'log' | 'webhooks'>;
-  service: Pick<Service, 'progress' | 'requestSync'>;
+  service: Pick<Service, 'progress' | 'requestSync' | 'requestExport'>;
 }
 
 /** Limits and periods that tests shorten. */
@@ -91,6 +96,13 @@ const PAGES = [
   '/',
   '/posts',
   '/posts/:id',
+  '/reports',
+  '/reports/:name',
+  '/boards/:slug',
+  '/people',
+  '/people/:id',
+  '/exports',
+  '/settings',
   '/outbox',
   '/outbox/import',
   '/outbox/:id',
@@ -108,11 +120,12 @@ function dashboard(
   options: PartOptions,
 ): HttpPart {
   const { baseUrl, timeZone, deliveredStatuses: usualDelivered, dataDir: folder } = settings;
+  const { exportCron, exportFormat, exportDir } = settings;
   const upstream = baseUrl?.href ?? null;
   const [view, importReads] = [keep(viewOutbox(settings)), keep(readsForImport(settings))];
   const [stats, saved, sync] = [
     keep(watchStats(settings)),
-    keep(keptQueries(settings)),
+    keep(savedItems(settings)),
     keep(viewSync(settings)),
   ];
   const reads = keep(openReads(fileOf(settings)));
@@ -122,11 +135,17 @@ function dashboard(
     const source = baseUrl?.host ?? 'Built-in sandbox';
     site.setNotFoundPage(addAssets(scope, { pages: PAGES, hasLogin: settings.httpToken !== null, source }));
     addEvents(scope, { stats, progress: service.progress, log });
-    addSql(scope, { ask, saved, clock });
+    addSql(scope, { ask, clock });
+    addSaved(scope, { saved, clock });
     addOutbox(scope, sending);
     await addImports(scope, { ...sending, folder, ...options });
     addSync(scope, { view: sync, service });
-    addOverview(scope, { reads, clock, timeZone, usualDelivered, version: stats.version, log, ...options });
+    const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
+    addOverview(scope, { ...sums, log, ...options });
+    addReports(scope, sums);
+    const schedule = { cron: exportCron, format: exportFormat, root: exportDir, timeZone };
+    addExports(scope, { openSource: () => exportSource(settings), service, schedule, folder, clock });
+    scope.get('/data/settings', async () => ({ settings: describeSettings(settings) }));
     addPosts(scope, { reads, clock, timeZone, upstream });
   };
 }

@@ -305,6 +305,7 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   webhooks: 'how far each webhook endpoint was told',
   webhook_deliveries: 'the last attempts to deliver changes to webhook endpoints',
   saved_queries: 'statements that people keep on the SQL page',
+  saved_views: 'lists and reports with their filters that people keep on the dashboard',
 };
 
 /** Not to be read by SQL from people, with the reason. */

@@ -34,6 +34,8 @@ const GAINED = [post(), count('gained', 'bar'), count('votes')];
 
 const PERIOD = ['board', 'since', 'until'] as const;
 const LIST = [...PERIOD, 'limit'] as const;
+/** Lists of single posts can be narrowed down to those in some statuses. */
+const POSTS = [...LIST, 'status'] as const;
 const CUSTOMERS_POSTS = 'Only posts of customers are counted.';
 /** In words what the view team_replies says in SQL. */
 const REPLY = 'A reply is a comment of kind "reply" by the team or an admin that is not internal.';
@@ -55,12 +57,12 @@ export const REPORTS = {
   },
   'top-posts': {
     answers: 'Which posts have the most votes?',
-    takes: LIST,
+    takes: POSTS,
     columns: [post(), count('votes', 'bar'), count('comments'), ...POST_TEXTS],
   },
   'gaining-posts': {
     answers: 'Which posts gained the most votes in a period?',
-    takes: LIST,
+    takes: POSTS,
     columns: [...GAINED, column('a_day', 'decimal'), column('a_day_before', 'decimal'), ...POST_TEXTS],
     sql: 'gained-votes',
     since: { days: 30 },
@@ -70,7 +72,7 @@ export const REPORTS = {
   },
   climbers: {
     answers: 'Which posts gather votes faster than before?',
-    takes: LIST,
+    takes: POSTS,
     columns: [...GAINED, column('a_day', 'decimal'), column('a_day_before', 'decimal'), ...POST_TEXTS],
     sql: 'gained-votes',
     since: { days: 14 },
@@ -154,7 +156,7 @@ export const REPORTS = {
   },
   'first-reply': {
     answers: 'How long do customers wait for the first reply of the team, by the week they wrote?',
-    takes: PERIOD,
+    takes: [...PERIOD, 'status'],
     columns: [
       column('week', 'date'),
       count('posts'),
@@ -173,7 +175,7 @@ export const REPORTS = {
   },
   unanswered: {
     answers: 'Which open posts of customers has the team not replied to?',
-    takes: [...LIST, 'delivered'],
+    takes: [...POSTS, 'delivered'],
     columns: [
       post(),
       count('votes', 'bar'),
@@ -188,7 +190,7 @@ export const REPORTS = {
   },
   stale: {
     answers: 'On which open posts has nothing happened for long?',
-    takes: ['board', 'since', 'limit', 'delivered'],
+    takes: ['board', 'status', 'since', 'limit', 'delivered'],
     columns: [
       post(),
       count('votes', 'bar'),
@@ -217,7 +219,7 @@ export const REPORTS = {
   },
   requests: {
     answers: 'Which customers asked for what many others want?',
-    takes: [...LIST, 'delivered'],
+    takes: [...POSTS, 'delivered'],
     columns: [
       text('customer'),
       text('email'),
@@ -248,7 +250,7 @@ export const REPORTS = {
   },
   demand: {
     answers: 'Which posts do the customers of a file want, by money or by head? (--segments)',
-    takes: [...LIST, 'segments'],
+    takes: [...POSTS, 'segments'],
     columns: [
       post(),
       count('customers', 'bar'),
@@ -285,7 +287,7 @@ export const REPORTS = {
   },
   duplicates: {
     answers: 'Which posts may ask for the same?',
-    takes: LIST,
+    takes: POSTS,
     columns: [
       share('likeness', 'bar'),
       post(),

@@ -1,3 +1,5 @@
+import { csvCell, inert } from '../base/csv.ts';
+
 /** The words of reports: what one is asked with, and what it answers. Plain data, for the terminal, HTTP and machines alike. */
 
 /** What a number or text of a column means: seconds, a share from 0 to 1, ISO time, a list of numbers, a post's id. */
@@ -51,6 +53,8 @@ export interface ReportRequest {
   until?: string | undefined;
   /** Slug, name or id. */
   board?: string | undefined;
+  /** Names or ids of the statuses that posts are in now; several are any of them. */
+  status?: readonly string[] | undefined;
   limit?: number | undefined;
   post?: number | undefined;
   /** Names of the statuses that count as delivered. */
@@ -69,5 +73,25 @@ export interface Segments {
   notes: string[];
 }
 
-export const REPORT_FLAGS = ['board', 'since', 'until', 'limit', 'post', 'delivered', 'segments'] as const;
+export const REPORT_FLAGS = [
+  'board',
+  'status',
+  'since',
+  'until',
+  'limit',
+  'post',
+  'delivered',
+  'segments',
+] as const;
 export type ReportFlag = (typeof REPORT_FLAGS)[number];
+
+/** One line a row under a header; texts that a spreadsheet would run get an apostrophe, numbers stay numbers. */
+export function reportCsv({ columns, rows }: ReportResult): string {
+  const line = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
+  const cell = (value: Value): string => {
+    if (Array.isArray(value)) return value.join(' ');
+    return typeof value === 'string' ? inert(value) : String(value ?? '');
+  };
+  const body = rows.map((row) => line(columns.map(({ name }) => cell(row[name] ?? null))));
+  return [line(columns.map(({ name }) => name)), ...body].join('');
+}

@@ -10,7 +10,7 @@ import { type Bucket, bucketsOf, type Calendar, calendarOf, slotOf } from './mom
 import { type Period, periodOf, type Span } from './period.ts';
 import { type Column, REPORT_FLAGS, type ReportRequest, type ReportResult, type Value } from './report.ts';
 import { findCustomers } from './segments.ts';
-import { statusNotes, statusSets } from './status-sets.ts';
+import { statusesNamed, statusNotes, statusSets } from './status-sets.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -124,6 +124,19 @@ export async function boardOf(reader: ReportReader, wanted: string | undefined):
   });
 }
 
+/** The statuses a person means, by name or id; several can share a name. */
+export async function statusIds(
+  reader: Pick<ReportReader, 'statuses'>,
+  wanted: readonly string[] = [],
+): Promise<number[]> {
+  if (wanted.length === 0) return [];
+  const known = await reader.statuses();
+  return wanted.flatMap((text) => {
+    const byId = known.filter(({ id }) => String(id) === text.trim());
+    return (byId.length > 0 ? byId : statusesNamed(known, text, 'status')).map(({ id }) => id);
+  });
+}
+
 async function refuseUnknownPost(reader: ReportReader, id: number): Promise<void> {
   if (await reader.hasPost(id)) return;
   throw new AppError('usage', `the mirror knows no post ${id}`, {
@@ -165,6 +178,7 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     observed: watched.first,
     last: watched.last,
     board: board?.id ?? null,
+    statuses: JSON.stringify(await statusIds(reader, request.status)),
     limit: limitOf(request),
     scope: SCOPE,
     post: request.post ?? null,

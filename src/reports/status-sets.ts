@@ -50,7 +50,9 @@ export function statusSets(
   { delivered: asked, usualDelivered: usual }: DeliveredChoice,
 ): StatusSets {
   const names = (usual ?? DELIVERED).map(plain);
-  const delivered = asked ? asked.flatMap((name) => named(known, name)) : withName(known, names);
+  const delivered = asked
+    ? asked.flatMap((name) => statusesNamed(known, name, 'delivered'))
+    : withName(known, names);
   const unknown = asked || !usual ? [] : usual.filter((name) => withName(known, [plain(name)]).length === 0);
   return { delivered, finished: [...new Set([...delivered, ...withName(known, CLOSED)])], unknown };
 }
@@ -60,10 +62,14 @@ function withName(known: readonly KnownStatus[], names: readonly string[]): Know
 }
 
 /** Several statuses can share a name. */
-function named(known: readonly KnownStatus[], name: string): KnownStatus[] {
+export function statusesNamed(
+  known: readonly KnownStatus[],
+  name: string,
+  flag: 'delivered' | 'status',
+): KnownStatus[] {
   const found = known.filter((status) => plain(status.name) === plain(name));
   if (found.length > 0) return found;
-  throw new AppError('usage', `--delivered: there is no status "${name.trim()}"`, {
+  throw new AppError('usage', `--${flag}: there is no status "${name.trim()}"`, {
     hint: `The statuses are ${known.map((status) => status.name).join(', ') || 'not known before the first sync'}.`,
   });
 }

@@ -1,31 +1,35 @@
-/** Which posts are meant; every part that is null leaves the choice open. */
+/** Which posts are meant; every part that is null or an empty list leaves the choice open. */
 export interface PostFilter {
-  board: number | null;
-  status: number | null;
-  creator: number | null;
+  /** Any of these. */
+  board: readonly number[];
+  status: readonly number[];
+  creator: readonly number[];
   /** Those that are still there, those that are gone, or both. */
   deleted: 'no' | 'only' | 'too';
   /** Written at or after this moment, and before that one. */
   since: string | null;
   until: string | null;
+  /** With at least so many votes. */
+  votes: number | null;
 }
 
 export const EVERY_LIVE_POST: PostFilter = {
-  board: null,
-  status: null,
-  creator: null,
+  board: [],
+  status: [],
+  creator: [],
   deleted: 'no',
   since: null,
   until: null,
+  votes: null,
 };
 
-const CONDITIONS: [name: keyof PostFilter, sql: string][] = [
-  ['board', 'p.board_id = $board'],
-  ['status', 'p.status_id = $status'],
-  ['creator', 'p.creator_id = $creator'],
-  ['since', 'p.created >= $since'],
-  ['until', 'p.created < $until'],
-];
+const LISTS = { board: 'p.board_id', status: 'p.status_id', creator: 'p.creator_id' } as const;
+
+const BOUNDS = {
+  since: 'p.created >= $since',
+  until: 'p.created < $until',
+  votes: 'p.votes_count >= $votes',
+} as const;
 
 const DELETED: Record<PostFilter['deleted'], string[]> = {
   no: ['p.deleted_at IS NULL'],
@@ -33,16 +37,35 @@ const DELETED: Record<PostFilter['deleted'], string[]> = {
   too: [],
 };
 
+const keysOf = <T extends object>(object: T): (keyof T & string)[] =>
+  Object.keys(object) as (keyof T & string)[];
+
 /** The filter as conditions on the table of posts, called `p`; literal, so that the planner sees which index serves them. */
 export function conditionsOf(filter: PostFilter): string[] {
-  const chosen = CONDITIONS.filter(([name]) => filter[name] !== null).map(([, sql]) => sql);
-  return [...DELETED[filter.deleted], ...chosen];
+  const lists = keysOf(LISTS).flatMap((name) => {
+    const names = filter[name].map((_, i) => `$${name}${i}`);
+    if (names.length < 2) return names.map((one) => `${LISTS[name]} = ${one}`);
+    return [`${LISTS[name]} IN (${names.join(', ')})`];
+  });
+  const bounds = keysOf(BOUNDS).filter((name) => filter[name] !== null);
+  return [...DELETED[filter.deleted], ...lists, ...bounds.map((name) => BOUNDS[name])];
 }
 
 /** What those conditions are bound to. */
-export function boundOf({ deleted: _, ...values }: PostFilter): Record<string, string | number> {
-  return Object.fromEntries(Object.entries(values).filter((pair) => pair[1] !== null)) as Record<
-    string,
-    string | number
-  >;
+export function boundOf(filter: PostFilter): Record<string, string | number> {
+  const lists = keysOf(LISTS).flatMap((name) => filter[name].map((id, i) => [`${name}${i}`, id] as const));
+  const bounds = keysOf(BOUNDS).flatMap((name) => {
+    const value = filter[name];
+    return value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries([...lists, ...bounds]);
+}
+
+/**
+ * Few posts are of one person, in one status or have many votes: walking all by their time until a page is full would read their texts
+ * too. One status of one board is in the order of time in the narrow index as it is.
+ */
+export function isThin({ board, status, creator, votes }: PostFilter): boolean {
+  const isOnePart = board.length === 1 && status.length === 1;
+  return creator.length > 0 || votes !== null || (board.length + status.length > 0 && !isOnePart);
 }

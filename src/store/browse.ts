@@ -1,4 +1,5 @@
-import { boundOf, conditionsOf, type PostFilter } from './browse-filter.ts';
+import { boundOf, conditionsOf, isThin, type PostFilter } from './browse-filter.ts';
+import { pagesReader } from './browse-pages.ts';
 import { postReader } from './browse-post.ts';
 import type { OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
@@ -10,6 +11,9 @@ export interface BrowseReads {
   rows(ids: readonly number[]): ListedPost[];
   choices(): Choices;
   creator(id: number): Person | null;
+  /** The people with this number, address or beginning of a name. */
+  creators(text: string): number[];
+  pages: ReturnType<typeof pagesReader>;
   post: ReturnType<typeof postReader>;
   close(): void;
 }
@@ -44,6 +48,8 @@ export interface PostPage {
 export interface ListedPost {
   id: number;
   title: string;
+  /** As the upstream gave it: perhaps only a path. */
+  url: string;
   /** How the content begins. */
   beginning: string;
   board: string;
@@ -88,10 +94,8 @@ export function pageSql({ filter, sort, after, isBackward = false }: Omit<PageRe
   const { column } = ORDER[sort];
   const isUp = (ORDER[sort].way === 'ASC') !== isBackward;
   const way = isUp ? 'ASC' : 'DESC';
-  // Few posts are of one person or in one status: walking all by their time until a page is full would read their texts too. The plus
-  // leaves the planner with the narrow index, which is in the order of time within a board and status.
-  const isThin = filter.creator !== null || (filter.status !== null) !== (filter.board !== null);
-  const plus = isThin ? '+' : '';
+  // The plus leaves the planner with the narrow index, which is in the order of time within a board and status.
+  const plus = isThin(filter) ? '+' : '';
   const beyond = after ? [`(${plus}p.${column}, p.id) ${isUp ? '>' : '<'} ($key, $id)`] : [];
   const where = [...conditionsOf(filter), ...beyond];
   return `
@@ -100,12 +104,17 @@ export function pageSql({ filter, sort, after, isBackward = false }: Omit<PageRe
 }
 
 const ROWS = `
-  SELECT p.id, p.title, substr(p.content, 1, ${BEGINNING}) AS beginning, b.name AS board, b.slug AS boardSlug,
+  SELECT p.id, p.title, p.url, substr(p.content, 1, ${BEGINNING}) AS beginning, b.name AS board, b.slug AS boardSlug,
          s.name AS status, s.color AS statusColor, u.name AS creator, p.creator_id AS creatorId, p.votes_count AS votes,
          p.comments_count AS comments, p.created, p.version_at AS changed, p.deleted_at AS deleted
     FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
     JOIN users u ON u.id = p.creator_id
    WHERE p.id IN (SELECT value FROM json_each(?))`;
+
+/** Of very many people with a name that begins alike some are enough to go on from. */
+const CREATORS = `
+  SELECT id FROM users
+   WHERE CAST(id AS TEXT) = $text OR email = $text COLLATE NOCASE OR name LIKE $name ESCAPE '\\' ORDER BY id LIMIT 200`;
 
 function totalOf(posts: number): PostPage['total'] {
   return { posts: Math.min(posts, COUNTED_TO), isMore: posts > COUNTED_TO };
@@ -120,6 +129,7 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
     'SELECT id, name, color FROM statuses ORDER BY id',
   );
   const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
+  const creators = db.prepare<{ text: string; name: string }, number>(CREATORS).pluck();
   const rows = (ids: readonly number[]): ListedPost[] => {
     const found = new Map(rowsOf.all(JSON.stringify(ids)).map((row) => [row.id, row]));
     return ids.flatMap((id) => found.get(id) ?? []);
@@ -132,7 +142,7 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
   const page = (request: PageRequest): PostPage => {
     const { filter, after, isBackward, limit } = request;
     // The posts of one person are few, and found by a walk over all: that one walk counts them too.
-    const most = filter.creator === null || after ? limit + 1 : COUNTED_TO + 1;
+    const most = filter.creator.length === 0 || after ? limit + 1 : COUNTED_TO + 1;
     const bound = { ...boundOf(filter), ...(after ?? {}), limit: most };
     const found = db.prepare<object, Place>(pageSql(request)).all(bound);
     const shown = found.slice(0, limit);
@@ -151,6 +161,8 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
     rows,
     choices: () => ({ boards: boards.all(), statuses: statuses.all() }),
     creator: (id) => creator.get(id) ?? null,
+    creators: (text) => creators.all({ text, name: `${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
+    pages: pagesReader(db, rows),
     post: postReader(db),
     close: () => db.close(),
   };

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 12; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 14; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -409,3 +409,11 @@ CREATE TABLE webhook_deliveries (
 ) STRICT;
 
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook, n);
+
+CREATE TABLE saved_views (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT NOT NULL,
+  address    TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  changed_at TEXT NOT NULL
+) STRICT;

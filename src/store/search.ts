@@ -130,7 +130,7 @@ export function ranker(db: Db): (text: string, options?: SearchOptions) => Ranki
     const range = { match, floor, limit: Math.min(limit, SEARCH_LIMIT) };
     if (among === undefined || isDeepStrictEqual(among, EVERY_LIVE_POST))
       return { match, floor, best: best.all({ ...range, board }) };
-    const filter = { ...among, board: board ?? among.board };
+    const filter = board === null ? among : { ...among, board: [board] };
     const found = db.prepare<object, Best>(bestAmong(filter)).all({ ...range, ...boundOf(filter) });
     return { match, floor, best: found };
   };

@@ -18,7 +18,16 @@ export interface Call {
 }
 
 /** One request to the service this page came from. */
-export async function fetchJson<T>(path: string, { signal, body, file, method }: Call = {}): Promise<T> {
+export async function fetchJson<T>(path: string, call: Call = {}): Promise<T> {
+  return (await (await request(path, call)).json()) as T;
+}
+
+/** The same for an answer that is a file. */
+export async function fetchFile(path: string, call: Call = {}): Promise<Blob> {
+  return (await request(path, call)).blob();
+}
+
+async function request(path: string, { signal, body, file, method }: Call): Promise<Response> {
   const sends = body !== undefined || file !== undefined;
   const response = await fetch(path, {
     method: method ?? (sends ? 'POST' : 'GET'),
@@ -34,7 +43,16 @@ export async function fetchJson<T>(path: string, { signal, body, file, method }:
   if (response.status === 401)
     location.assign(`/login?to=${encodeURIComponent(location.pathname + location.search)}`);
   if (!response.ok) throw await refusalOf(response);
-  return (await response.json()) as T;
+  return response;
+}
+
+/** Has the browser save a file that the page made or was sent. */
+export function saveFile(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** Why the service refused a request, in its own words where it has any. */

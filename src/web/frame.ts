@@ -9,17 +9,38 @@ export interface FrameOptions {
 /** What stands around every page: theme, keys, sign-out. */
 export function startFrame({ go, signOut }: FrameOptions): void {
   startTheme();
+  // Whether g was pressed just before.
+  let isLed = false;
   document.querySelector('.sign-out')?.addEventListener('click', () => void signOut());
   document.querySelector('.show-keys')?.addEventListener('click', showKeys);
+  document.addEventListener('pointerdown', ({ target }) => closePicks(target));
+  document.addEventListener('focusin', ({ target }) => closePicks(target));
   document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && closePicks(null)) event.preventDefault();
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isField(event.target))
       return;
     if (document.querySelector('dialog[open]')) return;
+    const leads = isLed;
+    isLed = false;
     if (event.key === '?') showKeys();
     else if (event.key === '/') toSearch(go);
+    else if (leads && PAGES[event.key]) go(PAGES[event.key] ?? '/');
+    else if (event.key === 'g') isLed = true;
     else return;
     event.preventDefault();
   });
+}
+
+/** A box of choices that is open closes as soon as the person turns to something else. */
+function closePicks(target: EventTarget | null): boolean {
+  let hasClosed = false;
+  for (const open of document.querySelectorAll<HTMLDetailsElement>('details.picks[open]'))
+    if (!(target instanceof Node && open.contains(target))) {
+      open.open = false;
+      if (target === null) open.querySelector('summary')?.focus();
+      hasClosed = true;
+    }
+  return hasClosed;
 }
 
 function toSearch(go: FrameOptions['go']): void {
@@ -30,7 +51,7 @@ function toSearch(go: FrameOptions['go']): void {
 }
 
 export function isField(target: EventTarget | null): boolean {
-  return target instanceof Element && target.matches('input, select, textarea, [contenteditable]');
+  return target instanceof Element && target.matches('input, select, textarea, [contenteditable], .editor');
 }
 
 /** Told when another theme is chosen: charts are drawn on a canvas, which does not follow the style by itself. */
@@ -49,14 +70,33 @@ function startTheme(): void {
   });
 }
 
+/** What follows a g. */
+const PAGES: Record<string, string> = {
+  o: '/',
+  p: '/posts',
+  r: '/reports',
+  u: '/outbox',
+  s: '/sync',
+  q: '/sql',
+  e: '/exports',
+  t: '/settings',
+};
+
 const KEYS: [keys: string[], what: string][] = [
   [['?'], 'Show these keys'],
   [['/'], 'Search posts'],
   [['j', '↓'], 'Next post in the list'],
   [['k', '↑'], 'Previous post in the list'],
   [['Enter'], 'Open the post'],
+  [['x'], 'Choose the post, or not'],
+  [['c'], 'Copy the links of the chosen posts'],
+  [['n', 'p'], 'Next or previous page of the list'],
   [['Esc'], 'Clear the search, or close a dialog'],
   [['Ctrl + Enter'], 'Run the SQL statement'],
+  [
+    ['g'],
+    'Go to a page: then o overview, p posts, r reports, u outbox, s sync, q SQL, e exports, t settings',
+  ],
 ];
 
 function showKeys(): void {

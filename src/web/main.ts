@@ -14,11 +14,16 @@ const ROUTES: Route[] = [
   { name: 'overview', path: /^\/$/, load: () => import('./pages/overview.ts') },
   { name: 'posts', path: /^\/posts$/, load: () => import('./pages/posts.ts') },
   { name: 'posts', path: /^\/posts\/(\d+)$/, load: () => import('./pages/post.ts') },
+  { name: 'posts', path: /^\/boards\/([^/]+)$/, load: () => import('./pages/board.ts') },
+  { name: 'posts', path: /^\/people(?:\/(\d+))?$/, load: () => import('./pages/person.ts') },
+  { name: 'reports', path: /^\/reports(?:\/([\w-]+))?$/, load: () => import('./pages/report.ts') },
   { name: 'outbox', path: /^\/outbox$/, load: () => import('./pages/outbox.ts') },
   { name: 'outbox', path: /^\/outbox\/import$/, load: () => import('./pages/import.ts') },
   { name: 'outbox', path: /^\/outbox\/(\d+)$/, load: () => import('./pages/outbox-row.ts') },
   { name: 'sync', path: /^\/sync$/, load: () => import('./pages/sync.ts') },
   { name: 'sync', path: /^\/webhooks$/, load: () => import('./pages/webhooks.ts') },
+  { name: 'exports', path: /^\/exports$/, load: () => import('./pages/exports.ts') },
+  { name: 'settings', path: /^\/settings$/, load: () => import('./pages/settings.ts') },
   // The page was called "Ask" once; addresses that people kept still lead to it.
   { name: 'sql', path: /^\/(?:sql|ask)$/, load: () => import('./pages/sql.ts') },
 ];
@@ -57,7 +62,10 @@ async function show({ keepsPlace = false } = {}): Promise<void> {
   if (signal.aborted) return;
   main?.classList.remove('busy');
   main?.removeAttribute('aria-busy');
+  // A field that made the page draw itself again keeps the focus.
+  const { id } = document.activeElement ?? {};
   main?.replaceChildren(root);
+  if (id) root.querySelector<HTMLElement>(`#${CSS.escape(id)}`)?.focus({ preventScroll: true });
   if (!keepsPlace) scrollTo(0, 0);
 }
 

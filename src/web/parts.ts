@@ -10,6 +10,8 @@ export function pageHead(title: string, lead: Child, ...tools: Child[]): HTMLEle
 
 export interface CardOptions {
   title: string;
+  /** Where there is more about it. */
+  href?: string;
   note?: Child;
   size?: 'third' | 'half' | 'two-thirds' | 'whole';
 }
@@ -17,12 +19,16 @@ export interface CardOptions {
 let cards = 0;
 
 /** A box with a heading; a region that can be jumped to. */
-export function card({ title, note, size = 'whole' }: CardOptions, ...content: Child[]): HTMLElement {
+export function card({ title, href, note, size = 'whole' }: CardOptions, ...content: Child[]): HTMLElement {
   const id = `card-${++cards}`;
   return h(
     'section',
     { class: `card ${size}`, 'aria-labelledby': id },
-    h('header', h('h2', { id }, title), note ? h('p', note) : null),
+    h(
+      'header',
+      h('h2', { id }, href === undefined ? title : h('a', { href }, title)),
+      note ? h('p', note) : null,
+    ),
     ...content,
   );
 }
@@ -139,6 +145,27 @@ export function select(
 
 export function button(text: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
   return h('button', { type: 'button', on: { click: onClick }, ...attributes }, text);
+}
+
+/** Puts a text on the clipboard and says so on the button for a moment. Where a browser keeps it shut, the text is shown to copy. */
+export async function copyText(text: string, from: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    const before = from.textContent;
+    from.textContent = 'Copied';
+    setTimeout(() => {
+      if (from.textContent === 'Copied') from.textContent = before;
+    }, 1500);
+  } catch {
+    const box = h('textarea', { rows: 10, readonly: true, 'aria-label': 'Links' });
+    box.value = text;
+    openDialog(
+      'Copy these links',
+      box,
+      h('p.note', 'This browser lets no page write to the clipboard here.'),
+    );
+    box.select();
+  }
 }
 
 export interface FormDialog {

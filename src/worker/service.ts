@@ -3,6 +3,7 @@ import { type JobContext, newActivity, QUEUES, type WorkContext } from '../../jo
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import {
   DISPATCH_JOB,
+  EXPORT_JOB,
   enqueue,
   headJob,
   type JobRequest,
@@ -32,6 +33,8 @@ export interface Service {
   readonly queues: Promise<readonly Queue[]>;
   /** Has a list read soon, because a person asked for it; resolves as soon as the queue has it. */
   requestSync(resource: Resource, what: SyncRequest): Promise<void>;
+  /** Has the whole mirror exported soon, as the schedule would. */
+  requestExport(): Promise<void>;
   /** Stops in order; a create under way has eight seconds. Resolves within 9.5 s of being called. */
   close(): Promise<void>;
 }
@@ -80,14 +83,16 @@ export function startService(app: App, options: ServiceOptions): Service {
   const queues = opening.then(({ backend }) => QUEUES.map((name) => backend.queue(name)));
   // Callers that want to know await them; nobody has to.
   for (const promise of [opened, queues]) promise.catch(() => undefined);
+  const ask = async (job: JobRequest): Promise<void> => {
+    if (!runtime) throw noQueue();
+    await within(REQUEST_MS, enqueue(runtime.backend, job), noQueue);
+  };
   return {
     opened,
     queues,
     progress,
-    async requestSync(resource, what) {
-      if (!runtime) throw noQueue();
-      await within(REQUEST_MS, enqueue(runtime.backend, requested(resource, what)), noQueue);
-    },
+    requestSync: (resource, what) => ask(requested(resource, what)),
+    requestExport: () => ask(EXPORT_JOB),
     close() {
       closing ??= within(CLOSE_MS, close(), () => undefined);
       return closing;

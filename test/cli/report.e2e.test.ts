@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reportCsv, reportText } from '../../src/cli/report-text.ts';
+import { reportText } from '../../src/cli/report-text.ts';
 import { bar, sparkline } from '../../src/cli/table.ts';
+import { reportCsv } from '../../src/reports/report.ts';
 import { tell, UPSTREAM } from '../reports/story.ts';
 import { type CliResult, runCli } from '../support/cli.ts';
 

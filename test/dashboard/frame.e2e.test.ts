@@ -37,7 +37,7 @@ describe('the files of the dashboard', () => {
     assert.doesNotMatch(body, /https?:\/\/|<script(?![^>]* src=)|<style| style=| on[a-z]+=/);
     const own = http.routes
       .map(({ url }) => url)
-      .filter((url) => url.startsWith('/assets/') && !/uPlot/.test(url));
+      .filter((url) => url.startsWith('/assets/') && !/uPlot|\/modules\//.test(url));
     assert.ok(own.length > 15);
     for (const url of own) {
       const text = (await ask(http, url)).body;
@@ -55,6 +55,18 @@ describe('the files of the dashboard', () => {
     const { body, headers } = await ask(http, '/assets/dom.ts');
     assert.match(String(headers['content-type']), /text\/javascript/);
     assert.doesNotMatch(body, /: Child\[\]|interface /);
+  });
+
+  it('bring the editor as modules of its packages, each of which names only others that are served', async (t) => {
+    const http = await serveFiles(t);
+    const modules = http.routes.map(({ url }) => url).filter((url) => url.startsWith('/assets/modules/'));
+    for (const url of [...modules, '/assets/editor.ts']) {
+      const { status, body } = await ask(http, url);
+      assert.equal(status, 200, url);
+      const named = [...body.matchAll(/^(?:import|export)\b[^;'"]*\bfrom ['"]([^'"]+)['"]/gm)];
+      for (const [, path = ''] of named)
+        assert.ok(path.startsWith('./') || modules.includes(path), `${url} takes from ${path}`);
+    }
   });
 
   it('are small on the wire and not sent again while they are the same', async (t) => {

@@ -191,7 +191,7 @@ describe('the list of posts', () => {
       'sort=best',
       'board=nowhere',
       'status=x',
-      'creator=0',
+      'votes=0',
       'deleted=yes',
       'since=soon',
       'limit=-1',
@@ -208,10 +208,13 @@ describe('the list of posts', () => {
     t.after(() => db.close());
     const filters: Partial<PostFilter>[] = [
       {},
-      { board: 1 },
-      { status: 9 },
-      { board: 1, status: 9 },
-      { creator: 2 },
+      { board: [1] },
+      { board: [1, 2] },
+      { status: [9] },
+      { board: [1], status: [9] },
+      { board: [1, 2], status: [8, 9] },
+      { creator: [2] },
+      { votes: 5 },
       { deleted: 'only' },
       { deleted: 'too' },
       { since: '2026-01-02' },
@@ -238,7 +241,7 @@ describe('the list of posts', () => {
     assert.deepEqual(page.total, { posts: 10_000, isMore: true });
     const second = browse.page({ ...first, filter: EVERY_LIVE_POST, after: page.next });
     assert.deepEqual(second.total, page.total);
-    const few = browse.page({ ...first, filter: { ...EVERY_LIVE_POST, creator: BOB.id } });
+    const few = browse.page({ ...first, filter: { ...EVERY_LIVE_POST, creator: [BOB.id] } });
     assert.deepEqual(few.total, { posts: 1001, isMore: false });
     assert.equal(few.rows.length, 2);
   });

@@ -35,6 +35,7 @@ try {
   for (const scheme of ['light', 'dark'] as const) {
     const sizes = {
       desktop: { scheme, width: 1440, height: 900 },
+      tablet: { scheme, width: 768, height: 1024 },
       phone: { scheme, width: 390, height: 844 },
     };
     for (const [name, address] of await addresses(stage))
@@ -100,6 +101,14 @@ async function addresses({ url, uncertain }: Stage): Promise<[name: string, addr
     ['posts', '/posts'],
     ['search', '/posts?search=export'],
     ['post', `/posts/${rows[0]?.[0] ?? 1}`],
+    ['board', '/boards/feature-requests'],
+    ['person', '/people/5'],
+    ['reports', '/reports'],
+    ['report-weeks', '/reports/new-by-week'],
+    ['report-list', '/reports/top-posts?since=2026-01-01&until=2026-12-01'],
+    ['report-boards', '/reports/boards'],
+    ['exports', '/exports'],
+    ['settings', '/settings'],
     ['outbox', '/outbox'],
     ['outbox-row', `/outbox/${uncertain}`],
     ['import', '/outbox/import'],

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { type Answer, addSql, type Saved, type SqlInfo } from '../../src/http/dashboard/sql.ts';
+import { addSaved } from '../../src/http/dashboard/saved.ts';
+import { type Answer, addSql, type SqlInfo } from '../../src/http/dashboard/sql.ts';
 import type { QueryPart } from '../../src/query/run.ts';
 import { limitQueries } from '../../src/query/slots.ts';
-import { openSavedQueries, type SavedQuery } from '../../src/store/saved-queries.ts';
+import { openSaved, type SavedQuery } from '../../src/store/saved.ts';
 import { openBench } from '../erasure/bench.ts';
 import { ask, detailOf, dial, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
@@ -26,7 +27,7 @@ describe('the questions of the dashboard', () => {
   const serve = async (t: TestContext): Promise<Running> => {
     const { path } = mirror;
     const run = limitQueries(2);
-    const saved = openSavedQueries({ path, upstream: 'http://127.0.0.1:9' });
+    const saved = openSaved({ path, upstream: 'http://127.0.0.1:9' });
     const counted = async function* (
       ...[request, signal]: Parameters<typeof run>
     ): AsyncGenerator<QueryPart> {
@@ -43,7 +44,7 @@ describe('the questions of the dashboard', () => {
       saved,
       clock,
     };
-    const http = await open(t, { parts: [(app) => addSql(app, deps)] });
+    const http = await open(t, { parts: [(app) => addSql(app, deps), (app) => addSaved(app, deps)] });
     t.after(() => saved.close());
     return http;
   };
@@ -167,7 +168,8 @@ describe('the questions of the dashboard', () => {
 
   it('can be kept, renamed, changed and deleted, by everybody and under names of their own', async (t) => {
     const http = await serve(t);
-    const list = async () => (JSON.parse((await ask(http, '/data/queries')).body) as Saved).queries;
+    const list = async () =>
+      (JSON.parse((await ask(http, '/data/queries')).body) as { queries: SavedQuery[] }).queries;
     const first = await post(http, '/data/queries', { name: ' Votes ', sql: 'SELECT 1' });
     assert.equal(first.status, 201);
     const { id } = JSON.parse(first.body) as SavedQuery;
@@ -217,13 +219,13 @@ describe('the questions of the dashboard', () => {
 describe('a statement that people keep', () => {
   it('loses the address of a person who is erased, even where two names become the same by that', async (t) => {
     const bench = await openBench(t);
-    const saved = openSavedQueries({ path: bench.path, upstream: 'https://upstream.test/api' });
+    const saved = openSaved({ path: bench.path, upstream: 'https://upstream.test/api' });
     t.after(() => saved.close());
     for (const person of ['ada@example.com', 'bob@example.com'])
-      saved.save({ name: `Of ${person}`, sql: `SELECT 1 FROM users WHERE email = '${person}'` }, 0);
+      saved.queries.save({ name: `Of ${person}`, sql: `SELECT 1 FROM users WHERE email = '${person}'` }, 0);
     for (const person of ['ada@example.com', 'bob@example.com']) await bench.erase(person);
     assert.deepEqual(bench.found(['ada@example.com', 'bob@example.com']), []);
-    const [one, two] = saved.list();
+    const [one, two] = saved.queries.list();
     assert.ok(one && two && one.name === two.name);
   });
 });

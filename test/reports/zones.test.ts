@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { reportCsv, reportText } from '../../src/cli/report-text.ts';
+import { reportText } from '../../src/cli/report-text.ts';
 import { bucketsOf, calendarOf, momentOf } from '../../src/reports/moment.ts';
+import { reportCsv } from '../../src/reports/report.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { ANN, NOW, pick, tell, write } from './story.ts';

@@ -10,6 +10,23 @@ import { escaped } from '../session.ts';
 const FOLDER = join(import.meta.dirname, '..', '..', 'web');
 /** From the package of the charts: the pages work without any other host. */
 const CHARTS = ['uPlot.iife.min.js', 'uPlot.min.css'];
+/** The editor of the SQL page: modules of the packages themselves, loaded there alone. */
+const MODULES = [
+  '@codemirror/autocomplete',
+  '@codemirror/commands',
+  '@codemirror/lang-sql',
+  '@codemirror/language',
+  '@codemirror/state',
+  '@codemirror/streamparser',
+  '@codemirror/view',
+  '@lezer/common',
+  '@lezer/highlight',
+  '@lezer/lr',
+  '@marijn/find-cluster-break',
+  'crelt',
+  'style-mod',
+  'w3c-keyname',
+];
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -62,11 +79,27 @@ function files(): Map<string, () => string> {
   return new Map([
     ...own,
     ...CHARTS.map((name) => [name, () => readFileSync(join(charts, name), 'utf8')] as const),
+    ...MODULES.map((name) => [`modules/${name}.js`, () => readFileSync(moduleOf(name), 'utf8')] as const),
   ]);
 }
 
+function moduleOf(name: string): URL {
+  return new URL(import.meta.resolve(name));
+}
+
+/** A browser knows no packages: what a module takes from one becomes the address under which that is served. */
+function withAddresses(source: string): string {
+  return source.replaceAll(
+    /^((?:import|export)\b[^;'"]*\bfrom )(['"])([^'"./][^'"]*)\2/gm,
+    (whole, head, quote, name) =>
+      MODULES.includes(name) ? `${head}${quote}/assets/modules/${name}.js${quote}` : whole,
+  );
+}
+
 function pack(name: string, text: string): Asset {
-  const plain = Buffer.from(extname(name) === '.ts' ? withoutTypes(text) : text);
+  const script = extname(name) === '.ts' ? withoutTypes(text) : text;
+  const isModule = extname(name) === '.ts' || name.startsWith('modules/');
+  const plain = Buffer.from(isModule ? withAddresses(script) : script);
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
     plain,

@@ -26,6 +26,12 @@ export function oneOf<const T extends string>(given: unknown, name: string, word
   throw new AppError('usage', `"${name}" can be ${words.join(', ')}`);
 }
 
+/** Several values with commas between; none where there are none. */
+export function listOf(given: unknown, name: string): string[] {
+  const parts = (textOf(given, name) ?? '').split(',').map((part) => part.trim());
+  return [...new Set(parts)].filter((part) => part !== '');
+}
+
 /** What a request cannot do without. */
 export function required<T>(value: T | null, name: string): T {
   if (value !== null) return value;

@@ -1,11 +1,13 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { csvLine } from '../../query/text.ts';
 import { type Calendar, calendarOf, momentOf } from '../../reports/moment.ts';
 import { type Place, SORTS } from '../../store/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
-import { numberOf, oneOf, required, textOf } from './parameters.ts';
-import type { FilteredPage, ListRequest, Wanted } from './reading.ts';
+import { listOf, numberOf, oneOf, required, textOf } from './parameters.ts';
+import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reads.ts';
 
 export interface PostsDeps {
@@ -17,11 +19,15 @@ export interface PostsDeps {
   timeZone: string;
 }
 
-export interface PostsAnswer extends Omit<FilteredPage, 'next' | 'previous'> {
+export interface PostsAnswer extends Omit<FilteredPage, 'next' | 'previous' | 'rows'> {
+  rows: LinkedPost[];
   /** Cursors of the pages beside this one, with the same filters; null at the ends. */
   next: string | null;
   previous: string | null;
 }
+
+/** A post with its place on the upstream's own page. */
+export type LinkedPost = FoundPost & { original: string | null };
 
 export interface PostAnswer extends WholePost {
   /** The post on the upstream's own page. */
@@ -36,22 +42,46 @@ export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
 
 const PAGE_ROWS = 50;
 const MOST_ROWS = 200;
+/** Rows of a file that are read at a time. */
+const FILE_STEP = 1000;
 /** Nobody looks for a longer text. */
 const MOST_CHARACTERS = 1000;
 
-/** `/data/posts`: lists, search as one types, and one post with all that is known of it. */
+/** `/data/posts`: lists, search as one types, and one post with all that is known of it; boards and people as pages of their own. */
 export function addPosts(app: FastifyInstance, { reads, upstream, clock, timeZone }: PostsDeps): void {
   const calendar = calendarOf(timeZone);
-  app.get('/data/posts', async ({ query }, reply): Promise<PostsAnswer> => {
-    const signal = leaving(reply);
+  const find = async (query: unknown, signal: AbortSignal, more: Partial<ListRequest> = {}) => {
     const filter = filterOf(query, clock.now(), calendar);
     const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim();
-    const found = text
+    return text
       ? await reads.ask('search', { text, filter }, signal)
-      : await reads.ask('posts', pageOf(query, filter), signal);
+      : await reads.ask('posts', { ...pageOf(query, filter), ...more }, signal);
+  };
+  app.get('/data/posts.csv', async ({ query }, reply) => {
+    const signal = leaving(reply);
+    const first = await find(query, signal, { after: null, limit: FILE_STEP });
+    const next = (after: Place) => find(query, signal, { after, isBackward: false, limit: FILE_STEP });
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="posts.csv"')
+      .send(Readable.from(csvOf(first, next, upstream)));
+  });
+  app.get('/data/boards/:slug', async ({ params }, reply) => {
+    const slug = required(textOf(params, 'slug'), 'slug');
+    const found = await reads.ask('board', slug);
+    return found ?? reply.code(404).send({ detail: `The mirror knows no board "${slug}".` });
+  });
+  app.get('/data/people', async ({ query }, reply) => {
+    const wanted = numberOf(query, 'id') ?? required(textOf(query, 'email'), 'email');
+    const found = await reads.ask('person', wanted);
+    return found ?? reply.code(404).send({ detail: 'The mirror knows no such person.' });
+  });
+  app.get('/data/posts', async ({ query }, reply): Promise<PostsAnswer> => {
+    const found = await find(query, leaving(reply));
     const { next, previous } = found;
     return {
       ...found,
+      rows: found.rows.map((row) => ({ ...row, original: originalOf(row.url, upstream) })),
       next: next && writePlace([next.key, next.id]),
       previous: previous && writePlace([previous.key, previous.id, BACKWARD]),
     };
@@ -74,6 +104,37 @@ export function addPosts(app: FastifyInstance, { reads, upstream, clock, timeZon
   });
 }
 
+const CSV_COLUMNS = [
+  'id',
+  'title',
+  'board',
+  'status',
+  'votes',
+  'comments',
+  'creator',
+  'created',
+  'changed',
+  'deleted',
+  'url',
+] as const;
+
+/** Every post of the filter in its order, a step at a time: none is left out, and memory does not grow with them. */
+async function* csvOf(
+  first: FilteredPage,
+  next: (after: Place) => Promise<FilteredPage>,
+  upstream: string | null,
+): AsyncGenerator<string, void, undefined> {
+  yield `${csvLine(CSV_COLUMNS)}\r\n`;
+  for (let page = first; ; ) {
+    const lines = page.rows.map((row) =>
+      csvLine(CSV_COLUMNS.map((name) => (name === 'url' ? originalOf(row.url, upstream) : row[name]))),
+    );
+    yield lines.map((line) => `${line}\r\n`).join('');
+    if (page.next === null) return;
+    page = await next(page.next);
+  }
+}
+
 /** A search that is typed on is not worth beginning any more. */
 function leaving({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
@@ -89,9 +150,10 @@ function filterOf(query: unknown, now: number, calendar: Calendar): Wanted {
     return text === null ? null : momentOf(name, text, now, calendar);
   };
   return {
-    board: textOf(query, 'board'),
-    status: numberOf(query, 'status'),
-    creator: numberOf(query, 'creator'),
+    board: listOf(query, 'board'),
+    status: listOf(query, 'status'),
+    creator: textOf(query, 'creator'),
+    votes: numberOf(query, 'votes'),
     deleted: oneOf(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
     since: moment('since'),
     until: moment('until'),

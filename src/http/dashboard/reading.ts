@@ -1,9 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError, codeOf, type ErrorCode, messageOf } from '../../base/errors.ts';
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
-import { boardOf } from '../../reports/run.ts';
-import { type ListedPost, openBrowseReads, type PageRequest, type PostPage } from '../../store/browse.ts';
+import type { ReportRequest, ReportResult } from '../../reports/report.ts';
+import { boardOf, runReport, statusIds } from '../../reports/run.ts';
+import {
+  type Choices,
+  type ListedPost,
+  openBrowseReads,
+  type PageRequest,
+  type PostPage,
+} from '../../store/browse.ts';
 import type { PostFilter } from '../../store/browse-filter.ts';
+import type { BoardView, PersonView } from '../../store/browse-pages.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openReportReader } from '../../store/reports.ts';
@@ -12,9 +20,14 @@ import { type Found, openSearchReads, type Part } from '../../store/search.ts';
 /** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
 export interface Reading {
   overview(request: OverviewRequest): Promise<Overview>;
+  report(request: { name: string; request: ReportRequest }): Promise<ReportResult>;
+  choices(request: null): Promise<Choices>;
   posts(request: ListRequest): Promise<FilteredPage>;
   search(request: SearchRequest): Promise<FilteredPage>;
   post(id: number): Promise<WholePost | null>;
+  board(slug: string): Promise<BoardView | null>;
+  /** By number, or by e-mail. */
+  person(wanted: number | string): Promise<PersonView | null>;
   comments(request: { post: number; after: CommentPlace }): Promise<CommentPage>;
 }
 
@@ -27,14 +40,16 @@ export interface SearchRequest {
   filter: Wanted;
 }
 
-/** The board as a person knows it: by slug, name or id. */
-export type Wanted = Omit<PostFilter, 'board'> & { board: string | null };
+/** Boards, statuses and people as somebody knows them: by slug, name, e-mail or id. */
+export interface Wanted extends Omit<PostFilter, 'board' | 'status' | 'creator'> {
+  board: readonly string[];
+  status: readonly string[];
+  creator: string | null;
+}
 
 /** A page of posts with what it can be narrowed down to. */
-export interface FilteredPage extends PostPage {
+export interface FilteredPage extends PostPage, Choices {
   rows: FoundPost[];
-  boards: { id: number; name: string; slug: string }[];
-  statuses: { id: number; name: string; color: string }[];
   /** The person the posts are of, if they are of one only. */
   creator: { id: number; name: string | null } | null;
   /** Posts that cannot be searched yet. */
@@ -55,14 +70,25 @@ export function openReading(options: OpenOptions): Reading {
   const reports = once(() => openReportReader(options));
   const browse = once(() => openBrowseReads(options));
   const texts = once(() => openSearchReads(options));
-  const resolve = async ({ board, ...rest }: Wanted) => {
-    const found = await boardOf(reports(), board ?? undefined);
-    const { creator: id } = rest;
-    const creator = id === null ? null : browse().creator(id);
-    return { filter: { ...rest, board: found?.id ?? null }, around: { ...browse().choices(), creator } };
+  const resolve = async ({ board, status, creator, ...rest }: Wanted) => {
+    const boards: number[] = [];
+    for (const name of board) boards.push((await boardOf(reports(), name))?.id ?? 0);
+    const people = creator === null ? [] : browse().creators(creator);
+    const filter: PostFilter = {
+      ...rest,
+      board: boards,
+      status: await statusIds(reports(), status),
+      // No person has the number 0: a name that nobody has finds no post.
+      creator: creator !== null && people.length === 0 ? [0] : people,
+    };
+    const [only] = people;
+    const person = only === undefined || people.length > 1 ? null : browse().creator(only);
+    return { filter, around: { ...browse().choices(), creator: person } };
   };
   return {
     overview: async (request) => readOverview(reports(), request),
+    report: async ({ name, request }) => runReport(reports(), name, request),
+    choices: async () => browse().choices(),
     async posts(request) {
       const { filter, around } = await resolve(request.filter);
       const page = browse().page({ ...request, filter });
@@ -82,6 +108,16 @@ export function openReading(options: OpenOptions): Reading {
       return { rows, next: null, previous: null, total, ...around, unindexed: found.unindexed };
     },
     post: async (id) => browse().post.whole(id),
+    async board(slug) {
+      const found = browse()
+        .choices()
+        .boards.find((one) => one.slug === slug || String(one.id) === slug);
+      return found ? browse().pages.board(found.id) : null;
+    },
+    async person(wanted) {
+      const id = typeof wanted === 'number' ? wanted : (await reports().usersWith(wanted))[0];
+      return id === undefined ? null : browse().pages.person(id);
+    },
     comments: async ({ post, after }) => browse().post.comments(post, after),
   };
 }

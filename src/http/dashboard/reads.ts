@@ -13,12 +13,14 @@ export interface DashboardReads {
   close(): Promise<void>;
 }
 
+const SUMS: ReadonlySet<keyof Reading> = new Set(['overview', 'report']);
+
 /** Sums over the whole mirror have a thread to themselves: whoever types a search does not stand in line behind them. */
 export function openReads(options: OpenOptions): DashboardReads {
   const lanes = { sums: createLane(options), posts: createLane(options) };
   return {
     ask: (name, request, signal) => {
-      const lane = name === 'overview' ? lanes.sums : lanes.posts;
+      const lane = SUMS.has(name) ? lanes.sums : lanes.posts;
       return lane.ask({ name, request }, signal) as ReturnType<Reading[typeof name]>;
     },
     async close() {

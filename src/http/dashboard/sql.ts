@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AskMirror } from '../../app/readers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -7,12 +7,10 @@ import { SCHEMA_HINT } from '../../query/explain.ts';
 import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
 import { type ReadableTable, schemaOf } from '../../query/schema.ts';
 import { bytesText, csvLine, numberText } from '../../query/text.ts';
-import type { SavedQueries, SavedQuery } from '../../store/saved-queries.ts';
-import { numberOf, required, textOf } from './parameters.ts';
+import { textOf } from './parameters.ts';
 
 export interface SqlDeps {
   ask: AskMirror;
-  saved: SavedQueries;
   clock: Clock;
 }
 
@@ -39,12 +37,8 @@ export interface SqlInfo {
   limits: { page: number; file: number };
 }
 
-export interface Saved {
-  queries: SavedQuery[];
-}
-
-/** `/data/query`: SQL from people, with the limits of the command; `/data/queries`: the statements they keep. */
-export function addSql(app: FastifyInstance, { ask, saved, clock }: SqlDeps): void {
+/** `/data/query`: SQL from people, with the limits of the command. */
+export function addSql(app: FastifyInstance, { ask, clock }: SqlDeps): void {
   app.get(
     '/data/query',
     async (): Promise<SqlInfo> => ({ tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } }),
@@ -65,29 +59,6 @@ export function addSql(app: FastifyInstance, { ask, saved, clock }: SqlDeps): vo
       .header('content-disposition', 'attachment; filename="answer.csv"')
       .send(Readable.from(csvText(first, parts)));
   });
-  addSaved(app, saved, clock);
-}
-
-function addSaved(app: FastifyInstance, saved: SavedQueries, clock: Clock): void {
-  app.get('/data/queries', async (): Promise<Saved> => ({ queries: saved.list() }));
-  app.post('/data/queries', async ({ body }, reply) => {
-    const words = { name: required(textOf(body, 'name'), 'name'), sql: statementOf(body) };
-    return reply.code(201).send(saved.save(words, clock.now()));
-  });
-  app.post('/data/queries/:id', async (request, reply) => {
-    const [name, sql] = [textOf(request.body, 'name'), textOf(request.body, 'sql')];
-    const words = { ...(name === null ? {} : { name }), ...(sql === null ? {} : { sql }) };
-    return saved.change(idOf(request), words, clock.now()) ?? gone(reply);
-  });
-  app.post('/data/queries/:id/delete', async (request) => ({ deleted: saved.remove(idOf(request)) }));
-}
-
-function idOf({ params }: FastifyRequest): number {
-  return required(numberOf(params, 'id'), 'id');
-}
-
-function gone(reply: FastifyReply): FastifyReply {
-  return reply.code(404).send({ detail: 'This saved query is gone; somebody may have deleted it.' });
 }
 
 function statementOf(body: unknown): string {

@@ -7,13 +7,15 @@ person AS MATERIALIZED (
 wrote (post_id, user_id) AS MATERIALIZED (
   SELECT p.id, p.creator_id FROM posts p
    WHERE p.deleted_at IS NULL AND p.created >= $since AND p.created < $until AND ($board IS NULL OR p.board_id = $board)
+     AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses)))
      AND p.creator_id IN (SELECT user_id FROM person)
   UNION ALL
   SELECT c.post_id, c.creator_id FROM comments c
    WHERE c.deleted_at IS NULL AND c.created >= $since AND c.created < $until
      AND c.creator_id IN (SELECT user_id FROM person)
      AND EXISTS (SELECT 1 FROM posts p
-                  WHERE p.id = c.post_id AND p.deleted_at IS NULL AND ($board IS NULL OR p.board_id = $board))
+                  WHERE p.id = c.post_id AND p.deleted_at IS NULL AND ($board IS NULL OR p.board_id = $board)
+                    AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses))))
 ),
 -- A left join, though every row has its match: the planner then indexes the people instead of reading all for each row.
 voice (post_id, line) AS MATERIALIZED (

@@ -10,6 +10,7 @@ arrival AS (
     FROM posts p
    WHERE p.deleted_at IS NULL AND p.created >= $since AND p.created < $until AND p.creator_id NOT IN team
      AND ($board IS NULL OR p.board_id = $board)
+     AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses)))
 ),
 -- A reply can be older than its post where two posts were made one.
 waited AS (SELECT created, max(0, unixepoch(replied) - unixepoch(created)) AS seconds FROM arrival),

@@ -12,6 +12,7 @@ moved AS (
                       (SELECT v.votes_count FROM post_versions v WHERE v.post_id = p.id ORDER BY v.n LIMIT 1))) AS before
     FROM posts p
    WHERE p.deleted_at IS NULL AND p.version_at > $from AND p.created < $until AND ($board IS NULL OR p.board_id = $board)
+     AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses)))
 ),
 paced AS (
   SELECT id, votes, votes - before AS gained,

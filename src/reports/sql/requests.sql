@@ -5,6 +5,7 @@ asked AS (
          sum(status_id IN (SELECT value FROM json_each($delivered))) AS delivered, max(votes_count) AS most, id AS top_id
     FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
+     AND ($statuses = '[]' OR status_id IN (SELECT value FROM json_each($statuses)))
      AND creator_id NOT IN (SELECT id FROM users WHERE is_team = 1 OR is_admin = 1)
    GROUP BY creator_id ORDER BY votes DESC, creator_id LIMIT $limit
 )

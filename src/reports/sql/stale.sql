@@ -4,6 +4,7 @@ WITH
 best AS (
   SELECT p.id, p.votes_count FROM posts p
    WHERE p.deleted_at IS NULL AND p.created < $since AND ($board IS NULL OR p.board_id = $board)
+     AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses)))
      AND p.status_id NOT IN (SELECT value FROM json_each($finished))
      AND (p.version_at < $since OR NOT EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id))
      AND NOT EXISTS (SELECT 1 FROM comments c WHERE c.post_id = p.id AND c.created >= $since AND c.deleted_at IS NULL)

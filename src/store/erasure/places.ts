@@ -48,6 +48,7 @@ export const PLACES: readonly Place[] = [
     told: { type: 'user.erased', of: 'id' },
   },
   { table: 'saved_queries', key: 'id', words: ['name', 'sql'], json: [], dated: 'changed_at' },
+  { table: 'saved_views', key: 'id', words: ['name', 'address'], json: [], dated: 'changed_at' },
   { table: 'sync_runs', key: 'id', words: ['error'], json: [], dated: null },
   { table: 'changes', key: 'n', words: [], json: ['detail'], dated: null },
 ];

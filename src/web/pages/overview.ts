@@ -1,24 +1,19 @@
 import type { OverviewAnswer } from '../../http/dashboard/overview.ts';
+import type { ReportName } from '../../reports/catalogue.ts';
 import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { ago, counted, number, percent, span, withDates } from '../format.ts';
+import { periodFields } from '../filters.ts';
+import { ago, counted, date, number, percent, span, withDates } from '../format.ts';
 import { keepDrawn, type Page, type PageContext } from '../page.ts';
 import { bars, card, field, pageHead, select, swatched, table } from '../parts.ts';
 import { excerpt } from '../text.ts';
 
-const PERIODS = [
-  { value: '7d', text: '7 days' },
-  { value: '30d', text: '30 days' },
-  { value: '90d', text: '90 days' },
-  { value: '365d', text: '12 months' },
-];
-const USUAL = '30d';
 const LONGEST_TITLE = 90;
 
 interface Chosen {
-  since: string;
+  since: string | null;
   until: string | null;
   board: string | null;
 }
@@ -37,57 +32,67 @@ export const page: Page = {
       // A period that ends now is another one each time, and no reason to draw everything again.
       return { ...overview, since: '', until: '' };
     };
+    const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, chosen));
     await keepDrawn(context, body, load, (overview, signal) => [
-      h('div.figures', ...figuresOf(overview)),
-      ...cardsOf(overview, signal),
+      h('div.figures', ...figuresOf(overview, toReport)),
+      ...cardsOf(overview, toReport, signal),
     ]);
     context.root.append(pageHead('Overview', lead, tools), body);
   },
 };
 
+/** The address of a report with what is chosen here. */
+type ToReport = (name: ReportName) => string;
+
+/** Two of them compare all there is, and take no period or no board. */
+function withoutPeriod(name: ReportName, { since, until, board }: Chosen): Partial<Chosen> {
+  if (name === 'funnel') return { board };
+  const period = { since: since ?? '30d', until };
+  return name === 'boards' ? period : { ...period, board };
+}
+
 function chosenIn({ searchParams }: URL): Chosen {
   return {
-    since: searchParams.get('since') ?? USUAL,
+    since: searchParams.get('since'),
     until: searchParams.get('until'),
     board: searchParams.get('board'),
   };
 }
 
 function fieldsOf({ go }: PageContext, chosen: Chosen, { boards }: Overview): HTMLElement[] {
-  const goTo = (change: Partial<Chosen>): void => {
-    const { since, ...rest } = { ...chosen, ...change };
-    go(withQuery('/', { ...rest, since: since === USUAL ? null : since }));
-  };
-  const isOther = !PERIODS.some(({ value }) => value === chosen.since);
-  const periods = isOther ? [...PERIODS, { value: chosen.since, text: `since ${chosen.since}` }] : PERIODS;
+  const goTo = (change: Partial<Chosen>): void => go(withQuery('/', { ...chosen, ...change }));
   const names = boards.map(({ slug, name }) => ({ value: slug, text: name }));
   const places = [{ value: '', text: 'All boards' }, ...names];
-  const period = select('period', periods, chosen.since, (since) => goTo({ since, until: null }));
+  const period = periodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, goTo);
   const board = select('board', places, chosen.board ?? '', (slug) => goTo({ board: slug }));
-  return [field('Period', period), field('Board', board)];
+  return [...period, field('Board', board)];
 }
 
 function leadOf({ since, until, board, boards }: Overview, asOf: string): string {
   const days = Math.round((Date.parse(until) - Date.parse(since)) / 86_400_000);
   const where = boards.find(({ slug }) => slug === board)?.name ?? 'all boards';
   const age = Date.now() - Date.parse(asOf);
-  return `The last ${counted(days, 'day')} on ${where}, compared with the ${counted(days, 'day')} before${
+  const period =
+    Date.now() - Date.parse(until) < 120_000
+      ? `The last ${counted(days, 'day')}`
+      : `${date(since)} to ${date(until)}`;
+  return `${period} on ${where}, compared with the ${counted(days, 'day')} before${
     age > 90_000 ? `; added up ${ago(asOf)}` : ''
   }.`;
 }
 
-function figuresOf({ figures }: Overview): HTMLElement[] {
+function figuresOf({ figures }: Overview, toReport: ToReport): HTMLElement[] {
   const { posts, votes, comments, customers } = figures;
   return [
-    figure('Posts', posts.total, posts, 'new'),
-    figure('Votes', votes.total, votes, 'gained'),
-    figure('Comments', comments.total, comments, 'new'),
-    figure('Customers who wrote', customers.recent, customers, null),
+    figure(['Posts', toReport('new-by-week')], posts.total, posts, 'new'),
+    figure(['Votes', toReport('votes')], votes.total, votes, 'gained'),
+    figure(['Comments', toReport('new-by-week')], comments.total, comments, 'new'),
+    figure(['Customers who wrote', toReport('customers')], customers.recent, customers, null),
   ];
 }
 
 function figure(
-  name: string,
+  [name, href]: [name: string, href: string],
   shown: number | null,
   { recent, prior }: Overview['figures']['posts'],
   verb: string | null,
@@ -97,7 +102,7 @@ function figure(
   const moved = verb && (recent === null ? 'change not known yet' : `${number(recent)} ${verb}`);
   return h(
     'div.card.figure',
-    h('span', name),
+    h('span', h('a', { href }, name)),
     h('b', number(shown)),
     h(
       'span',
@@ -113,7 +118,7 @@ function figure(
   );
 }
 
-function cardsOf(overview: Overview, signal: AbortSignal): Child[] {
+function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): Child[] {
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes } = overview;
   const over = step === 'day' ? 'a day' : 'a week';
   const nothing = overview.figures.posts.total === 0;
@@ -132,7 +137,7 @@ function cardsOf(overview: Overview, signal: AbortSignal): Child[] {
     h(
       'div.grid',
       card(
-        { title: 'New posts', note: over, size: 'half' },
+        { title: 'New posts', href: toReport('new-by-week'), note: over, size: 'half' },
         timeChart(
           {
             title: 'New posts',
@@ -145,7 +150,7 @@ function cardsOf(overview: Overview, signal: AbortSignal): Child[] {
         ),
       ),
       card(
-        { title: 'Votes gained', note: over, size: 'half' },
+        { title: 'Votes gained', href: toReport('votes'), note: over, size: 'half' },
         isKnown
           ? timeChart(
               {
@@ -160,7 +165,7 @@ function cardsOf(overview: Overview, signal: AbortSignal): Child[] {
           : h('p.empty', withDates(watching ?? 'Not known yet.')),
       ),
       card(
-        { title: 'By status', note: 'posts', size: 'half' },
+        { title: 'By status', href: toReport('funnel'), note: 'posts', size: 'half' },
         bars(
           byStatus.map(({ id, name, color, posts }) => ({
             label: name,
@@ -172,19 +177,19 @@ function cardsOf(overview: Overview, signal: AbortSignal): Child[] {
         ),
       ),
       card(
-        { title: 'By board', note: 'posts', size: 'half' },
+        { title: 'By board', href: toReport('boards'), note: 'posts', size: 'half' },
         bars(
           byBoard.map(({ id, name, posts }) => ({
             label: name,
             value: posts,
-            href: withQuery('/posts', { board: overview.boards.find((one) => one.id === id)?.slug }),
+            href: `/boards/${encodeURIComponent(overview.boards.find((one) => one.id === id)?.slug ?? id)}`,
           })),
           'Posts by board',
         ),
       ),
-      climbersCard(overview),
-      unansweredCard(overview),
-      firstReplyCard(overview, signal),
+      climbersCard(overview, toReport('climbers')),
+      unansweredCard(overview, toReport('unanswered')),
+      firstReplyCard(overview, toReport('first-reply'), signal),
     ),
     notes.length > 0 ? h('p.note', withDates(notes.join(' '))) : null,
   ];
@@ -201,9 +206,9 @@ function titled({ id, title, status, statusColor, board }: Titled, list: string)
   ];
 }
 
-export function climbersCard({ climbers, figures }: Overview): HTMLElement {
+function climbersCard({ climbers, figures }: Overview, href: string): HTMLElement {
   return card(
-    { title: 'Fastest climbers', note: 'more votes a day than before', size: 'half' },
+    { title: 'Fastest climbers', href, note: 'more votes a day than before', size: 'half' },
     table(
       [
         { head: 'Post', kind: 'wide', cell: (post) => titled(post, 'climber') },
@@ -219,10 +224,11 @@ export function climbersCard({ climbers, figures }: Overview): HTMLElement {
   );
 }
 
-export function unansweredCard({ unanswered, board }: Overview): HTMLElement {
+function unansweredCard({ unanswered, board }: Overview, href: string): HTMLElement {
   return card(
     {
       title: 'Unanswered',
+      href,
       note: h('a', { href: withQuery('/posts', { board, sort: 'votes' }) }, 'All posts by votes'),
       size: 'half',
     },
@@ -241,7 +247,7 @@ export function unansweredCard({ unanswered, board }: Overview): HTMLElement {
 
 const HOUR = 3600;
 
-export function firstReplyCard({ firstReply }: Overview, signal: AbortSignal): HTMLElement {
+function firstReplyCard({ firstReply }: Overview, href: string, signal: AbortSignal): HTMLElement {
   const posts = firstReply.reduce((total, week) => total + week.posts, 0);
   const answered = firstReply.reduce((total, week) => total + week.answered, 0);
   const note =
@@ -250,7 +256,7 @@ export function firstReplyCard({ firstReply }: Overview, signal: AbortSignal): H
     medianSeconds === null ? null : Math.round((medianSeconds / HOUR) * 10) / 10,
   );
   return card(
-    { title: 'Time to first reply', note },
+    { title: 'Time to first reply', href, note },
     answered === 0
       ? h('p.empty', 'No post of a customer in this period has a reply of the team yet.')
       : timeChart(

@@ -1,12 +1,25 @@
-import type { PostsAnswer } from '../../http/dashboard/posts.ts';
-import type { FoundPost } from '../../http/dashboard/reading.ts';
+import type { LinkedPost, PostsAnswer } from '../../http/dashboard/posts.ts';
+import type { ListedPost } from '../../store/browse.ts';
 import type { Part } from '../../store/search.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
+import { periodFields, picks } from '../filters.ts';
 import { counted, date, number } from '../format.ts';
 import { isField } from '../frame.ts';
 import { onNews, type Page, type PageContext } from '../page.ts';
-import { button, type Choice, failure, field, pageHead, pager, select, swatched, timeTag } from '../parts.ts';
+import {
+  button,
+  type Choice,
+  copyText,
+  failure,
+  field,
+  pageHead,
+  pager,
+  select,
+  swatched,
+  timeTag,
+} from '../parts.ts';
+import { openShelf, VIEWS } from '../saved.ts';
 import { excerpt } from '../text.ts';
 
 /** Long enough for the next letter of a quick typist, short enough to feel like none. */
@@ -17,10 +30,18 @@ export const page: Page = {
   title: 'Posts',
   async show(context) {
     const finder = createFinder(context);
-    await finder.refresh();
-    context.root.append(finder.head, finder.filters, finder.news, finder.list);
+    const [shelf] = await Promise.all([openShelf(VIEWS, context.signal), finder.refresh()]);
+    const views = h(
+      'details.picks.views',
+      { id: 'picks-views' },
+      h('summary', 'Saved views'),
+      h('div.picks-list', shelf.element),
+    );
+    const save = button('Save view', () => shelf.save('Save this view', finder.address(), null));
+    const tools = h('div.actions', views, save, finder.csv, finder.copy);
+    context.root.append(finder.head, finder.filters, tools, finder.news, finder.list);
     if (context.url.searchParams.has('focus')) requestAnimationFrame(() => finder.search.focus());
-    addPostKeys(context, { search: finder.search, list: finder.list });
+    addPostKeys(context, finder);
     onNews(context, finder.follow);
   },
 };
@@ -32,12 +53,17 @@ function createFinder(context: PageContext) {
   let typing: ReturnType<typeof setTimeout> | undefined;
   const [filters, list] = [h('div.filters.posts-filters'), h('div.posts-stage')];
   const news = h('div', { 'aria-live': 'polite' });
+  const csv = h('a.button', { download: 'posts.csv' }, 'Download CSV');
+  const links = createLinks(list);
   const lead = h('span', { role: 'status' });
 
   const show = (answer: PostsAnswer): void => {
     fill(lead, totalOf(answer, chosen));
     fill(filters, ...postFilters(chosen, answer, choose));
     fill(list, postList(answer, isFiltered(chosen)), pagerOf(answer, chosen));
+    links.show(answer.rows);
+    const { cursor: _, from: __, ...wanted } = chosen;
+    csv.setAttribute('href', withQuery('/data/posts.csv', wanted));
   };
   /** The newest question only: what was asked before it is not waited for any more. */
   const refresh = async (): Promise<void> => {
@@ -76,11 +102,60 @@ function createFinder(context: PageContext) {
   const follow = async (): Promise<void> => {
     if (chosen.search === null && chosen.cursor === null) await refresh();
   };
-  return { head, filters, news, list, search, refresh, follow };
+  const address = (): string => withQuery('/posts', { ...chosen, cursor: null, from: null });
+  return {
+    head,
+    filters,
+    news,
+    list,
+    search,
+    refresh,
+    follow,
+    csv,
+    address,
+    copy: links.button,
+    toggle: links.toggle,
+  };
+}
+
+/** The upstream's own addresses of the posts that are ticked; of all on the page while none is. */
+function createLinks(list: HTMLElement) {
+  let rows: readonly LinkedPost[] = [];
+  const ticked = (): Set<number> =>
+    new Set(
+      [...list.querySelectorAll<HTMLInputElement>('input.tick-post:checked')].map((box) => Number(box.value)),
+    );
+  const name = (): void => {
+    const n = ticked().size;
+    element.textContent = n === 0 ? 'Copy all links' : `Copy ${counted(n, 'link')}`;
+  };
+  const copy = (): void => {
+    const chosen = ticked();
+    const wanted = rows.filter(({ id }) => chosen.size === 0 || chosen.has(id));
+    void copyText(
+      wanted.map(({ id, original }) => original ?? `${location.origin}/posts/${id}`).join('\n'),
+      element,
+    );
+  };
+  const element = button('Copy all links', copy, { id: 'copy-links' });
+  list.addEventListener('change', name);
+  return {
+    button: element,
+    show(shown: readonly LinkedPost[]): void {
+      rows = shown;
+      name();
+    },
+    /** Ticks the post that has the focus, or takes the tick away. */
+    toggle(): boolean {
+      const box = document.activeElement?.closest('li')?.querySelector<HTMLInputElement>('input.tick-post');
+      box?.click();
+      return box !== null && box !== undefined;
+    },
+  };
 }
 
 /** What the address says; `from` is where the page of the cursor stands in the list. */
-const FILTERS = ['search', 'board', 'status', 'creator', 'deleted', 'since', 'until'] as const;
+const FILTERS = ['search', 'board', 'status', 'creator', 'deleted', 'since', 'until', 'votes'] as const;
 const NAMES = [...FILTERS, 'sort', 'cursor', 'from'] as const;
 
 /** Null is no choice. */
@@ -96,14 +171,6 @@ function isFiltered(chosen: Chosen): boolean {
 }
 
 type Choose = (change: Partial<Chosen>) => void;
-
-const PERIODS: Choice[] = [
-  { value: '', text: 'Any time' },
-  { value: '7d', text: 'Last 7 days' },
-  { value: '30d', text: 'Last 30 days' },
-  { value: '90d', text: 'Last 90 days' },
-  { value: '365d', text: 'Last 12 months' },
-];
 
 const DELETED: Choice[] = [
   { value: '', text: 'Hide' },
@@ -142,19 +209,41 @@ function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose): Child
         choose({ [name]: value === '' ? null : value }),
       ),
     );
+  const several = (name: 'board' | 'status', label: string, choices: Choice[]): HTMLElement =>
+    picks(name, label, choices, chosen[name]?.split(',') ?? [], (values) =>
+      choose({ [name]: values.join(',') || null }),
+    );
   const boards = answer.boards.map(({ slug, name }) => ({ value: slug, text: name }));
   const statuses = answer.statuses.map(({ id, name }) => ({ value: String(id), text: name }));
   return [
-    one('board', 'Board', [{ value: '', text: 'All boards' }, ...boards]),
-    one('status', 'Status', [{ value: '', text: 'Any status' }, ...statuses]),
-    one('since', 'Written', PERIODS),
+    several('board', 'Board', boards),
+    several('status', 'Status', statuses),
+    ...periodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
+    typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 1 }, choose),
+    typed('creator', 'Written by', creatorText(chosen, answer), { placeholder: 'Name or e-mail' }, choose),
     one('deleted', 'Deleted posts', DELETED),
     chosen.search === null ? one('sort', 'Sort by', SORTS) : null,
-    answer.creator
-      ? button(`By ${answer.creator.name ?? `user ${answer.creator.id}`} ✕`, () => choose({ creator: null }))
-      : null,
     isFiltered(chosen) ? h('a.button', { id: 'clear-filters', href: '/posts' }, 'Clear all') : null,
   ];
+}
+
+/** A person's number in the address is shown as their name. */
+function creatorText({ creator }: Chosen, { creator: person }: PostsAnswer): string | null {
+  return creator !== null && person && String(person.id) === creator
+    ? (person.name ?? `user ${creator}`)
+    : creator;
+}
+
+function typed(
+  name: 'votes' | 'creator',
+  label: string,
+  value: string | null,
+  attributes: Record<string, string | number>,
+  choose: Choose,
+): HTMLElement {
+  const input = h('input', { id: `field-${name}`, name, value, autocomplete: 'off', ...attributes });
+  input.addEventListener('change', () => choose({ [name]: input.value.trim() || null }));
+  return field(label, input);
 }
 
 /** What came with the address and is none of the usual choices is one too. */
@@ -174,7 +263,12 @@ function totalOf({ total, rows, unindexed }: PostsAnswer, { search }: Chosen): s
 }
 
 function postList({ rows }: PostsAnswer, isFiltered: boolean): HTMLElement {
-  if (rows.length > 0) return h('ol.posts.card', { 'aria-label': 'Posts' }, ...rows.map(row));
+  if (rows.length > 0)
+    return h(
+      'ol.posts.card',
+      { 'aria-label': 'Posts' },
+      ...rows.map((row) => postRow(row, { canTick: true })),
+    );
   return h(
     'p.empty.card',
     isFiltered ? 'No post matches. ' : 'Nothing is mirrored yet: see ',
@@ -183,11 +277,25 @@ function postList({ rows }: PostsAnswer, isFiltered: boolean): HTMLElement {
   );
 }
 
-function row(post: FoundPost): HTMLElement {
+type Listed = ListedPost & Partial<Pick<LinkedPost, 'marked'>>;
+
+/** A post as a line of a list. */
+export function postRow(post: Listed, { canTick = false } = {}): HTMLElement {
   const { id, title, beginning, marked, votes, deleted } = post;
+  const tick = h('input.tick-post', {
+    type: 'checkbox',
+    id: `tick-${id}`,
+    value: id,
+    'aria-label': `Choose ${title}`,
+  });
   return h(
     'li',
-    h('span.post-votes', h('b', number(votes)), h('span', votes === 1 ? 'vote' : 'votes')),
+    h(
+      'span.post-votes',
+      h('b', number(votes)),
+      h('span', votes === 1 ? 'vote' : 'votes'),
+      canTick ? tick : null,
+    ),
     h(
       'div.post-body',
       h(
@@ -202,17 +310,13 @@ function row(post: FoundPost): HTMLElement {
   );
 }
 
-function facts(post: FoundPost): HTMLElement {
-  const { status, statusColor, board, creator, creatorId, comments, created } = post;
+function facts(post: ListedPost): HTMLElement {
+  const { status, statusColor, board, boardSlug, creator, creatorId, comments, created } = post;
   return h(
     'p.post-facts',
     swatched(status, statusColor),
-    h('span', board),
-    h(
-      'a',
-      { dir: 'auto', href: withQuery('/posts', { creator: creatorId }) },
-      creator ?? `user ${creatorId}`,
-    ),
+    h('a', { dir: 'auto', href: `/boards/${encodeURIComponent(boardSlug)}` }, board),
+    h('a', { dir: 'auto', href: `/people/${creatorId}` }, creator ?? `user ${creatorId}`),
     h('span', counted(comments, 'comment')),
     timeTag(created, date(created)),
   );
@@ -239,19 +343,16 @@ function pagerOf({ rows, total, next, previous }: PostsAnswer, chosen: Chosen): 
 const PAGE_ROWS = 50;
 const BEGINNING = 179;
 
-interface Places {
-  search: HTMLInputElement;
-  list: HTMLElement;
-}
+type Finder = Pick<ReturnType<typeof createFinder>, 'search' | 'list' | 'copy' | 'toggle'>;
 
 const DOWN = ['j', 'ArrowDown'];
 const UP = ['k', 'ArrowUp'];
 
 /**
- * j and k or the arrows through the posts, Enter opens (it is a link), Escape clears. What is selected has the focus, so that a
- * screen reader says it.
+ * j and k or the arrows through the posts, Enter opens (it is a link), x chooses, c copies links, n and p turn the page, Escape
+ * clears. What is selected has the focus, so that a screen reader says it.
  */
-function addPostKeys({ signal }: PageContext, { search, list }: Places): void {
+function addPostKeys({ signal }: PageContext, { search, list, copy, toggle }: Finder): void {
   const links = (): HTMLElement[] => [...list.querySelectorAll<HTMLElement>('a.post-title')];
   const move = (by: number): boolean => {
     const all = links();
@@ -278,10 +379,28 @@ function addPostKeys({ signal }: PageContext, { search, list }: Places): void {
     const isSearching = event.target === search;
     if (event.key === 'Escape' && (isSearching || isInList(event))) return clear();
     if (isSearching) return event.key === 'ArrowDown' && move(1);
-    if (isField(event.target)) return false;
+    if (isField(event.target) && !isTick(event.target)) return false;
+    const other = OTHER[event.key];
+    if (other) return other();
     if (DOWN.includes(event.key) && (event.key === 'j' || isInList(event))) return move(1);
     return UP.includes(event.key) && isInList(event) && move(-1);
   };
+  const press = (selector: string): boolean => {
+    const link = document.querySelector<HTMLElement>(selector);
+    link?.click();
+    return link !== null;
+  };
+  const OTHER: Record<string, () => boolean> = {
+    x: toggle,
+    c: () => {
+      copy.click();
+      return true;
+    },
+    n: () => press('#next-page'),
+    p: () => press('#previous-page'),
+  };
+  const isTick = (target: EventTarget | null): boolean =>
+    target instanceof Element && target.matches('input.tick-post');
   const isInList = ({ target }: KeyboardEvent): boolean => target instanceof Node && list.contains(target);
   document.addEventListener('keydown', (event) => act(event) && event.preventDefault(), { signal });
 }

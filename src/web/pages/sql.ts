@@ -1,12 +1,14 @@
 import type { Answer, Cell, SqlInfo } from '../../http/dashboard/sql.ts';
-import { fetchJson, refusalOf, withQuery } from '../api.ts';
+import type { SavedQuery } from '../../store/saved.ts';
+import { fetchJson, refusalOf, saveFile, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';
+import { openSqlEditor } from '../editor.ts';
 import { counted, number, span } from '../format.ts';
 import type { Page, PageContext } from '../page.ts';
 import { banner, bars, button, card, failure, pageHead, table } from '../parts.ts';
+import { openShelf } from '../saved.ts';
 import { excerpt } from '../text.ts';
-import { savedPart } from './sql-saved.ts';
 
 /** An address longer than this is cut by what it is pasted into. */
 const LONGEST_ADDRESS = 6000;
@@ -17,19 +19,18 @@ export const page: Page = {
     const { root, url, signal } = context;
     const info = await fetchJson<SqlInfo>('/data/query', { signal });
     const given = url.searchParams.get('q') ?? '';
-    const editor = openEditor(context, info, given);
-    const saved = await savedPart(editor.take, signal);
+    const runner = openRunner(context, info, given);
+    const saved = await savedPart(runner.take, signal);
     const tools = [
       h('button.main', { type: 'submit' }, 'Run'),
-      button('Download CSV', () => void editor.download()),
-      button('Save', () => editor.withSql(saved.save)),
+      button('Download CSV', () => void runner.download()),
+      button('Save', () => runner.withSql(saved.save)),
       h('span.note.keys', 'Ctrl + Enter runs it'),
     ];
     const form = h(
       'form',
-      { on: { submit: editor.onSubmit } },
-      h('label.field', { for: 'sql' }, 'Statement'),
-      editor.box,
+      { on: { submit: runner.onSubmit } },
+      runner.editor.element,
       h('div.actions', ...tools),
     );
     fill(
@@ -37,29 +38,19 @@ export const page: Page = {
       pageHead('SQL', 'Everything in the mirror, read-only.'),
       h(
         'div.sql',
-        h('div.column', card({ title: 'Statement' }, form), editor.result),
-        h('div.column', saved.element, schemaCard(info, editor.insert)),
+        h('div.column', card({ title: 'Statement' }, form), runner.result),
+        h('div.column', saved.element, schemaCard(info, runner.editor.insert)),
       ),
     );
     // The page is there at once, so that a slow statement can be cancelled.
-    if (given !== '') void editor.run();
+    if (given !== '') void runner.run();
   },
 };
 
-/** The box and what came of it. */
-function openEditor({ signal }: PageContext, info: SqlInfo, given: string) {
-  const box = h('textarea', {
-    id: 'sql',
-    name: 'sql',
-    rows: 8,
-    spellcheck: 'false',
-    autocapitalize: 'off',
-    autocomplete: 'off',
-    placeholder: 'SELECT board, count(*) FROM live_posts GROUP BY board',
-    on: { keydown: (event) => onKey(event as KeyboardEvent) },
-  });
-  box.value = given;
+/** The editor and what came of it. */
+function openRunner({ signal }: PageContext, info: SqlInfo, given: string) {
   const result = h('div.column', { 'aria-live': 'polite' });
+  const editor = openSqlEditor({ text: given, tables: info.tables, onRun: () => void run() });
   let running = new AbortController();
 
   /** One statement at a time: the next one ends the last, whose answer is gone from the page as soon as another one runs. */
@@ -83,19 +74,15 @@ function openEditor({ signal }: PageContext, info: SqlInfo, given: string) {
   };
   const run = (): Promise<void> =>
     attempt(async (both) => {
-      remember(box.value);
-      const answer = await fetchJson<Answer>('/data/query', { body: { sql: box.value }, signal: both });
+      const text = editor.text();
+      remember(text);
+      const answer = await fetchJson<Answer>('/data/query', { body: { sql: text }, signal: both });
       return answerCards(answer, info.limits.file, signal);
     });
   const download = (): Promise<void> =>
-    attempt(async (both) => [banner('good', await downloadCsv(box.value, info.limits.file, both))]);
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    void run();
-  };
+    attempt(async (both) => [banner('good', await downloadCsv(editor.text(), info.limits.file, both))]);
   return {
-    box,
+    editor,
     result,
     run,
     download,
@@ -104,18 +91,49 @@ function openEditor({ signal }: PageContext, info: SqlInfo, given: string) {
       void run();
     },
     take(sql: string): void {
-      box.value = sql;
-      box.focus();
+      editor.set(sql);
+      editor.focus();
       void run();
     },
-    insert(word: string): void {
-      box.setRangeText(word, box.selectionStart, box.selectionEnd, 'end');
-      box.focus();
-    },
     withSql(use: (sql: string) => void): void {
-      if (box.value.trim() === '') box.focus();
-      else use(box.value);
+      if (editor.text().trim() === '') editor.focus();
+      else use(editor.text());
     },
+  };
+}
+
+/** Statements to take: those that people keep, for everybody, and a few to begin with. */
+async function savedPart(take: (sql: string) => void, signal: AbortSignal) {
+  let taken: SavedQuery | null = null;
+  const taker = (name: string, sql: string, query: SavedQuery | null): HTMLElement => {
+    const onClick = (): void => {
+      taken = query;
+      take(sql);
+    };
+    return h('button', { type: 'button', class: 'link', on: { click: onClick } }, name);
+  };
+  const shelf = await openShelf(
+    {
+      name: 'queries',
+      column: 'sql',
+      item: 'query',
+      empty: 'Nothing is saved yet. Write a statement, then choose Save.',
+      taker: (query) => taker(query.name, query.sql, query),
+    },
+    signal,
+  );
+  const examples = EXAMPLES.map(({ name, sql }) => h('li', taker(name, sql, null)));
+  return {
+    element: card(
+      { title: 'Saved', note: 'Shared by everyone who uses this mirror' },
+      shelf.element,
+      h('h3', 'Examples'),
+      h('ul.plain', ...examples),
+    ),
+    save: (sql: string): void =>
+      shelf.save('Save this statement', sql, taken, (query) => {
+        taken = query;
+      }),
   };
 }
 
@@ -241,7 +259,7 @@ async function downloadCsv(sql: string, fileRows: number, signal: AbortSignal): 
   });
   if (!response.ok) throw await refusalOf(response);
   const { blob, rows } = await readCsv(response);
-  hand(blob, 'answer.csv');
+  saveFile(blob, 'answer.csv');
   return rows >= fileRows
     ? `The file has the first ${fileRows.toLocaleString()} rows; there may be more.`
     : `The file has ${rows.toLocaleString()} ${rows === 1 ? 'row' : 'rows'}.`;
@@ -270,14 +288,6 @@ async function readCsv(response: Response): Promise<{ blob: Blob; rows: number }
   return { blob: new Blob(pieces, { type: 'text/csv' }), rows: Math.max(0, lines - 1) };
 }
 
-function hand(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
 /** The tables, each with its columns in words; a column's name is put where the person writes. */
 function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): HTMLElement {
   const word = (text: string): HTMLElement =>
@@ -303,3 +313,47 @@ function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): HTMLEl
   );
   return card({ title: 'Tables' }, ...shown);
 }
+
+/** Statements to begin with; each shows something the tables can tell. */
+const EXAMPLES: readonly { name: string; sql: string }[] = [
+  {
+    name: 'Posts and votes by board',
+    sql: `SELECT board, count(*) AS posts, sum(votes_count) AS votes
+  FROM live_posts
+ GROUP BY board
+ ORDER BY votes DESC`,
+  },
+  {
+    name: 'New posts by month',
+    sql: `SELECT strftime('%Y-%m', created) AS month, count(*) AS posts
+  FROM live_posts
+ GROUP BY month
+ ORDER BY month`,
+  },
+  {
+    name: 'What people wait for: many votes, no comment',
+    sql: `SELECT id AS post_id, title, board, status, votes_count
+  FROM live_posts
+ WHERE comments_count = 0
+ ORDER BY votes_count DESC
+ LIMIT 50`,
+  },
+  {
+    name: 'Posts whose votes moved this week',
+    sql: `SELECT p.id AS post_id, p.title, p.votes_count - min(h.votes_count) AS gained, p.votes_count AS votes
+  FROM post_history h
+  JOIN live_posts p ON p.id = h.post_id
+ WHERE h.observed_at >= date('now', '-7 days')
+ GROUP BY p.id
+HAVING gained > 0
+ ORDER BY gained DESC
+ LIMIT 50`,
+  },
+  {
+    name: 'What each pass over the upstream did',
+    sql: `SELECT started_at, resource, mode, outcome, rows, inserted, updated, deleted
+  FROM sync_runs
+ ORDER BY id DESC
+ LIMIT 100`,
+  },
+];

@@ -9,6 +9,7 @@ import { barriers, type Look, sideways, visit, weightOf } from './visit.ts';
 const LOOKS: [name: string, look: Look, isExamined: boolean][] = [
   ['on a desk by day', { scheme: 'light', width: 1280, height: 900 }, true],
   ['on a desk by night', { scheme: 'dark', width: 1280, height: 900 }, false],
+  ['on a tablet by day', { scheme: 'light', width: 768, height: 1024 }, false],
   ['on a phone by day', { scheme: 'light', width: 390, height: 844 }, false],
   ['on a phone by night', { scheme: 'dark', width: 390, height: 844 }, true],
 ];
@@ -36,6 +37,13 @@ describe('the pages of the dashboard', onStage, () => {
     '/',
     '/posts',
     '/posts/5',
+    '/boards/bugs',
+    '/people/5',
+    '/reports',
+    '/reports/new-by-week',
+    '/reports/top-posts?since=2026-01-01&until=2026-12-01',
+    '/exports',
+    '/settings',
     '/outbox',
     `/outbox/${stage.uncertain}`,
     '/outbox/import',

@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { SavedItems, Shelf, Words } from '../../store/saved.ts';
+import { numberOf, required, textOf } from './parameters.ts';
+
+export interface SavedDeps {
+  saved: Omit<SavedItems, 'close'>;
+  clock: Clock;
+}
+
+/** `/data/queries` and `/data/views`: what people keep under names, for everybody who uses this mirror. */
+export function addSaved(app: FastifyInstance, { saved, clock }: SavedDeps): void {
+  addShelf(app, { name: 'queries', column: 'sql', shelf: saved.queries, check: () => undefined, clock });
+  addShelf(app, { name: 'views', column: 'address', shelf: saved.views, check: refuseElsewhere, clock });
+}
+
+interface ShelfOptions<K extends string> {
+  name: string;
+  column: K;
+  shelf: Shelf<K>;
+  /** Refuses a text that is none of the kind. */
+  check(text: string): void;
+  clock: Clock;
+}
+
+function addShelf<K extends string>(app: FastifyInstance, options: ShelfOptions<K>): void {
+  const { name, column, shelf, check, clock } = options;
+  const path = `/data/${name}`;
+  app.get(path, async () => ({ [name]: shelf.list() }));
+  app.post(path, async ({ body }, reply) => {
+    const text = required(textOf(body, column), column);
+    check(text);
+    const words = { name: required(textOf(body, 'name'), 'name'), [column]: text } as Words<K>;
+    return reply.code(201).send(shelf.save(words, clock.now()));
+  });
+  app.post(`${path}/:id`, async (request, reply) => {
+    const [called, text] = [textOf(request.body, 'name'), textOf(request.body, column)];
+    if (text !== null) check(text);
+    const words = {
+      ...(called === null ? {} : { name: called }),
+      ...(text === null ? {} : { [column]: text }),
+    } as Partial<Words<K>>;
+    const changed = shelf.change(idOf(request), words, clock.now());
+    return changed ?? reply.code(404).send({ detail: 'This is gone; somebody may have deleted it.' });
+  });
+  app.post(`${path}/:id/delete`, async (request) => ({ deleted: shelf.remove(idOf(request)) }));
+}
+
+function idOf({ params }: FastifyRequest): number {
+  return required(numberOf(params, 'id'), 'id');
+}
+
+/** A view leads to a page of this service: a link that everybody sees must not lead anywhere else. */
+function refuseElsewhere(address: string): void {
+  if (/^\/(posts|reports|boards)\b[^\\]*$/.test(address)) return;
+  throw new AppError('usage', 'a view is an address of the lists or reports of this dashboard');
+}

@@ -1,0 +1,368 @@
+import type { ReportAnswer, ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
+import type { Column as ReportColumn, Value } from '../../reports/report.ts';
+import { fetchFile, fetchJson, saveFile, withQuery } from '../api.ts';
+import { type ChartOptions, type Series, timeChart } from '../chart.ts';
+import { customerColumns, customersText, keepCustomers } from '../customers.ts';
+import { type Child, fill, h } from '../dom.ts';
+import { periodFields, picks, zoneField } from '../filters.ts';
+import { ago, date, number, percent, span, time, withDates } from '../format.ts';
+import { keepDrawn, type Page, type PageContext } from '../page.ts';
+import { type Bar, bars, button, type Column, card, field, pageHead, select, table } from '../parts.ts';
+import { barsPicture, type Caption, chartPicture } from '../picture.ts';
+import { openShelf, saveView, VIEWS } from '../saved.ts';
+import { excerpt } from '../text.ts';
+
+const LIMITS = ['20', '50', '100', '500'];
+const MOST_SERIES = 5;
+const MOST_BARS = 20;
+const LONGEST_TITLE = 110;
+
+const NAMES = ['board', 'status', 'since', 'until', 'limit', 'post', 'delivered', 'tz', 'by', 'sum'] as const;
+type Chosen = Record<(typeof NAMES)[number], string | null>;
+
+/** One report, whichever: its question, its filters, a chart where its rows make one, and the rows. */
+export const page: Page = {
+  title: 'Reports',
+  async show(context) {
+    const { root, url, parts, signal, go } = context;
+    const all = await fetchJson<ReportsAnswer>('/data/reports', { signal });
+    if (parts[0] === undefined) return showList(context, all);
+    const info = all.reports.find(({ name }) => name === parts[0]);
+    if (!info) throw new Error(`There is no report "${parts[0]}".`);
+    document.title = `${titleOf(info.name)} · Feedback Mirror`;
+    const chosen = Object.fromEntries(NAMES.map((name) => [name, url.searchParams.get(name)])) as Chosen;
+    const address = (change: Partial<Chosen> = {}): string =>
+      withQuery(`/reports/${info.name}`, { ...chosen, ...change });
+    const tools = [
+      button('Save view', () => saveView(address())),
+      button('Download CSV', () => void downloadCsv(info, chosen)),
+    ];
+    root.append(
+      h('p.crumbs', h('a', { href: '/reports' }, 'Reports')),
+      pageHead(titleOf(info.name), questionOf(info), h('div.actions', ...tools)),
+      h('div.filters.report-filters', ...filtersOf(info, all, chosen, (change) => go(address(change)))),
+    );
+    const missing = missingOf(info, chosen);
+    const body = h('div.stacked');
+    root.append(body);
+    if (missing) fill(body, h('p.empty.card', missing));
+    else
+      await keepDrawn(
+        context,
+        body,
+        () => ask(info, chosen, signal),
+        (answer, drawing) => drawn(answer, drawing),
+      );
+  },
+};
+
+/** Every report with the question it answers, and the views that people keep. */
+async function showList({ root, signal }: PageContext, { reports }: ReportsAnswer): Promise<void> {
+  const items = reports.map((info) =>
+    h(
+      'li',
+      h('a.name', { href: `/reports/${info.name}` }, titleOf(info.name)),
+      h('p.note', questionOf(info)),
+    ),
+  );
+  const shelf = await openShelf(VIEWS, signal);
+  root.append(
+    pageHead('Reports', 'Ready-made answers, the same as on the command line.'),
+    h(
+      'div.grid',
+      card({ title: 'All reports', size: 'two-thirds' }, h('ul.plain.choices', ...items)),
+      card({ title: 'Saved views', note: 'Shared by everyone', size: 'third' }, shelf.element),
+    ),
+  );
+}
+
+/** The command line names the flag that a report needs; here it is a field. */
+function questionOf({ answers }: ReportInfo): string {
+  return answers.replace(/ \(--\w+\)$/, '');
+}
+
+function titleOf(name: string): string {
+  const text = name.replaceAll('-', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function missingOf({ takes }: ReportInfo, { post }: Chosen): string | null {
+  if (takes.includes('post') && post === null) return 'Give the number of a post above.';
+  if (takes.includes('segments') && customersText() === null)
+    return 'Choose a CSV file of customers above: an e-mail column, then columns such as company, plan or mrr. It is used for this answer and not kept.';
+  return null;
+}
+
+function bodyOf(chosen: Chosen, more: Record<string, string> = {}): object {
+  const said = Object.entries(chosen).filter((pair) => pair[1] !== null);
+  return { ...Object.fromEntries(said), ...more, segments: customersText() };
+}
+
+async function ask(info: ReportInfo, chosen: Chosen, signal: AbortSignal): Promise<ReportAnswer> {
+  const path = `/data/reports/${info.name}`;
+  const call = info.takes.includes('segments') ? { body: bodyOf(chosen), signal } : { signal };
+  const { asOf, ...answer } = await fetchJson<ReportAnswer>(call.body ? path : withQuery(path, chosen), call);
+  // A period that ends now is another one each time, and no reason to draw everything again.
+  return { ...answer, asOf: Date.now() - Date.parse(asOf) > 90_000 ? asOf : '' };
+}
+
+async function downloadCsv(info: ReportInfo, chosen: Chosen): Promise<void> {
+  const path = `/data/reports/${info.name}`;
+  const blob = info.takes.includes('segments')
+    ? await fetchFile(path, { body: bodyOf(chosen, { format: 'csv' }) })
+    : await fetchFile(withQuery(path, { ...chosen, format: 'csv' }));
+  saveFile(blob, `${info.name}.csv`);
+}
+
+function filtersOf(
+  { takes, since: usual }: ReportInfo,
+  { boards, statuses, timeZone }: ReportsAnswer,
+  chosen: Chosen,
+  choose: (change: Partial<Chosen>) => void,
+): Child[] {
+  const takesOne = (flag: ReportInfo['takes'][number]): boolean => takes.includes(flag);
+  const places = boards.map(({ slug, name }) => ({ value: slug, text: name }));
+  const states = statuses.map(({ id, name }) => ({ value: String(id), text: name }));
+  const named = [...new Set(statuses.map(({ name }) => name))].map((name) => ({ value: name, text: name }));
+  const several = (text: string | null): string[] => text?.split(',') ?? [];
+  const joined = (values: string[]): string | null => values.join(',') || null;
+  return [
+    takesOne('post') && postField(chosen.post, (post) => choose({ post })),
+    takesOne('segments') && customersFields(chosen, choose),
+    takesOne('since') &&
+      periodFields(chosen, { usual: usualText(usual), hasUntil: takesOne('until') }, choose),
+    takesOne('board') &&
+      field(
+        'Board',
+        select('board', [{ value: '', text: 'All boards' }, ...places], chosen.board ?? '', (board) =>
+          choose({ board: board || null }),
+        ),
+      ),
+    takesOne('status') &&
+      picks('status', 'Status', states, several(chosen.status), (values) =>
+        choose({ status: joined(values) }),
+      ),
+    takesOne('delivered') &&
+      picks('delivered', 'Delivered', named, several(chosen.delivered), (values) =>
+        choose({ delivered: joined(values) }),
+      ),
+    takesOne('limit') &&
+      field(
+        'Rows',
+        select(
+          'limit',
+          LIMITS.map((value) => ({ value, text: value })),
+          chosen.limit ?? '20',
+          (limit) => choose({ limit: limit === '20' ? null : limit }),
+        ),
+      ),
+    zoneField(chosen.tz ?? timeZone, (tz) => choose({ tz: tz === timeZone || tz === '' ? null : tz })),
+  ];
+}
+
+function usualText(since: ReportInfo['since']): string {
+  if (since === null) return 'All time';
+  return 'days' in since ? `Last ${since.days} days` : `Last ${since.weeks} weeks`;
+}
+
+function postField(post: string | null, onChange: (post: string | null) => void): HTMLElement {
+  const input = h('input', { type: 'number', min: 1, id: 'field-post', name: 'post', value: post });
+  input.addEventListener('change', () => onChange(input.value || null));
+  return field('Post', input);
+}
+
+/** The file, and which of its columns customers are grouped by and added up. */
+function customersFields({ by, sum }: Chosen, choose: (change: Partial<Chosen>) => void): HTMLElement[] {
+  const file = h('input', { type: 'file', id: 'field-segments', name: 'segments', accept: '.csv,text/csv' });
+  file.addEventListener('change', async () => {
+    keepCustomers((await file.files?.[0]?.text()) ?? null);
+    choose({ by: null, sum: null });
+  });
+  const heads = customerColumns();
+  const column = (name: 'by' | 'sum', label: string, none: string, chosen: string | null): HTMLElement =>
+    field(
+      label,
+      select(
+        name,
+        [{ value: '', text: none }, ...heads.map((head) => ({ value: head, text: head }))],
+        chosen ?? '',
+        (value) => choose({ [name]: value || null }),
+      ),
+    );
+  if (customersText() === null) return [field('Customers', file)];
+  return [
+    field('Customers', file),
+    column('by', 'Group by', 'First column', by),
+    column('sum', 'Add up', 'Nothing', sum),
+  ];
+}
+
+/** The chart, the rows, and what a reader has to know. */
+function drawn(answer: ReportAnswer, signal: AbortSignal): Child[] {
+  const caption = { title: titleOf(answer.name), line: scopeOf(answer) };
+  const notes = answer.notes.map((note) => h('li', withDates(note)));
+  const rows = table(columnsOf(answer), answer.rows, answer.title, 'Nothing to show for this choice.');
+  return [
+    chartCard(answer, caption, signal),
+    card({ title: 'Rows', note: caption.line }, h('div.answer', rows)),
+    notes.length > 0 ? card({ title: 'What is counted' }, h('ul.note', ...notes)) : null,
+  ];
+}
+
+function scopeOf({ since, until, timeZone, board, asOf }: ReportAnswer): string {
+  const period = since === null ? 'everything so far' : `${time(since)} to ${time(until)}`;
+  const age = asOf === '' ? [] : [`worked out ${ago(asOf)}`];
+  return [board ?? 'all boards', period, `days of ${timeZone}`, ...age].join(', ');
+}
+
+function chartCard(answer: ReportAnswer, caption: Caption, signal: AbortSignal): HTMLElement | null {
+  const overTime = timeOptions(answer);
+  if (overTime) {
+    const figure = timeChart(overTime, signal);
+    return card({ title: 'Chart', note: pngButton(caption, () => chartPicture(figure, caption)) }, figure);
+  }
+  const amounts = barRows(answer);
+  if (amounts.length < 2) return null;
+  const png = pngButton(caption, () => barsPicture(amounts, caption));
+  // A list of posts has its bars in the rows themselves, and only the picture needs them again.
+  if (answer.columns.some(({ kind }) => kind === 'post')) return h('div.actions', png);
+  return card({ title: 'Chart', note: png }, bars(amounts, caption.title));
+}
+
+function pngButton({ title }: Caption, make: () => Promise<Blob>): HTMLElement {
+  const name = `${title.toLowerCase().replaceAll(' ', '-')}.png`;
+  return button('Download PNG', () => void make().then((blob) => saveFile(blob, name)), { class: 'small' });
+}
+
+/** Rows that begin with a week or a moment; where several rows share one, each name beside it is a line of its own. */
+function timeOptions({ name, columns, rows }: ReportAnswer): ChartOptions | null {
+  const [first, second] = columns;
+  if (!first || (first.kind !== 'date' && first.kind !== 'time')) return null;
+  const times = [...new Set(rows.map((row) => String(row[first.name])))];
+  const drawnColumns = columns.filter(({ bar }) => bar);
+  const series =
+    second?.kind === 'text' && first.kind === 'date'
+      ? seriesByName(rows, first.name, second.name, drawnColumns[0]?.name ?? '', times)
+      : drawnColumns.map((column) => seriesOf(column, rows, first.kind === 'time'));
+  const unit = drawnColumns.map((column) => headOf(column)).join(', ');
+  return { title: titleOf(name), unit, times, series, height: 260 };
+}
+
+type Rows = ReportAnswer['rows'];
+
+function seriesOf(column: ReportColumn, rows: Rows, isSteps: boolean): Series {
+  const values = rows.map((row) => drawnValue(row[column.name] ?? null, column.kind));
+  return { label: headOf(column), kind: isSteps ? 'steps' : 'bars', values };
+}
+
+/** Durations in hours, shares in percent: an axis of seconds says nothing. */
+function drawnValue(value: Value, kind: ReportColumn['kind']): number | null {
+  if (typeof value !== 'number') return null;
+  if (kind === 'duration') return Math.round(value / 360) / 10;
+  return kind === 'percent' ? Math.round(value * 1000) / 10 : value;
+}
+
+function seriesByName(rows: Rows, at: string, by: string, value: string, times: readonly string[]): Series[] {
+  const sums = new Map<string, Map<string, number>>();
+  for (const row of rows) {
+    const name = String(row[by] ?? 'no board');
+    const own = sums.get(name) ?? new Map<string, number>();
+    own.set(String(row[at]), Number(row[value] ?? 0));
+    sums.set(name, own);
+  }
+  const total = (own: Map<string, number>): number => [...own.values()].reduce((sum, n) => sum + n, 0);
+  const ranked = [...sums].filter(([, own]) => total(own) > 0).sort(([, a], [, b]) => total(b) - total(a));
+  const [shown, rest] = [ranked.slice(0, MOST_SERIES - 1), ranked.slice(MOST_SERIES - 1)];
+  const line = (label: string, parts: Map<string, number>[]): Series => ({
+    label,
+    kind: 'line',
+    values: times.map((when) => parts.reduce((sum, own) => sum + (own.get(when) ?? 0), 0)),
+  });
+  const others =
+    rest.length === 0
+      ? []
+      : [
+          line(
+            rest.length === 1 ? (rest[0]?.[0] ?? '') : 'others',
+            rest.map(([, own]) => own),
+          ),
+        ];
+  return [...shown.map(([name, own]) => line(name, [own])), ...others];
+}
+
+/** By the first column that is worth a bar; named by the title of a post, or by the first text. */
+function barRows({ columns, rows }: ReportAnswer): (Bar & { text: string })[] {
+  const value = columns.find(({ bar, name }) => bar && rows.some((row) => Number(row[name]) > 0));
+  const label = columns.find(({ name }) => name === 'title') ?? columns.find(({ kind }) => kind === 'text');
+  if (!value || !label) return [];
+  return rows.slice(0, MOST_BARS).map((row) => ({
+    label: excerpt(String(row[label.name] ?? '–'), LONGEST_TITLE),
+    value: Number(row[value.name] ?? 0),
+    text: textOf(row[value.name] ?? null, value.kind),
+  }));
+}
+
+function headOf({ name, kind }: ReportColumn): string {
+  const words = name.replaceAll('_', ' ');
+  return kind === 'duration' ? `${words}, hours` : words;
+}
+
+function columnsOf({ columns, rows }: ReportAnswer): Column<Rows[number]>[] {
+  return columns
+    .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
+    .map((column) => {
+      const isText = ['text', 'remark', 'trend'].includes(column.kind);
+      const most = column.bar ? Math.max(1, ...rows.map((row) => Number(row[column.name] ?? 0))) : null;
+      return {
+        head: column.name.replaceAll('_', ' '),
+        ...(isText ? {} : { kind: 'number' as const }),
+        cell: (row) => cellOf(row, column, most),
+      };
+    });
+}
+
+function cellOf(row: Rows[number], { name, kind }: ReportColumn, most: number | null): Child {
+  const value = row[name] ?? null;
+  const text = textOf(value, kind);
+  if (Array.isArray(value)) return trend(value);
+  if (kind === 'post' && value !== null) return h('a', { href: `/posts/${value}` }, `#${value}`);
+  if (name === 'email' && value !== null)
+    return h('a', { href: withQuery('/people', { email: String(value) }) }, text);
+  const post =
+    name === 'title'
+      ? row.post
+      : name === 'top_title'
+        ? row.top_post
+        : name === 'other_title'
+          ? row.other
+          : null;
+  if (post)
+    return h(
+      'a',
+      { dir: 'auto', href: `/posts/${post}`, title: text },
+      excerpt(text, LONGEST_TITLE) || '(no title)',
+    );
+  if (most === null || typeof value !== 'number') return text;
+  return [
+    text,
+    h('span.bar.thin', { 'aria-hidden': 'true', vars: { width: `${(100 * Math.max(0, value)) / most}%` } }),
+  ];
+}
+
+function textOf(value: Value, kind: ReportColumn['kind']): string {
+  if (value === null) return kind === 'remark' ? '' : '–';
+  if (Array.isArray(value)) return value.join(' ');
+  if (typeof value === 'string') return kind === 'time' ? time(value) : kind === 'date' ? date(value) : value;
+  if (kind === 'percent') return percent(value);
+  if (kind === 'duration') return span(value * 1000);
+  if (kind === 'post') return `#${value}`;
+  const digits = kind === 'decimal' ? 2 : kind === 'money' ? 2 : 0;
+  return value.toLocaleString(undefined, { maximumFractionDigits: digits });
+}
+
+/** A number a week, as small bars; the numbers themselves for whoever cannot see them. */
+function trend(values: readonly number[]): HTMLElement {
+  const most = Math.max(1, ...values);
+  const steps = values.map((value) => h('i', { vars: { height: `${(100 * value) / most}%` } }));
+  return h('span.trend', { role: 'img', 'aria-label': values.map(number).join(', ') }, ...steps);
+}
