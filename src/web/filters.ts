@@ -8,6 +8,7 @@ export function picks(
   choices: readonly Choice[],
   chosen: readonly string[],
   onChange: (values: string[]) => void,
+  none = 'All',
 ): HTMLElement {
   const id = `picks-${name}`;
   const known = choices.filter(({ value }) => chosen.includes(value));
@@ -30,7 +31,7 @@ export function picks(
       h('span', { dir: 'auto' }, text),
     ),
   );
-  const said = chosen.length === 0 ? 'All' : known.length === 1 ? known[0]?.text : `${chosen.length} chosen`;
+  const said = chosen.length === 0 ? none : known.length === 1 ? known[0]?.text : `${chosen.length} chosen`;
   return h(
     'div.field',
     h('span', { id: `${id}-label` }, label),
@@ -46,7 +47,7 @@ export function picks(
         'div.picks-list',
         { role: 'group', 'aria-labelledby': `${id}-label` },
         ...boxes,
-        chosen.length > 0 ? button('All', () => onChange([]), { id: `${id}-none` }) : null,
+        chosen.length > 0 ? button(none, () => onChange([]), { id: `${id}-none` }) : null,
       ),
     ),
   );

@@ -36,7 +36,7 @@ export function card({ title, href, note, size = 'whole' }: CardOptions, ...cont
 export interface Column<T> {
   head: string;
   /** Numbers stand on the right. */
-  kind?: 'number' | 'wide' | 'quiet';
+  kind?: 'number' | 'wide' | 'quiet' | 'title';
   cell(row: T): Child;
 }
 

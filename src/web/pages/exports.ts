@@ -128,6 +128,6 @@ function tableForm({ tables, formats, redactionNote }: ExportsAnswer): HTMLEleme
       ]),
       link,
     ),
-    h('p.note.below', redactionNote),
+    h('p.note.below', h('b', 'Pseudonyms: '), redactionNote),
   );
 }

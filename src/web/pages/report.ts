@@ -16,6 +16,7 @@ const LIMITS = ['20', '50', '100', '500'];
 const MOST_SERIES = 5;
 const MOST_BARS = 20;
 const LONGEST_TITLE = 110;
+const TITLES = ['title', 'top_title', 'other_title'];
 
 const NAMES = ['board', 'status', 'since', 'until', 'limit', 'post', 'delivered', 'tz', 'by', 'sum'] as const;
 type Chosen = Record<(typeof NAMES)[number], string | null>;
@@ -143,8 +144,13 @@ function filtersOf(
         choose({ status: joined(values) }),
       ),
     takesOne('delivered') &&
-      picks('delivered', 'Delivered', named, several(chosen.delivered), (values) =>
-        choose({ delivered: joined(values) }),
+      picks(
+        'delivered',
+        'Counts as delivered',
+        named,
+        several(chosen.delivered),
+        (values) => choose({ delivered: joined(values) }),
+        'As set',
       ),
     takesOne('limit') &&
       field(
@@ -202,9 +208,12 @@ function drawn(answer: ReportAnswer, signal: AbortSignal): Child[] {
   const caption = { title: titleOf(answer.name), line: scopeOf(answer) };
   const notes = answer.notes.map((note) => h('li', withDates(note)));
   const rows = table(columnsOf(answer), answer.rows, answer.title, 'Nothing to show for this choice.');
+  // A list of posts has its bars in the rows themselves, and only the picture needs them again.
+  const isPosts = answer.columns.some(({ kind }) => kind === 'post');
+  const png = isPosts ? barsButton(answer, caption) : null;
   return [
-    chartCard(answer, caption, signal),
-    card({ title: 'Rows', note: caption.line }, h('div.answer', rows)),
+    isPosts ? null : chartCard(answer, caption, signal),
+    card({ title: 'Rows', note: [caption.line, ' ', png] }, h('div.report-rows', rows)),
     notes.length > 0 ? card({ title: 'What is counted' }, h('ul.note', ...notes)) : null,
   ];
 }
@@ -223,10 +232,12 @@ function chartCard(answer: ReportAnswer, caption: Caption, signal: AbortSignal):
   }
   const amounts = barRows(answer);
   if (amounts.length < 2) return null;
-  const png = pngButton(caption, () => barsPicture(amounts, caption));
-  // A list of posts has its bars in the rows themselves, and only the picture needs them again.
-  if (answer.columns.some(({ kind }) => kind === 'post')) return h('div.actions', png);
-  return card({ title: 'Chart', note: png }, bars(amounts, caption.title));
+  return card({ title: 'Chart', note: barsButton(answer, caption) }, bars(amounts, caption.title));
+}
+
+function barsButton(answer: ReportAnswer, caption: Caption): HTMLElement | null {
+  const amounts = barRows(answer);
+  return amounts.length < 2 ? null : pngButton(caption, () => barsPicture(amounts, caption));
 }
 
 function pngButton({ title }: Caption, make: () => Promise<Blob>): HTMLElement {
@@ -307,15 +318,23 @@ function headOf({ name, kind }: ReportColumn): string {
   return kind === 'duration' ? `${words}, hours` : words;
 }
 
+/** As the report has them, but that the title of a post stands beside its number: on a phone the rest is to be scrolled to. */
+function inOrder(columns: readonly ReportColumn[]): readonly ReportColumn[] {
+  const title = columns.find(({ name }) => name === 'title');
+  if (!title || columns[0]?.kind !== 'post') return columns;
+  return [columns[0], title, ...columns.slice(1).filter((column) => column !== title)];
+}
+
 function columnsOf({ columns, rows }: ReportAnswer): Column<Rows[number]>[] {
-  return columns
+  return inOrder(columns)
     .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
     .map((column) => {
-      const isText = ['text', 'remark', 'trend'].includes(column.kind);
+      const isText = ['text', 'remark', 'trend', 'date', 'time'].includes(column.kind);
       const most = column.bar ? Math.max(1, ...rows.map((row) => Number(row[column.name] ?? 0))) : null;
       return {
         head: column.name.replaceAll('_', ' '),
         ...(isText ? {} : { kind: 'number' as const }),
+        ...(TITLES.includes(column.name) ? { kind: 'title' as const } : {}),
         cell: (row) => cellOf(row, column, most),
       };
     });
