@@ -56,6 +56,7 @@ export function openSqlEditor({ text, tables, onRun }: EditorOptions): SqlEditor
         spellcheck: 'false',
         autocapitalize: 'off',
       }),
+      EditorView.domEventHandlers({ beforeinput: replaceSelected }),
       LOOK,
     ],
   });
@@ -69,6 +70,17 @@ export function openSqlEditor({ text, tables, onRun }: EditorOptions): SqlEditor
     },
     focus: () => view.focus(),
   };
+}
+
+/**
+ * Typing over a selection is done here and not by the browser, which would keep the look of the old text in style attributes: the
+ * content security policy refuses those, and says so on the console.
+ */
+function replaceSelected({ inputType, data, isComposing }: InputEvent, view: EditorView): boolean {
+  if (inputType !== 'insertText' || data === null || isComposing || view.state.selection.main.empty)
+    return false;
+  view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type' });
+  return true;
 }
 
 /** What is offered while somebody types, each column with its meaning beside it. */

@@ -118,31 +118,32 @@ function createFinder(context: PageContext) {
   };
 }
 
-/** The upstream's own addresses of the posts that are ticked; of all on the page while none is. */
+/** The upstream's own addresses of the posts that are ticked; of all on the page while none is. Ticks outlive a list that is drawn again. */
 function createLinks(list: HTMLElement) {
+  const ticked = new Set<number>();
   let rows: readonly LinkedPost[] = [];
-  const ticked = (): Set<number> =>
-    new Set(
-      [...list.querySelectorAll<HTMLInputElement>('input.tick-post:checked')].map((box) => Number(box.value)),
-    );
-  const name = (): void => {
-    const n = ticked().size;
-    element.textContent = n === 0 ? 'Copy all links' : `Copy ${counted(n, 'link')}`;
-  };
   const copy = (): void => {
-    const chosen = ticked();
-    const wanted = rows.filter(({ id }) => chosen.size === 0 || chosen.has(id));
-    void copyText(
-      wanted.map(({ id, original }) => original ?? `${location.origin}/posts/${id}`).join('\n'),
-      element,
-    );
+    const wanted = rows.filter(({ id }) => ticked.size === 0 || ticked.has(id));
+    const links = wanted.map(({ id, original }) => original ?? `${location.origin}/posts/${id}`);
+    void copyText(links.join('\n'), element);
   };
   const element = button('Copy all links', copy, { id: 'copy-links' });
-  list.addEventListener('change', name);
+  const boxes = (): NodeListOf<HTMLInputElement> => list.querySelectorAll('input.tick-post');
+  const name = (): void => {
+    element.textContent = ticked.size === 0 ? 'Copy all links' : `Copy ${counted(ticked.size, 'link')}`;
+  };
+  list.addEventListener('change', () => {
+    for (const { value, checked } of boxes())
+      if (checked) ticked.add(Number(value));
+      else ticked.delete(Number(value));
+    name();
+  });
   return {
     button: element,
     show(shown: readonly LinkedPost[]): void {
       rows = shown;
+      for (const id of ticked) if (!rows.some((row) => row.id === id)) ticked.delete(id);
+      for (const box of boxes()) box.checked = ticked.has(Number(box.value));
       name();
     },
     /** Ticks the post that has the focus, or takes the tick away. */

@@ -34,9 +34,13 @@ export const page: Page = {
     const chosen = Object.fromEntries(NAMES.map((name) => [name, url.searchParams.get(name)])) as Chosen;
     const address = (change: Partial<Chosen> = {}): string =>
       withQuery(`/reports/${info.name}`, { ...chosen, ...change });
+    const said = h('div', { 'aria-live': 'polite' });
     const tools = [
       button('Save view', () => saveView(address())),
-      button('Download CSV', () => void downloadCsv(info, chosen)),
+      button(
+        'Download CSV',
+        () => void downloadCsv(info, chosen).catch((error) => fill(said, failure(error))),
+      ),
     ];
     root.append(
       h('p.crumbs', h('a', { href: '/reports' }, 'Reports')),
@@ -45,7 +49,7 @@ export const page: Page = {
     );
     const missing = missingOf(info, chosen);
     const body = h('div.stacked');
-    root.append(body);
+    root.append(said, body);
     if (missing) fill(body, h('p.empty.card', missing));
     else
       await keepDrawn(

@@ -25,7 +25,7 @@ describe('somebody at work on the dashboard', onStage, () => {
     assert.equal(await posts.textContent(), String(stage.sandbox.world.posts().length));
     for (const name of ['New posts', 'By status', 'By board', 'Fastest climbers', 'Unanswered'])
       await page.getByRole('region', { name, exact: true }).waitFor();
-    await page.getByLabel('Period').selectOption({ label: '90 days' });
+    await page.getByLabel('Period').selectOption({ label: 'Last 90 days' });
     await page.getByText('The last 90 days').waitFor();
     assert.match(page.url(), /since=90d/);
     await page.goBack();

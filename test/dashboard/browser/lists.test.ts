@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Download, Page } from 'playwright-core';
+import { eventually } from '../../support/mirror-site.ts';
+import { onStage, openStage, type Stage } from './stage.ts';
+import { settled, type Visit, visit } from './visit.ts';
+
+describe('somebody with lists and reports', onStage, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await openStage();
+  });
+  after(() => stage?.close());
+  const enter = async (t: TestContext): Promise<Visit> => {
+    const visitor = await visit(stage.browser, stage.url);
+    t.after(() => visitor.close());
+    return visitor;
+  };
+  const downloaded = async (page: Page, button: string): Promise<Download> => {
+    const role = button === 'Download' || button === 'CSV of a list' ? 'link' : 'button';
+    const name = button === 'CSV of a list' ? 'Download CSV' : button;
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole(role, { name, exact: true }).click(),
+    ]);
+    return download;
+  };
+
+  it('goes from the overview to a report, narrows it down, and takes it along as CSV and as a picture', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/');
+    await page.getByRole('link', { name: 'New posts' }).click();
+    await page.getByRole('heading', { name: 'New by week', level: 1 }).waitFor();
+    await page.locator('figure.chart canvas').waitFor();
+    await page.locator('#field-board').selectOption({ label: 'Bugs' });
+    await page.waitForURL(/board=bugs/);
+    await settled(page);
+    const csv = await downloaded(page, 'Download CSV');
+    assert.match(
+      await readFile(await csv.path(), 'utf8'),
+      /^week,board,posts,comments,partial\r\n[\d-]+,Bugs,/,
+    );
+    const png = await readFile(await (await downloaded(page, 'Download PNG')).path());
+    assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
+    assertCalm();
+  });
+
+  it('chooses several boards and dates, keeps the view, and has exactly that as a file', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/posts');
+    await page.locator('#picks-board summary').click();
+    await page.getByRole('checkbox', { name: 'Bugs' }).check();
+    await page.getByRole('checkbox', { name: 'Reporting' }).check();
+    await page.waitForURL(/board=bugs%2Creporting/);
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Votes, at least').fill('2');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/votes=2/);
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Two boards');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved views').click();
+    await page.getByRole('link', { name: 'Two boards' }).waitFor();
+    const csv = await readFile(await (await downloaded(page, 'CSV of a list')).path(), 'utf8');
+    const { total } = (await (
+      await fetch(`${stage.url}/data/posts?board=bugs,reporting&votes=2`)
+    ).json()) as { total: { posts: number } };
+    assert.equal(csv.trimEnd().split('\r\n').length - 1, total.posts);
+    assertCalm();
+  });
+
+  it('goes through a list by keys, chooses posts and copies their links', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
+    await open('/posts');
+    for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+    await page.getByRole('button', { name: 'Copy 2 links' }).waitFor();
+    await page.keyboard.press('c');
+    await eventually('two links are on the clipboard', async () =>
+      /^http\S+\nhttp\S+$/.test((await page.evaluate('navigator.clipboard.readText()')) as string),
+    );
+    await page.keyboard.press('g');
+    await page.keyboard.press('r');
+    await page.getByRole('heading', { name: 'Reports', level: 1 }).waitFor();
+    assertCalm();
+  });
+
+  it('writes SQL with the names of tables and columns offered', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/sql');
+    await page.getByRole('textbox', { name: 'Statement' }).click();
+    await page.keyboard.type('SELECT count(*) AS n FROM live_p');
+    await page.getByRole('option', { name: 'live_posts' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('columnheader', { name: 'n', exact: true }).waitFor();
+    assert.match(page.url(), /live_posts/);
+    assertCalm();
+  });
+
+  it('has everything exported now, and a table without names at once', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/exports');
+    await page.getByRole('button', { name: 'Export everything now' }).click();
+    await page.getByText('The export is under way').waitFor();
+    await page.locator('#field-table').selectOption('users');
+    await page.locator('#field-redact').selectOption('emails');
+    const file = await readFile(await (await downloaded(page, 'Download')).path(), 'utf8');
+    assert.match(file, /@redacted\.invalid/);
+    const made = page.getByRole('link', { name: /^posts\.parquet/ });
+    await eventually('the export is listed', async () => {
+      await page.reload();
+      await page.getByRole('heading', { name: 'Exports', level: 1 }).waitFor();
+      return (await made.count()) > 0;
+    });
+    const [download] = await Promise.all([page.waitForEvent('download'), made.first().click()]);
+    assert.equal((await readFile(await download.path())).subarray(0, 4).toString(), 'PAR1');
+    assertCalm();
+  });
+});
