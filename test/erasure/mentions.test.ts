@@ -24,6 +24,7 @@ const WORDS = {
   commented_posts: ['title', 'url'],
   users: ['name', 'alias'],
   saved_queries: ['name', 'sql'],
+  saved_views: ['name', 'address'],
   sync_runs: ['error'],
 };
 const JSON_WORDS = {
@@ -73,7 +74,8 @@ describe('an address in what others wrote', () => {
       await sweep(store, 'comments', [aComment(1, { likes_count: n, content: `Text ${n}` })]);
     }
     db.exec(
-      "INSERT INTO saved_queries (name, sql, created_at, changed_at) VALUES ('mine', 'SELECT 1', '', '')",
+      `INSERT INTO saved_queries (name, sql, created_at, changed_at) VALUES ('mine', 'SELECT 1', '', '');
+       INSERT INTO saved_views (name, address, created_at, changed_at) VALUES ('mine', '/posts', '', '')`,
     );
     each(WORDS, (table, name) =>
       assert.ok(db.prepare(`UPDATE ${table} SET ${name} = 'ask ' || ?`).run(EMAIL).changes > 0, table),

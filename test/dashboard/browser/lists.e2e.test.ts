@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
-import { eventually } from '../../support/mirror-site.ts';
+import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { settled, type Visit, visit } from './visit.ts';
 
@@ -77,7 +77,7 @@ describe('somebody with lists and reports', onStage, () => {
     for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
     await page.getByRole('button', { name: 'Copy 2 links' }).waitFor();
     await page.keyboard.press('c');
-    await eventually('two links are on the clipboard', async () =>
+    await until('two links are on the clipboard', async () =>
       /^http\S+\nhttp\S+$/.test((await page.evaluate('navigator.clipboard.readText()')) as string),
     );
     await page.keyboard.press('g');
@@ -109,7 +109,7 @@ describe('somebody with lists and reports', onStage, () => {
     const file = await readFile(await (await downloaded(page, 'Download')).path(), 'utf8');
     assert.match(file, /@redacted\.invalid/);
     const made = page.getByRole('link', { name: /^posts\.parquet/ });
-    await eventually('the export is listed', async () => {
+    await until('the export is listed', async () => {
       await page.reload();
       await page.getByRole('heading', { name: 'Exports', level: 1 }).waitFor();
       return (await made.count()) > 0;
