@@ -1,4 +1,4 @@
-import type { ListedPost } from './browse.ts';
+import type { ListedPost } from './browse-post.ts';
 import type { Db } from './db.ts';
 
 /** A board by status, as a roadmap shows it. */

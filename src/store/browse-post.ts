@@ -33,6 +33,27 @@ export interface PostFacts {
   erased: string | null;
 }
 
+/** A post as a line of a list. */
+export interface ListedPost {
+  id: number;
+  title: string;
+  /** As the upstream gave it: perhaps only a path. */
+  url: string;
+  /** How the content begins. */
+  beginning: string;
+  board: string;
+  boardSlug: string;
+  status: string;
+  statusColor: string;
+  creator: string | null;
+  creatorId: number;
+  votes: number;
+  comments: number;
+  created: string;
+  changed: string;
+  deleted: string | null;
+}
+
 export interface State {
   at: string;
   votes: number;

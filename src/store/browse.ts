@@ -1,6 +1,6 @@
 import { boundOf, conditionsOf, isThin, type PostFilter } from './browse-filter.ts';
 import { pagesReader } from './browse-pages.ts';
-import { postReader } from './browse-post.ts';
+import { type ListedPost, postReader } from './browse-post.ts';
 import type { OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
 
@@ -43,26 +43,6 @@ export interface PostPage {
   previous: Place | null;
   /** `isMore` when it is only known to be more than that many. */
   total: { posts: number; isMore: boolean };
-}
-
-export interface ListedPost {
-  id: number;
-  title: string;
-  /** As the upstream gave it: perhaps only a path. */
-  url: string;
-  /** How the content begins. */
-  beginning: string;
-  board: string;
-  boardSlug: string;
-  status: string;
-  statusColor: string;
-  creator: string | null;
-  creatorId: number;
-  votes: number;
-  comments: number;
-  created: string;
-  changed: string;
-  deleted: string | null;
 }
 
 export interface Choices {

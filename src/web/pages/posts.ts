@@ -1,5 +1,5 @@
 import type { LinkedPost, PostsAnswer } from '../../http/dashboard/posts.ts';
-import type { ListedPost } from '../../store/browse.ts';
+import type { ListedPost } from '../../store/browse-post.ts';
 import type { Part } from '../../store/search.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';

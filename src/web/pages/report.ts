@@ -7,7 +7,18 @@ import { type Child, fill, h } from '../dom.ts';
 import { periodFields, picks, zoneField } from '../filters.ts';
 import { ago, date, number, percent, span, time, withDates } from '../format.ts';
 import { keepDrawn, type Page, type PageContext } from '../page.ts';
-import { type Bar, bars, button, type Column, card, failure, field, pageHead, select, table } from '../parts.ts';
+import {
+  type Bar,
+  bars,
+  button,
+  type Column,
+  card,
+  failure,
+  field,
+  pageHead,
+  select,
+  table,
+} from '../parts.ts';
 import { barsPicture, type Caption, chartPicture } from '../picture.ts';
 import { openShelf, saveView, VIEWS } from '../saved.ts';
 import { excerpt } from '../text.ts';

@@ -1,8 +1,10 @@
-import type { SettingLine } from '../../../config/load.ts';
+import type { describeSettings } from '../../app/readers.ts';
 import { fetchJson } from '../api.ts';
 import { h } from '../dom.ts';
 import type { Page } from '../page.ts';
 import { card, pageHead, table } from '../parts.ts';
+
+type SettingLine = ReturnType<typeof describeSettings>[number];
 
 /** What `feedback-mirror config` prints: every setting, where it came from and what it means. Secrets are masked by the service. */
 export const page: Page = {
