@@ -3,8 +3,8 @@ import { describe, it, type TestContext } from 'node:test';
 import type { ReportAnswer, ReportsAnswer } from '../../src/http/dashboard/reports.ts';
 import { REPORT_NAMES } from '../../src/reports/catalogue.ts';
 import { detailOf } from '../http/client.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { type MirrorSite, openOnMirror } from './site.ts';
 
 const PLANNED = { id: 8, name: 'Planned', color: '#112233' };

@@ -5,9 +5,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { SILENT } from '../../src/base/log.ts';
 import { addChanges, type ChangesDeps, type ChangesPage } from '../../src/http/changes.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
-import { openTestMirror } from '../store/mirror.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { ask, detailOf } from './client.ts';
 import { open } from './service.ts';
 

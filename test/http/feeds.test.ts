@@ -3,9 +3,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { Secret } from '../../src/base/secret.ts';
 import { addFeeds } from '../../src/http/feeds.ts';
 import { openRecentPosts } from '../../src/store/recent-posts.ts';
-import { openTestMirror } from '../store/mirror.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { ask } from './client.ts';
 import { open, TOKEN } from './service.ts';
 

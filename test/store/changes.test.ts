@@ -12,10 +12,10 @@ import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { newRow } from '../erasure/bench.ts';
+import { type Mirror, story, UPSTREAM } from '../support/mirror.ts';
+import { aComment, aPost, iso, minute, posts, range } from '../support/rows.ts';
+import { apply, begin, finish, PROOF, sweep } from '../support/steps.ts';
 import { withPath } from './folder.ts';
-import { type Mirror, story, UPSTREAM } from './mirror.ts';
-import { aComment, aPost, iso, minute, posts, range } from './rows.ts';
-import { apply, begin, finish, PROOF, sweep } from './steps.ts';
 
 const status = (id: number) => ({ id, name: `Status ${id}`, color: '#000000' });
 const board = (id: number) => ({ id, name: `Board ${id}`, url: `/b/board-${id}` });

@@ -15,10 +15,10 @@ import {
   sendTest,
 } from '../../src/webhooks/deliver.ts';
 import { createWebhookSender } from '../../src/webhooks/send.ts';
-import { openTestMirror } from '../store/mirror.ts';
-import { aPost } from '../store/rows.ts';
-import { sweep } from '../store/steps.ts';
 import { fakeClock } from '../support/clock.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 import { openReceiver } from './receiver.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
