@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
+import { versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import { register as backup } from './backup.ts';
 import { register as changes } from './changes.ts';
@@ -119,19 +119,19 @@ the reader of the output went away.`;
 export function buildProgram(stop: AbortSignal): Command {
   const program = new Command('feedback-mirror')
     .description('An exact local mirror of a product-feedback service, and a safe way to send posts to it.')
-    .version(version(), '--version', 'print the version')
+    .option('--version', 'print version and commit')
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: false })
     .addHelpText('after', HELP);
+  // Not commander's own, which wants the text before anybody asks: in a checkout git is asked for it.
+  program.on('option:version', () => {
+    process.stdout.write(`${versionText()}\n`);
+    throw new CommanderError(0, 'commander.version', '');
+  });
   addSettingFlags(program);
   for (const register of COMMANDS) register(program, stop);
   return program;
-}
-
-function version(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(file) as { version: string }).version;
 }
 
 /** Arguments are visible to every process of the machine and stay in the shell's history. */

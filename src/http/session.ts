@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
+import { ownFile } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import type { EndedSessions } from '../store/service-state.ts';
 
@@ -117,7 +117,7 @@ export interface LoginOptions {
 
 /** A page that takes the token and gives a session for it. It works without scripts, and is the only one that takes a form. */
 export async function addLogin(app: FastifyInstance, { session, guesses }: LoginOptions): Promise<void> {
-  const style = readFileSync(join(import.meta.dirname, '..', 'web', SHEET), 'utf8');
+  const style = readFileSync(ownFile(`../web/${SHEET}`, import.meta.url), 'utf8');
   const login: FastifyPluginAsync = async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(

@@ -2,6 +2,7 @@ import { readSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
+import { ownFile } from '../base/program.ts';
 import { createGuard } from './guard.ts';
 import {
   bodyLength,
@@ -28,7 +29,7 @@ const BATCH_MS = 100;
 
 function main(): void {
   const task = readTask();
-  new Worker(new URL('./watch.ts', import.meta.url), { workerData: { maxMemoryBytes: task.maxMemoryBytes } });
+  new Worker(ownFile('./watch.ts', import.meta.url), { workerData: { maxMemoryBytes: task.maxMemoryBytes } });
   // Node keeps compiled code only for those who end in order, and this process is killed. Done once, it saves half of the start.
   flushCompileCache();
   const db = open(task.path);

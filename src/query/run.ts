@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../base/errors.ts';
+import { ownFile } from '../base/program.ts';
 import { explainRefusal } from './explain.ts';
 import { type Stopper, stopper } from './stop.ts';
 import { encode, FRAMES_FD, type Frame, frames, type More, type Value } from './wire.ts';
@@ -86,7 +87,7 @@ interface Child {
   output: Readable;
 }
 
-const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+const CHILD = fileURLToPath(ownFile('./child.ts', import.meta.url));
 
 /** It gets no setting and no secret of this process: only what its clock needs, and where compiled code is kept. */
 function start(): Child {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { ownFile } from '../base/program.ts';
 import type { KnownBoard, ReportReader } from '../store/reports.ts';
 import { coverage } from './coverage.ts';
 import { type Bucket, bucketAt, type Calendar, slotOf } from './moment.ts';
@@ -73,7 +74,7 @@ export async function readFigures(reader: ReportReader, request: FiguresRequest)
 
 /** Reports have their SQL in sql/, and what is read for the page and the figures its own beside it. */
 export function pageSql(name: 'standing' | 'activity' | 'titles'): string {
-  return readFileSync(new URL(`./page-sql/${name}.sql`, import.meta.url), 'utf8');
+  return readFileSync(ownFile(`./page-sql/${name}.sql`, import.meta.url), 'utf8');
 }
 
 async function amounts(reader: ReportReader, bound: { board: number | null; now: string }) {

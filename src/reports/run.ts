@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../base/errors.ts';
+import { ownFile } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import type { Bound, KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
@@ -69,7 +70,7 @@ async function answerOf(reader: ReportReader, known: ReportName, asked: Asked): 
 }
 
 function sqlNamed(name: string): string {
-  return readFileSync(new URL(`./sql/${name}.sql`, import.meta.url), 'utf8');
+  return readFileSync(ownFile(`./sql/${name}.sql`, import.meta.url), 'utf8');
 }
 
 export function reportNamed(name: string): ReportName {

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode } from '../base/errors.ts';
+import { ownFile } from '../base/program.ts';
 import type { OpenOptions } from './db.ts';
 
 /** What takes seconds on a large mirror, and cannot be stopped from inside the process that does it. */
@@ -27,13 +29,15 @@ export type ChoreAnswer =
   | { ok: true; result: ReturnType<Chores[ChoreName]> }
   | { ok: false; code: ErrorCode; message: string; hint: string | undefined };
 
+const CHILD = fileURLToPath(ownFile('./chore-child.ts', import.meta.url));
+
 /** Does one chore in a process of its own, which is killed when the signal says so; SQLite then forgets what it had begun. */
 export async function doChore<N extends ChoreName>(
   request: ChoreRequest<N>,
   signal?: AbortSignal,
 ): Promise<ReturnType<Chores[N]>> {
   signal?.throwIfAborted();
-  const child = spawn(process.execPath, [new URL('./chore-child.ts', import.meta.url).pathname], {
+  const child = spawn(process.execPath, [CHILD], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // The copy that SQLite makes on the way has no name, but it has a place: better on the mirror's own disk than on a small one.
     env: { ...process.env, SQLITE_TMPDIR: dirname(request.path) },

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { ownFile } from '../base/program.ts';
 import { pruneChanges } from './changes/log.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirror } from './open.ts';
@@ -29,7 +30,7 @@ const TRIM_STEP = 1000;
  * this process should have to wait. Returns how many rows or pages it was about.
  */
 export async function tidy(request: TidyRequest): Promise<number> {
-  const thread = new Worker(new URL('./housekeeping-thread.ts', import.meta.url), { workerData: request });
+  const thread = new Worker(ownFile('./housekeeping-thread.ts', import.meta.url), { workerData: request });
   return await new Promise((resolve, reject) => {
     thread.once('message', resolve);
     thread.once('error', reject);

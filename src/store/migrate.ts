@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
+import { ownFile } from '../base/program.ts';
 
-const FOLDER = new URL('./migrations/', import.meta.url);
+const FOLDER = ownFile('./migrations/', import.meta.url);
 
 export interface Migration {
   version: number;

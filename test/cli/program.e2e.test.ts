@@ -18,8 +18,10 @@ describe('the program', () => {
       assert.ok(stdout.includes(word), word);
   });
 
-  it('prints its version', async () => {
-    assert.deepEqual(await runCli(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' });
+  it('prints its version and commit', async () => {
+    const { code, stdout, stderr } = await runCli(['--version']);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, new RegExp(`^${RegExp.escape(version)} \\(commit [0-9a-f]{10}\\)\n$`));
   });
 
   it('without a command shows the help where mistakes are shown', async () => {

@@ -34,7 +34,7 @@ async function packagesLoadedBy(
 
 const oldNode = findPrograms('node').find((path) => {
   const { stdout } = spawnSync(path, ['-p', 'process.versions.node'], { encoding: 'utf8' });
-  return Number.parseInt(stdout, 10) < 24;
+  return Number.parseInt(stdout, 10) < 22;
 });
 
 describe('starting', () => {
@@ -70,18 +70,18 @@ describe('starting', () => {
   it('works by its name inside the checkout', skipUnless('npx'), () => {
     const { status, stdout, stderr } = spawnSync(
       findProgram('npx') ?? '',
-      ['--no', 'feedback-mirror', '--version'],
+      ['--no', '--', 'feedback-mirror', '--version'],
       {
         cwd: CHECKOUT,
         encoding: 'utf8',
       },
     );
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+    assert.match(stdout, /^\d+\.\d+\.\d+ \(commit [0-9a-f]{10}\)\n$/);
   });
 
   it('on a Node that is too old says so in one sentence', {
-    skip: oldNode ? false : 'no Node older than 24 is installed',
+    skip: oldNode ? false : 'no Node older than 22 is installed',
   }, () => {
     const { status, stdout, stderr } = spawnSync(oldNode ?? '', [ENTRY, 'config'], {
       cwd: tmpdir(),
@@ -90,7 +90,7 @@ describe('starting', () => {
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(
       stderr,
-      /^feedback-mirror needs Node 24 or newer and this is Node \d+\.\d+\.\d+: [^\n]*\.\n$/,
+      /^feedback-mirror needs Node 22\.19 or newer and this is Node \d+\.\d+\.\d+: [^\n]*\.\n$/,
     );
   });
 });

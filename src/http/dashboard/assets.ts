@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ownFile } from '../../base/program.ts';
 import type { NotFoundPage } from '../replies.ts';
 import { escaped } from '../session.ts';
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'web');
+const FOLDER = fileURLToPath(ownFile('../../web/', import.meta.url));
 /** From the package of the charts: the pages work without any other host. */
 const CHARTS = ['uPlot.iife.min.js', 'uPlot.min.css'];
 /** The editor of the SQL page: modules of the packages themselves, loaded there alone. */

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
+import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import type { Asked, Reading, Told } from './reading.ts';
 
@@ -75,7 +76,7 @@ function createLane(options: OpenOptions) {
     next();
   };
   const start = (): Worker => {
-    const started = new Worker(new URL('./reading.ts', import.meta.url), { workerData: options });
+    const started = new Worker(ownFile('./reading.ts', import.meta.url), { workerData: options });
     // It must not keep the process alive.
     started.unref();
     started.on('message', (told: Told) => done((waiting) => settle(waiting, told)));
