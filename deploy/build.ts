@@ -35,9 +35,7 @@ function copyForBrowsers(path: string): void {
 
 /** Read by the compiled program where the checkout reads its own package.json; a package has no git to ask. */
 function identity(): Record<string, unknown> {
-  const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    name: string;
-    version: string;
-  };
-  return { name, version, type: 'module', commit: commitOf(ROOT) };
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
+  const { name, version, peerDependencies } = manifest;
+  return { name, version, type: 'module', commit: commitOf(ROOT), peerDependencies };
 }

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import pino, { type DestinationStream } from 'pino';
 import type { Secret } from './secret.ts';
 
@@ -8,8 +7,6 @@ type Log = (facts: { event: string; [fact: string]: unknown }, sentence: string)
 export type Logger = Record<'debug' | 'info' | 'warn' | 'error', Log>;
 
 export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-
-const require = createRequire(import.meta.url);
 
 export interface LogSettings {
   level: string;
@@ -41,18 +38,37 @@ function stderr(): DestinationStream {
   return sink;
 }
 
-const INFO = '{"level":30,';
+const LABELS: Record<number, [label: string, colour: number]> = {
+  10: ['TRACE', 90],
+  20: ['DEBUG', 34],
+  30: ['INFO', 32],
+  40: ['WARN', 33],
+  50: ['ERROR', 31],
+};
+const INFO = 30;
 
-/** Line by line and at once: pino-pretty's own stream could still hold the last lines when the process ends. */
+interface Line {
+  level: number;
+  time: string;
+  msg: string;
+  event: string;
+  err?: { stack?: string; type?: string; message?: string };
+}
+
+/** A line for people. What goes well is said in one sentence; beside trouble stand the ids and numbers, and below it the stack. */
 function prettied(sink: DestinationStream, colorize: boolean): DestinationStream {
-  // Loaded for terminals only: that takes a twentieth of a command's start.
-  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty');
-  const shared = { colorize, ignore: 'event', translateTime: 'SYS:HH:MM:ss', singleLine: true };
-  const [plain, whole] = [prettyFactory({ ...shared, hideObject: true }), prettyFactory(shared)];
+  const tinted = (text: string, colour: number): string =>
+    colorize ? `\u001b[${colour}m${text}\u001b[39m` : text;
   return {
     write(line) {
-      // What goes well is said in one sentence; beside trouble stand the ids and numbers.
-      sink.write(line.startsWith(INFO) ? `${plain(line).trimEnd()}\n` : whole(line));
+      const { level, time, msg, event: _, err, ...facts } = JSON.parse(line) as Line;
+      const [label, colour] = LABELS[level] ?? [String(level), 39];
+      const { stack, type: _type, message: _message, ...properties } = err ?? {};
+      const shown = { ...facts, ...(Object.keys(properties).length > 0 && { err: properties }) };
+      const beside = level === INFO || Object.keys(shown).length === 0 ? '' : ` ${JSON.stringify(shown)}`;
+      const below = stack ? `\n    ${stack.replaceAll('\n', '\n    ')}` : '';
+      const clock = new Date(time).toTimeString().slice(0, 8);
+      sink.write(`[${clock}] ${tinted(label, colour)}: ${tinted(msg, 36)}${beside}${below}\n`);
     },
   };
 }

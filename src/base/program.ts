@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { AppError, messageOf } from './errors.ts';
 
 /** The checkout runs TypeScript, the package what it was compiled to. */
 const IS_COMPILED = import.meta.filename.endsWith('.js');
@@ -10,6 +11,18 @@ const IS_COMPILED = import.meta.filename.endsWith('.js');
  */
 export function ownFile(name: string, from: string): URL {
   return new URL(IS_COMPILED ? name.replace(/\.ts$/, '.js') : name, from);
+}
+
+interface Manifest {
+  version: string;
+  /** Written by the build; a checkout asks git. */
+  commit?: string | null;
+  /** What a plain install leaves out. */
+  peerDependencies: Record<string, string>;
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(ownFile('../../package.json', import.meta.url), 'utf8')) as Manifest;
 }
 
 export interface Version {
@@ -31,9 +44,9 @@ export function versionText({ version, commit }: Version = programVersion()): st
 }
 
 function readVersion(): Version {
-  const file = ownFile('../../package.json', import.meta.url);
-  const { version, commit } = JSON.parse(readFileSync(file, 'utf8')) as Version & { commit?: string | null };
-  return { version, commit: commit ?? (IS_COMPILED ? null : commitOf(fileURLToPath(new URL('.', file)))) };
+  const { version, commit } = manifest();
+  const folder = ownFile('../..', import.meta.url);
+  return { version, commit: IS_COMPILED ? (commit ?? null) : commitOf(fileURLToPath(folder)) };
 }
 
 /** Null where git is missing or does not trust the owner of the folder. A repository around the folder is not asked. */
@@ -47,4 +60,23 @@ export function commitOf(folder: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** What was thrown as a sentence that says what to install, where a package is missing that a plain install leaves out; else null. */
+export function missingPackage(error: unknown): AppError | null {
+  const name = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^/']+)/.exec(messageOf(error))?.[1] ?? '';
+  if (!Object.hasOwn(manifest().peerDependencies, name)) return null;
+  return new AppError('usage', `this needs the package ${name}, which a plain install leaves out`, {
+    cause: error,
+    hint: installHint(name),
+  });
+}
+
+/** Packages of one family only work together. */
+export function installHint(name: string): string {
+  const family = name.replace(/(?<=^@[^/]+\/).*/, '');
+  const packages = Object.entries(manifest().peerDependencies)
+    .filter(([peer]) => peer.startsWith(family))
+    .map(([peer, version]) => `${peer}@${version}`);
+  return `Install it beside feedback-mirror, with -g where that is global: npm install ${packages.join(' ')}`;
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
-import { versionText } from '../base/program.ts';
+import { missingPackage, versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import { register as backup } from './backup.ts';
 import { register as changes } from './changes.ts';
@@ -178,7 +178,8 @@ function stopOnSignals(): AbortSignal {
 }
 
 function tellFailure(thrown: unknown, json: boolean): void {
-  const error = thrown instanceof AppError ? thrown : (storageError(thrown) ?? thrown);
+  const error =
+    thrown instanceof AppError ? thrown : (storageError(thrown) ?? missingPackage(thrown) ?? thrown);
   const code = codeOf(error);
   const hint = error instanceof AppError ? error.hint : undefined;
   if (json) {

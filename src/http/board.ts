@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../base/log.ts';
+import { missingPackage } from '../base/program.ts';
 import type { Refusal } from './guard.ts';
 import { addHeaders, addReplies, CONTENT_POLICY, refuse } from './replies.ts';
 
@@ -32,7 +33,12 @@ export function addBoard(app: FastifyInstance, options: BoardOptions): void {
   let opening: Promise<FastifyInstance> | undefined;
   const handOver = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
     opening ??= openBoard(options);
-    const board = await opening;
+    const board = await opening.catch((error) => {
+      const missing = missingPackage(error);
+      if (missing === null) throw error;
+      return { status: 501, detail: `The queue board is not installed. ${missing.hint}` };
+    });
+    if ('status' in board) return void refuse(reply, board);
     reply.hijack();
     board.routing(raw, reply.raw);
   };
@@ -43,7 +49,7 @@ export function addBoard(app: FastifyInstance, options: BoardOptions): void {
     for (const path of [BOARD_PATH, `${BOARD_PATH}/*`]) scope.all(path, handOver);
     done();
   });
-  app.addHook('onClose', async () => (await opening)?.close());
+  app.addHook('onClose', async () => (await opening?.catch(() => undefined))?.close());
 }
 
 /** Jobs carry ids only, so it shows no texts and no people. */

@@ -1,8 +1,9 @@
 import { readSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync as Database, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
+import { DatabaseSync, takenBy } from './engine.ts';
 import { createGuard } from './guard.ts';
 import {
   bodyLength,
@@ -75,7 +76,7 @@ function refuse(refusal: Refusal): void {
 }
 
 /** Read-only for SQLite, for the connection and for the schema; what it must set aside stays in memory, where it is counted. */
-function open(path: string): DatabaseSync | null {
+function open(path: string): Database | null {
   try {
     const db = new DatabaseSync(path, {
       readOnly: true,
@@ -96,10 +97,10 @@ function open(path: string): DatabaseSync | null {
 }
 
 /** A statement that must be the only one: what SQLite itself did not take as part of it may hold nothing but comments. */
-function prepareOnly(db: DatabaseSync, sql: string): StatementSync {
+function prepareOnly(db: Database, sql: string): StatementSync {
   const statement = db.prepare(sql);
   try {
-    db.prepare(sql.slice(statement.sourceSQL.length));
+    db.prepare(sql.slice(takenBy(statement).length));
   } catch (error) {
     if (isEmpty(error)) return statement;
   }

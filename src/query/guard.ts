@@ -1,4 +1,4 @@
-import { constants } from 'node:sqlite';
+import { constants } from './engine.ts';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
 
 /** SQLite asks this for every single thing a statement would do, while it is compiled and while it runs. */

@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { AppError } from '../base/errors.ts';
+import { installHint } from '../base/program.ts';
 import { durationText } from '../base/text.ts';
-import { TOO_MUCH_MEMORY } from './wire.ts';
+import { NO_ENGINE, TOO_MUCH_MEMORY } from './wire.ts';
 
 const MIB = 1024 * 1024;
 
@@ -66,12 +67,23 @@ export function stopper(
     async why() {
       const [code, killedBy, failure] = (await exit) as [number | null, string | null, unknown];
       if (reason !== null) return reason;
+      if (code === NO_ENGINE) return noEngine();
       // SIGABRT is how the JavaScript engine ends when its own memory is used up.
       return killedBy === TOO_MUCH_MEMORY || killedBy === 'SIGABRT'
         ? tooMuch(maxMemoryBytes)
         : died(code, killedBy, failure);
     },
   };
+}
+
+function noEngine(): AppError {
+  return new AppError(
+    'usage',
+    `SQL of your own needs the SQLite of Node 24.15 or newer, which can refuse whatever is not reading; this is Node ${process.versions.node}`,
+    {
+      hint: `Run it with a newer Node, or install that SQLite on its own. ${installHint('@photostructure/sqlite')}`,
+    },
+  );
 }
 
 function tooLong(limitMs: number): AppError {

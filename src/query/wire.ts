@@ -33,6 +33,9 @@ export interface Refusal {
 /** How the child ends itself when it takes too much: a signal nothing else sends, so that this end can be told from the others. */
 export const TOO_MUCH_MEMORY: NodeJS.Signals = 'SIGUSR2';
 
+/** The exit code of a child whose Node has no SQLite for statements of people. */
+export const NO_ENGINE = 86;
+
 /** The number of the pipe that carries frames, on both sides. */
 export const FRAMES_FD = 3;
 

@@ -1,3 +1,4 @@
+import { missingPackage } from '../base/program.ts';
 import { assemble } from './assemble.ts';
 import type { Connection, QueueBackend, QueueOptions, Trouble } from './seam.ts';
 import { watchTrouble } from './trouble.ts';
@@ -20,6 +21,8 @@ async function connect(options: QueueOptions, trouble: Trouble): Promise<Connect
     const { connectRedis } = await import('./redis.ts');
     return connectRedis(options.url, options.log, trouble);
   }
-  const { connectPostgres } = await import('./postgres.ts');
+  const { connectPostgres } = await import('./postgres.ts').catch((error) => {
+    throw missingPackage(error) ?? error;
+  });
   return connectPostgres(options.url, trouble);
 }

@@ -21,7 +21,7 @@ describe('the program', () => {
   it('prints its version and commit', async () => {
     const { code, stdout, stderr } = await runCli(['--version']);
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, new RegExp(`^${RegExp.escape(version)} \\(commit [0-9a-f]{10}\\)\n$`));
+    assert.match(stdout, new RegExp(`^${version.replaceAll('.', '\\.')} \\(commit [0-9a-f]{10}\\)\n$`));
   });
 
   it('without a command shows the help where mistakes are shown', async () => {
