@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Db, OpenOptions } from './db.ts';
+import { type Db, type OpenOptions, openForReading } from './db.ts';
 import { versionOf } from './migrate.ts';
 import type { OlderCopy } from './mirror/types.ts';
 import { olderCopyOf } from './older-copy.ts';
@@ -30,6 +30,8 @@ export interface Checkup {
 
 /** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
 export function checkUp(options: OpenOptions): Checkup {
+  // The doctor changes nothing, so it refuses a mirror of an older schema.
+  openForReading(options).close();
   const db = openMirrorReadOnly(options);
   try {
     const begin = performance.now();

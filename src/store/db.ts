@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError, storageError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder } from '../base/files.ts';
+import { programVersion } from '../base/program.ts';
+import { printable } from '../base/text.ts';
 import { isBusy } from './lock.ts';
-import { migrate, migrations, refuseNewer, versionOf } from './migrate.ts';
+import { keepCopy, migrate, migrations, refuseNewer, versionOf, WRITTEN_BY } from './migrate.ts';
 
 export type Db = Database.Database;
 
@@ -26,14 +28,14 @@ export interface OpenOptions {
 }
 
 /** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
-export function openForWriting({ path, upstream }: OpenOptions): Db {
+export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();
   makeFolder(dirname(path));
   if (isThere(path)) look(path, upstream);
   createPrivately(path);
   const db = new Database(path, { timeout: BUSY_MS });
   try {
-    prepare(db, upstream);
+    prepare(db, upstream, dataDir);
     return db;
   } catch (error) {
     db.close();
@@ -41,7 +43,7 @@ export function openForWriting({ path, upstream }: OpenOptions): Db {
   }
 }
 
-function prepare(db: Db, upstream: string): void {
+function prepare(db: Db, upstream: string, dataDir: string): void {
   logAhead(db);
   // A page and its checkpoint commit together, so losing the last ones to a power cut only means reading them again.
   // The outbox, where a commit is a promise, opens its own connection with FULL.
@@ -50,8 +52,22 @@ function prepare(db: Db, upstream: string): void {
   db.pragma('cache_size = -32000');
   // What is deleted or overwritten becomes zeros. It costs a sweep nothing that could be measured.
   db.pragma('secure_delete = ON');
-  migrate(db);
+  const isMigrated = migrate(db, migrations(), (from, to) =>
+    tellMigration(db, keepCopy(db, dataDir, from), from, to),
+  );
   claim(db, upstream);
+  if (isMigrated)
+    db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(
+      WRITTEN_BY,
+      programVersion().version,
+    );
+}
+
+/** Here and not where the caller logs: a large mirror takes its time, and every command may be the first after an upgrade. */
+function tellMigration(db: Db, copy: string, from: number, to: number): void {
+  process.stderr.write(
+    `${printable(`The mirror ${db.name} has schema ${from} and is brought to schema ${to}. ${copy} is a copy of it as it was.`)}\n`,
+  );
 }
 
 /** The first switch to the write-ahead log needs the file for itself, and gives up at once where other statements wait. */
@@ -67,6 +83,15 @@ export function logAhead(db: Db): void {
   }
 }
 
+/** A mirror whose tables are not those that this program reads. */
+export class OlderSchema extends AppError {
+  constructor(path: string) {
+    super('usage', `the mirror ${path} was written by an older version`, {
+      hint: 'Any other command, such as "feedback-mirror status", brings it up to date and keeps a copy of it as it was.',
+    });
+  }
+}
+
 /** Opens an existing file for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
@@ -75,10 +100,7 @@ export function openForReading({ path, upstream }: OpenOptions): Db {
     throw new AppError('usage', `there is no mirror at ${path} yet`, {
       hint: 'Run "feedback-mirror sync" first.',
     });
-  if (version < (migrations().at(-1)?.version ?? 0))
-    throw new AppError('usage', `the mirror ${path} was written by an older version`, {
-      hint: 'Run "feedback-mirror sync" to bring it up to date.',
-    });
+  if (version < (migrations().at(-1)?.version ?? 0)) throw new OlderSchema(path);
   const db = new Database(path, { readonly: true, timeout: BUSY_MS });
   db.pragma('query_only = 1');
   return db;

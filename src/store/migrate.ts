@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import type { Database } from 'better-sqlite3';
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
-import { ownFile } from '../base/program.ts';
+import { createPrivately, makeFolder, temporaryName } from '../base/files.ts';
+import { ownFile, programVersion } from '../base/program.ts';
 
 const FOLDER = ownFile('./migrations/', import.meta.url);
 
@@ -23,17 +25,29 @@ export function migrations(): Migration[] {
     }));
 }
 
-/** Brings the database to the newest version, one transaction a step. A newer one is refused untouched. */
-export function migrate(db: Database, all: readonly Migration[] = migrations()): void {
+/**
+ * Brings the database to the newest version, one transaction a step. A newer one is refused untouched; of an older one, `keep` is
+ * called before the first step. Returns whether there was a step.
+ */
+export function migrate(
+  db: Database,
+  all: readonly Migration[] = migrations(),
+  keep: (from: number, to: number) => void = () => undefined,
+): boolean {
   refuseNewer(db, all);
-  const current = versionOf(db);
+  const [current, newest] = [versionOf(db), newestOf(all)];
+  if (current > 0 && current < newest) keep(current, newest);
   for (const { version, sql } of all) if (version > current) apply(db, version, sql);
+  return current < newest;
+}
+
+function newestOf(all: readonly Migration[]): number {
+  return all.at(-1)?.version ?? 0;
 }
 
 /** A newer program may have changed anything, even the place where a mirror says whose it is. */
 export function refuseNewer(db: Database, all: readonly Migration[] = migrations()): void {
-  const newest = all.at(-1)?.version ?? 0;
-  const current = versionOf(db);
+  const [current, newest] = [versionOf(db), newestOf(all)];
   if (current > newest) throw tooNew(db, current, newest);
 }
 
@@ -51,12 +65,59 @@ function apply(db: Database, version: number, sql: string): void {
   step.immediate();
 }
 
+/** Written beside the tables by the program that made them so. */
+export const WRITTEN_BY = 'schema_written_by';
+
 function tooNew(db: Database, current: number, newest: number): AppError {
+  const writer = writerOf(db);
+  const install =
+    writer === null
+      ? 'Install the version that wrote it, or a newer one'
+      : `Install feedback-mirror ${writer} or newer (npm install -g feedback-mirror@${writer})`;
   return new AppError(
     'usage',
-    `the mirror ${db.name} was written by a newer version (schema ${current}, this program knows ${newest})`,
-    {
-      hint: 'Update this program, or point MIRROR_PATH at another file.',
-    },
+    `the mirror ${db.name} was written by a newer version${writer === null ? '' : `, ${writer}`} (schema ${current}, this program knows ${newest})`,
+    { hint: `${install}, or point MIRROR_PATH at another file.` },
   );
+}
+
+/** Null where an unreleased program wrote it, or one that keeps its notes elsewhere. */
+function writerOf(db: Database): string | null {
+  try {
+    const writer = db
+      .prepare<[string], string>('SELECT value FROM meta WHERE key = ?')
+      .pluck()
+      .get(WRITTEN_BY);
+    return writer === undefined || writer === programVersion().version ? null : writer;
+  } catch {
+    return null;
+  }
+}
+
+/** A copy of the mirror as it was, under a name of its version. Throws where there is no room for it: then nothing is migrated. */
+export function keepCopy(db: Database, folder: string, version: number): string {
+  const path = join(folder, `mirror-schema-${version}.db`);
+  const part = temporaryName(path);
+  makeFolder(folder);
+  createPrivately(part);
+  try {
+    db.prepare('VACUUM INTO ?').run(part);
+    // Where another process has migrated meanwhile, it has also kept the copy.
+    if (markCopied(part) === version) renameSync(part, path);
+  } finally {
+    for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(part + rest, { force: true });
+  }
+  return path;
+}
+
+/** So that it is known for an older copy once somebody puts it back; returns the version of its schema. */
+function markCopied(path: string): number {
+  const copy = new Sqlite(path);
+  try {
+    const mark = copy.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('copied_at', ?)");
+    mark.run(new Date().toISOString());
+    return versionOf(copy);
+  } finally {
+    copy.close();
+  }
 }

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../base/errors.ts';
-import { type Db, type OpenOptions, openForReading, openForWriting } from './db.ts';
+import { type Db, OlderSchema, type OpenOptions, openForReading, openForWriting } from './db.ts';
 import { compact } from './erasure/compaction.ts';
 import { isBusy } from './lock.ts';
 import { applyMissingErasures, bringUpToDate, lacksErasures } from './older-copy.ts';
@@ -24,7 +24,7 @@ export function openMirror(options: OpenOptions): Db {
 
 /** The mirror for reading only. Of an older copy nobody reads who was erased since: that is written into the copy first. */
 export function openMirrorReadOnly(options: OpenOptions): Db {
-  const db = openForReading(options);
+  const db = openMigrated(options);
   try {
     if (!lacksErasures(db, options)) return db;
   } catch (error) {
@@ -33,6 +33,17 @@ export function openMirrorReadOnly(options: OpenOptions): Db {
   }
   db.close();
   eraseBeforeReading(options);
+  return openForReading(options);
+}
+
+/** The first command after an upgrade may be one that only reads. */
+function openMigrated(options: OpenOptions): Db {
+  try {
+    return openForReading(options);
+  } catch (error) {
+    if (!(error instanceof OlderSchema)) throw error;
+  }
+  openForWriting(options).close();
   return openForReading(options);
 }
 

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { type Migration, migrations, versionOf } from '../../src/store/migrate.ts';
+import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import { runCli } from '../support/cli.ts';
+import { withPath } from './folder.ts';
+import { assertWhole, UPSTREAM } from './mirror.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const SEEN = `'${AT}', '${AT}'`;
+
+/** Rows as the program of that schema left them; later migrations find them there. */
+const ROWS: Record<number, string> = {
+  1: `INSERT INTO meta VALUES ('upstream', '${UPSTREAM}');
+      INSERT INTO users (id, email, name, is_admin, is_team, first_seen_at, changed_at)
+      VALUES (1, 'ada@example.com', 'Ada', 0, 0, ${SEEN});
+      INSERT INTO boards (id, name, url, slug, first_seen_at, changed_at) VALUES (1, 'Bugs', 'https://b', 'bugs', ${SEEN});
+      INSERT INTO statuses (id, name, color, first_seen_at, changed_at) VALUES (1, 'Open', '#0f0', ${SEEN});
+      INSERT INTO posts (id, title, content, url, creator_id, board_id, status_id, votes_count, comments_count, created,
+                         first_seen_at, changed_at, version_at)
+      VALUES (7, 'Dark mode', 'please', 'https://p/7', 1, 1, 1, 3, 1, '${AT}', ${SEEN}, '${AT}');
+      INSERT INTO post_versions (post_id, observed_at, title, board_id, status_id, votes_count, comments_count, deleted)
+      VALUES (7, '${AT}', 'Dark', 1, 1, 2, 0, 0);
+      INSERT INTO commented_posts (id, title, url, first_seen_at, changed_at) VALUES (7, 'Dark mode', 'https://p/7', ${SEEN});
+      INSERT INTO comments (id, post_id, creator_id, kind, likes_count, highlighted, internal, content, created,
+                            first_seen_at, changed_at, version_at)
+      VALUES (9, 7, 1, 'comment', 0, 0, 0, 'yes', '${AT}', ${SEEN}, '${AT}');
+      INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, deleted)
+      VALUES (9, '${AT}', 'ye', 0, 0, 0, 0);`,
+  2: `INSERT INTO outbox (batch, source_key, kind, board, title, content, twin_key, created_at, changed_at)
+      VALUES ('b', 'k', 'owner', 'bugs', 'Slow', 'export', 't', ${SEEN});`,
+};
+
+function makeMirror(path: string, steps: readonly Migration[]): void {
+  const db = new Database(path);
+  db.pragma('journal_mode = WAL');
+  for (const { version, sql } of steps) {
+    db.exec(sql);
+    db.exec(ROWS[version] ?? '');
+    db.pragma(`user_version = ${version}`);
+  }
+  db.close();
+}
+
+const RELEASED = migrations();
+const OLDER = RELEASED.slice(0, -1).map(({ version }) => version);
+
+describe('a mirror of an older version', () => {
+  for (const version of OLDER)
+    it(`with schema ${version} is brought up to date, rows and all, and a copy of it as it was is kept`, () =>
+      withPath((path) => {
+        makeMirror(path, RELEASED.slice(0, version));
+        const options = { path, upstream: UPSTREAM, holder: 'a test' };
+        openMirrorStore(options).close();
+        assertWhole(path);
+        assert.deepEqual(rowsOf(path), rowsOf(copyOf(path, version)));
+        assert.equal(versionAt(path), RELEASED.length);
+        assert.equal(statSync(copyOf(path, version)).mode & 0o777, 0o600);
+        assert.equal(versionAt(copyOf(path, version)), version);
+        assert.equal(readMirrorStatus(options).upstream, UPSTREAM);
+      }));
+
+  it('sends what was in its outbox', () =>
+    withPath(async (path) => {
+      makeMirror(path, RELEASED.slice(0, 2));
+      const options = { path, upstream: UPSTREAM, holder: 'a test' };
+      const outbox = openOutboxStore(options);
+      assert.deepEqual(
+        (await outbox.list({ limit: 9 })).map(({ title, state }) => [title, state]),
+        [['Slow', 'ready']],
+      );
+      await outbox.close();
+    }));
+
+  it('is brought up to date by a command that only reads, which says so; doctor leaves it as it is', () =>
+    withPath(async (path) => {
+      makeMirror(path, RELEASED.slice(0, 4));
+      const env = { MIRROR_PATH: path, DATA_DIR: dirname(path), FEEDBACK_BASE_URL: UPSTREAM, HTTP_PORT: '9' };
+      const doctor = await runCli(['doctor', '--json'], {
+        env: { ...env, FEEDBACK_API_TOKEN: 'some-token' },
+      });
+      assert.match(doctor.stdout, /was written by an older version/);
+      assert.equal(versionAt(path), 4);
+      const { code, stderr } = await runCli(['status'], { env });
+      assert.equal(code, 0, stderr);
+      assert.equal(
+        stderr,
+        `The mirror ${path} has schema 4 and is brought to schema ${RELEASED.length}. ${copyOf(path, 4)} is a copy of it as it was.\n`,
+      );
+      assert.equal(versionAt(path), RELEASED.length);
+      assert.deepEqual((await runCli(['status'], { env })).stderr, '');
+    }));
+
+  it('knows its copy for an older one when that is put back', () =>
+    withPath((path) => {
+      makeMirror(path, RELEASED.slice(0, 6));
+      const options = { path, upstream: UPSTREAM, holder: 'a test', dataDir: dirname(path) };
+      openMirrorStore(options).close();
+      const put = { ...options, path: copyOf(path, 6) };
+      openMirrorStore(put).close();
+      assert.notEqual(readMirrorStatus(put).olderCopy, null);
+    }));
+});
+
+describe('a mirror of a newer version', () => {
+  it('is refused with the version to install', () =>
+    withPath((path) => {
+      const options = { path, upstream: UPSTREAM, holder: 'a test' };
+      openMirrorStore(options).close();
+      const db = new Database(path);
+      db.exec("UPDATE meta SET value = '9.8.7' WHERE key = 'schema_written_by'; PRAGMA user_version = 999");
+      db.close();
+      assert.throws(
+        () => openMirrorStore(options),
+        (error: Error & { hint?: string }) =>
+          /written by a newer version, 9\.8\.7/.test(error.message) &&
+          /npm install -g feedback-mirror@9\.8\.7/.test(error.hint ?? ''),
+      );
+      assert.deepEqual(
+        readdirSync(dirname(path)).filter((name) => name.includes('schema')),
+        [],
+      );
+    }));
+});
+
+function copyOf(path: string, version: number): string {
+  return join(dirname(path), `mirror-schema-${version}.db`);
+}
+
+function versionAt(path: string): number {
+  return reading(path, versionOf);
+}
+
+function reading<T>(path: string, use: (db: Database.Database) => T): T {
+  assert.ok(existsSync(path), path);
+  const db = new Database(path, { readonly: true });
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** What a person would miss. */
+function rowsOf(path: string): unknown[] {
+  return reading(path, (db) =>
+    [
+      'SELECT id, title, content, votes_count FROM posts',
+      'SELECT post_id, title, votes_count FROM post_history',
+      'SELECT id, content FROM comments',
+      'SELECT id, email FROM users',
+      ...(versionOf(db) >= 2 ? ['SELECT title, state FROM outbox'] : []),
+    ].map((sql) => db.prepare(sql).all()),
+  ).filter((rows) => (rows as unknown[]).length > 0);
+}
