@@ -110,6 +110,11 @@ function camelCase(env: string): string {
 /** The last net under every message printed on failure. */
 const secretsInUse = new Set<Secret>();
 
+/** For a secret that was not among the settings at the start. */
+export function maskAlso(secret: Secret): void {
+  secretsInUse.add(secret);
+}
+
 export function maskSecrets(text: string): string {
   let masked = text;
   for (const secret of secretsInUse) masked = secret.mask(masked);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { unknownSettings } from '../../config/load.ts';
+import { versionText } from '../base/program.ts';
 import { oneLine } from '../base/text.ts';
 import type { Check, Finding } from '../doctor/check.ts';
 import { type Context, EXIT_CODES, maskSecrets, openContext } from './context.ts';
@@ -33,6 +34,7 @@ async function doctor(context: Context): Promise<void> {
     checks.push(found);
     if (!context.json) context.print(lineOf(found));
   };
+  note(await check('version', () => fine(versionText())));
   note(await check('Node', () => fine(process.versions.node)));
   note(await check('settings', () => examineSettings(context)));
   for await (const found of examine(doctorInput(context.settings, context.input), context.signal))

@@ -5,6 +5,7 @@ import { missingPackage, versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import { register as backup } from './backup.ts';
 import { register as changes } from './changes.ts';
+import { register as completion } from './completion.ts';
 import { register as config } from './config.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 import { register as create } from './create.ts';
@@ -12,6 +13,7 @@ import { register as doctor } from './doctor.ts';
 import { register as erase } from './erase.ts';
 import { register as exportTables } from './export.ts';
 import { register as importCsv } from './import.ts';
+import { register as init } from './init.ts';
 import { register as outbox } from './outbox.ts';
 import { register as query } from './query.ts';
 import { register as report } from './report.ts';
@@ -23,6 +25,7 @@ import { register as sync } from './sync.ts';
 
 /** In the order of the help. Each file is light: what a command needs is imported when it runs. */
 const COMMANDS: readonly Register[] = [
+  init,
   start,
   sync,
   create,
@@ -39,6 +42,7 @@ const COMMANDS: readonly Register[] = [
   backup,
   sandbox,
   config,
+  completion,
 ];
 
 /** argv in, exit code out. Never throws. */
@@ -108,12 +112,28 @@ function pathOf(command: Command): string {
 
 const HELP = `
 Every command explains itself: feedback-mirror <command> --help
-Every setting of "feedback-mirror config" is an environment variable, a line in .env and a flag: DATA_DIR is --data-dir.
 
-Exit codes: 0 done; 1 a defect of ours; 2 usage, settings or permissions; 3 the upstream refused the token; 4 the upstream
-could not be reached or kept failing; 5 done in part, the output says what is left, or not kept any more; 6 locked by another process; 7 the disk
-is full or fails, or a file on it is damaged; 130 interrupted; 141
-the reader of the output went away.`;
+Settings:
+  Every setting of "feedback-mirror config" is an environment variable, a line in .env and a flag: DATA_DIR is --data-dir.
+  A flag counts more than the environment, and that more than .env. Secrets have no flag; NAME_FILE is the path of a file.
+
+Files:
+  .env               settings, in the working folder; "feedback-mirror init" writes it
+  data/mirror.db     the mirror and the outbox, an SQLite file; DATA_DIR names another folder
+  data/queue.db      jobs of the service; made again when it is lost
+
+Exit codes:
+  0 done; 1 a defect of ours; 2 usage, settings or permissions; 3 the upstream refused the token; 4 the upstream could not
+  be reached or kept failing; 5 done in part or not kept any more, the output says what is left; 6 locked by another process; 7 the disk is full
+  or fails, or a file on it is damaged; 130 interrupted; 141 the reader of the output went away
+
+Examples:
+  feedback-mirror init                        connect your own service; without one the built-in sandbox is mirrored
+  feedback-mirror sync                        make the first copy
+  feedback-mirror start                       keep it fresh, send the outbox, serve the dashboard
+  feedback-mirror search "dark mode"
+  feedback-mirror report top-posts --board bugs
+  feedback-mirror import ideas.csv --dry-run`;
 
 /** Every command and flag. Building it reads no setting and opens nothing. */
 export function buildProgram(stop: AbortSignal): Command {

@@ -160,7 +160,8 @@ function examineIndex(unindexed: number): Finding {
 const CLOCKS_DIFFER_MS = 10_000;
 
 async function examineUpstream(upstream: DoctorInput['upstream'], signal: AbortSignal): Promise<Finding> {
-  if (upstream === null) return fine('the built-in sandbox; set FEEDBACK_BASE_URL to mirror a real service');
+  if (upstream === null)
+    return fine('the built-in sandbox; "feedback-mirror init" connects a service of your own');
   const begin = performance.now();
   const { serverTime, receivedAt, rows, rejects } = await upstream.firstPage(signal);
   const detail = `${upstream.host} took the token and listed ${counted(rows.length, 'post')} in ${durationText(performance.now() - begin)}`;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { programVersion } from '../base/program.ts';
 import { readWithin } from '../base/timeout.ts';
 import { assess, type Progress } from '../worker/health.ts';
 
@@ -15,7 +16,7 @@ export interface HealthOptions {
 /** `/healthz`: the process answers. `/readyz`: it does its work. `/metrics`: what it did. */
 export function addHealth(app: FastifyInstance, { log, metrics, progress, progressMs }: HealthOptions): void {
   const read = readWithin(progressMs, () => logged(progress, log));
-  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/healthz', async () => ({ status: 'ok', ...programVersion() }));
   app.get('/readyz', async (_request, reply) => {
     const found = await read();
     const answer = found ? { ...assess(found), ...summary(found) } : UNKNOWN;

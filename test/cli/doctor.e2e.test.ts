@@ -64,7 +64,7 @@ describe('feedback-mirror doctor', () => {
     const site = await openSite(t);
     const { code, stdout, stderr } = await site.run(['doctor'], QUIET);
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^ok {4}Node +24\./);
+    assert.match(stdout, /^ok {4}version +\d+\.\d+\.\d+ \(commit [0-9a-f]{10}\)\nok {4}Node +2\d\./);
     assert.match(stdout, /\nwarn {2}mirror +data\/mirror\.db is not there yet\n +Run "feedback-mirror sync"/);
     assert.match(stdout, /\nok {4}upstream +127\.0\.0\.1:\d+ took the token and listed 5 posts in /);
     assert.match(stdout, /\nwarn {2}service +nothing answers at http:\/\/127\.0\.0\.1:9\n/);
@@ -77,6 +77,7 @@ describe('feedback-mirror doctor', () => {
     const found = await examine(site);
     assert.deepEqual([found.code, found.ok], [0, true]);
     assert.deepEqual(states(found), {
+      version: 'ok',
       Node: 'ok',
       settings: 'ok',
       'data folder': 'ok',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { createMetrics } from '../../src/base/metrics.ts';
+import { programVersion } from '../../src/base/program.ts';
 import type { Health } from '../../src/worker/health.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 import { MINUTE, NOW, progressWith } from '../worker/healthy.ts';
@@ -9,10 +10,10 @@ import { ask } from './client.ts';
 import { open } from './service.ts';
 
 describe('/healthz', () => {
-  it('answers as long as the process does, whatever the state of its work', async (t) => {
+  it('answers with version and commit as long as the process does, whatever the state of its work', async (t) => {
     const http = await open(t, { progress: () => new Promise(() => {}) });
     const reply = await ask(http, '/healthz');
-    assert.deepEqual([reply.status, JSON.parse(reply.body)], [200, { status: 'ok' }]);
+    assert.deepEqual([reply.status, JSON.parse(reply.body)], [200, { status: 'ok', ...programVersion() }]);
   });
 });
 

@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import { AppError } from '../base/errors.ts';
+
+const SHELLS = { bash, zsh, fish };
+
+export function register(program: Command): void {
+  program
+    .command('completion')
+    .argument('<shell>', Object.keys(SHELLS).join(', '))
+    .description('print what makes a shell complete commands and flags')
+    .addHelpText('after', HELP)
+    .action(async (shell: string) => {
+      if (!Object.hasOwn(SHELLS, shell))
+        throw new AppError('usage', `there is no completion for ${shell}`, {
+          hint: `There is one for ${Object.keys(SHELLS).join(', ')}.`,
+        });
+      process.stdout.write(SHELLS[shell as keyof typeof SHELLS](await levels(program)));
+    });
+}
+
+const HELP = `
+Examples:
+  feedback-mirror completion bash > ~/.local/share/bash-completion/completions/feedback-mirror
+  feedback-mirror completion zsh > "\${fpath[1]}/_feedback-mirror"
+  feedback-mirror completion fish > ~/.config/fish/completions/feedback-mirror.fish`;
+
+/** What may come after the words of a command. */
+interface Level {
+  /** `outbox show`; empty for the program itself. */
+  path: string;
+  words: Word[];
+}
+
+interface Word {
+  text: string;
+  meaning: string;
+}
+
+/** A list of all, made when the script is: to ask the program at each key would take a tenth of a second. */
+async function levels(program: Command): Promise<Level[]> {
+  const [{ REPORTS }, { EXPORT_TABLES }] = await Promise.all([
+    import('../reports/catalogue.ts'),
+    import('../store/export-tables.ts'),
+  ]);
+  const plain = (names: readonly string[]): Word[] => names.map((text) => ({ text, meaning: '' }));
+  const values: Record<string, Word[]> = {
+    report: Object.entries(REPORTS).map(([text, { answers }]) => ({ text, meaning: answers })),
+    export: plain([...EXPORT_TABLES, 'all']),
+    sync: plain(['posts', 'comments']),
+    completion: plain(Object.keys(SHELLS)),
+  };
+  const levelsOf = (command: Command, path: string): Level[] => [
+    { path, words: [...(values[path] ?? []), ...wordsOf(command)] },
+    ...command.commands.flatMap((below) => levelsOf(below, `${path} ${below.name()}`.trim())),
+  ];
+  return levelsOf(program, '');
+}
+
+function wordsOf(command: Command): Word[] {
+  const flags = [...command.options, ...(command.parent ? globalFlags(command) : [])];
+  return [
+    ...command.commands.map((below) => ({ text: below.name(), meaning: below.description() })),
+    ...flags.map(({ long, description }) => ({ text: long ?? '', meaning: description })),
+    { text: '--help', meaning: 'explain it' },
+  ];
+}
+
+/** Settings are flags of every command; --version stands alone. */
+function globalFlags(command: Command): Command['options'] {
+  let top = command;
+  while (top.parent) top = top.parent;
+  return top.options.filter(({ long }) => long !== '--version');
+}
+
+/** The words before the cursor that are commands make up the level; others are flags and values. */
+function pathCases(found: Level[]): string {
+  return found
+    .map(({ path }) => path)
+    .filter(Boolean)
+    .map((path) => `'${path}'`)
+    .join('|');
+}
+
+function bash(found: Level[]): string {
+  const cases = found.map(
+    ({ path, words }) => `    '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`,
+  );
+  return `_feedback_mirror() {
+  local i next path='' words=''
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    next="\${path:+$path }\${COMP_WORDS[i]}"
+    case "$next" in ${pathCases(found)}) path=$next ;; esac
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _feedback_mirror feedback-mirror
+`;
+}
+
+function zsh(found: Level[]): string {
+  const word = ({ text, meaning }: Word): string => {
+    const escaped = meaning.replaceAll('\\', '\\\\').replaceAll(':', '\\:').replaceAll("'", "'\\''");
+    return meaning === '' ? `'${text}'` : `'${text}:${escaped}'`;
+  };
+  const cases = found.map(({ path, words }) => `    '${path}') found=(${words.map(word).join(' ')}) ;;`);
+  return `#compdef feedback-mirror
+_feedback-mirror() {
+  local i next path=''
+  local -a found
+  for ((i = 2; i < CURRENT; i++)); do
+    next="\${path:+$path }\${words[i]}"
+    case "$next" in ${pathCases(found)}) path=$next ;; esac
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  _describe -o 'feedback-mirror' found || _files
+}
+compdef _feedback-mirror feedback-mirror
+`;
+}
+
+function fish(found: Level[]): string {
+  const lines = found.flatMap(({ path, words }) => {
+    const when = path === '' ? '__fish_use_subcommand' : seen(path, found);
+    return words.map(({ text, meaning }) => {
+      const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-a ${text}`;
+      return `complete -c feedback-mirror -n '${when}' ${what} -d '${meaning.replaceAll(/[\\']/g, '\\$&')}'`;
+    });
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** All words of the path, and none that would lead further down. */
+function seen(path: string, found: Level[]): string {
+  const below = found
+    .filter((level) => level.path.startsWith(`${path} `))
+    .map((level) => level.path.slice(path.length + 1));
+  const words = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
+  return [...words, ...(below.length > 0 ? [`not __fish_seen_subcommand_from ${below.join(' ')}`] : [])].join(
+    '; and ',
+  );
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
+import { parseEnv } from 'node:util';
+import type { Command } from 'commander';
+import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
+import { type Parse, parameterName, token as tokenText, upstreamUrl } from '../../config/parse.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { errnoOf, replaceFile } from '../base/files.ts';
+import { grouped } from '../base/text.ts';
+import type { ListSurvey, Survey } from '../sync/survey.ts';
+import { type Context, maskAlso, openContext } from './context.ts';
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('init')
+    .description('connect your own service: asks for base URL and token, tries them, and writes .env')
+    .addHelpText('after', HELP)
+    .action(() => init(openContext(program, stop)));
+}
+
+const HELP = `
+In a terminal it asks, and the token is not shown. Elsewhere the base URL is a flag or a setting, and the token comes from
+standard input, FEEDBACK_API_TOKEN or FEEDBACK_API_TOKEN_FILE; it is never an argument. The service is only read from.
+Other lines of .env stay as they are.
+
+Examples:
+  feedback-mirror init
+  feedback-mirror init --feedback-base-url https://feedback.example.com < token.txt
+  feedback-mirror init --feedback-auth query --feedback-auth-param token`;
+
+/** The settings that are written, by their names in .env. */
+type Answers = Record<string, string>;
+
+async function init(context: Context): Promise<void> {
+  const isAsking = !context.json && process.stdin.isTTY && process.stderr.isTTY;
+  const answers = isAsking ? await asked(context) : await given(context);
+  const found = await tried(context, answers, isAsking);
+  const file = join(context.input.cwd, '.env');
+  await replaceFile(file, async (handle) => void (await handle.write(merged(file, answers))));
+  const { settings } = applied(context, answers);
+  if (context.json) {
+    const { FEEDBACK_API_TOKEN: _, ...shown } = answers;
+    context.print(JSON.stringify({ ...found, settings: shown, file }));
+  } else context.print(summary(settings, found));
+}
+
+async function asked({ settings, signal }: Context): Promise<Answers> {
+  const url = await question('Base URL of the feedback service, what stands before /api/v1/', upstreamUrl, {
+    kept: settings.baseUrl,
+    signal,
+  });
+  const token = await question('API token (not shown)', tokenText, {
+    kept: settings.token,
+    signal,
+    isHidden: true,
+  });
+  return { FEEDBACK_BASE_URL: url.href, FEEDBACK_API_TOKEN: token.reveal(), ...queryOf(settings) };
+}
+
+async function given({ settings }: Context): Promise<Answers> {
+  const { baseUrl } = settings;
+  if (baseUrl === null)
+    throw new AppError('usage', 'there is no terminal to ask on, and no base URL was given', {
+      hint: 'Say --feedback-base-url URL, with the token on standard input or in FEEDBACK_API_TOKEN.',
+    });
+  const token = settings.token ?? (process.stdin.isTTY ? null : tokenText(await text(process.stdin)));
+  if (token === null)
+    throw new AppError('usage', 'there is no terminal to ask on, and no token was given', {
+      hint: 'Give it on standard input, or set FEEDBACK_API_TOKEN or FEEDBACK_API_TOKEN_FILE.',
+    });
+  return { FEEDBACK_BASE_URL: baseUrl.href, FEEDBACK_API_TOKEN: token.reveal(), ...queryOf(settings) };
+}
+
+function queryOf({ auth, authParameter }: Pick<Settings, 'auth' | 'authParameter'>): Answers {
+  return auth === 'query' ? { FEEDBACK_AUTH: 'query', FEEDBACK_AUTH_PARAM: authParameter ?? '' } : {};
+}
+
+/** The settings as they will be; what was answered counts more than the environment. */
+function applied({ input }: Context, answers: Answers): { settings: Settings; input: LoadInput } {
+  const changed = { ...input, flags: { ...input.flags, ...answers }, env: { ...input.env, ...answers } };
+  const settings = loadSettings(changed);
+  if (settings.token) maskAlso(settings.token);
+  return { settings, input: changed };
+}
+
+async function tried(context: Context, answers: Answers, isAsking: boolean): Promise<Survey> {
+  const { settings, input } = applied(context, answers);
+  const [{ openClient, realToken }, { survey }] = await Promise.all([
+    import('../app/upstream.ts'),
+    import('../sync/survey.ts'),
+  ]);
+  const client = openClient(settings, {
+    url: settings.baseUrl?.href ?? '',
+    token: realToken(settings, input),
+    env: input.env,
+    retry: { attempts: 2, maxWaitMs: 5000 },
+  });
+  try {
+    return await survey(client, systemClock, context.signal);
+  } catch (error) {
+    if (codeOf(error) !== 'unauthorised' || settings.auth === 'query' || !isAsking) throw error;
+  } finally {
+    await client.close();
+  }
+  context.say('The service refused the token as a header. Some take it as a query parameter instead.');
+  const name = await question('Name of that parameter', parameterName, {
+    kept: null,
+    signal: context.signal,
+  });
+  Object.assign(answers, queryOf({ auth: 'query', authParameter: name }));
+  return await tried(context, answers, isAsking);
+}
+
+interface Asking<T> {
+  /** What an empty answer keeps. */
+  kept: T | null;
+  signal: AbortSignal;
+  isHidden?: boolean;
+}
+
+async function question<T>(
+  words: string,
+  parse: Parse<T>,
+  { kept, signal, isHidden = false }: Asking<T>,
+): Promise<T> {
+  const shown = kept === null ? '' : isHidden ? ' [as it is]' : ` [${String(kept)}]`;
+  for (;;) {
+    const answer = (await (isHidden ? hiddenLine : line)(`${words}${shown}: `, signal)).trim();
+    if (answer === '' && kept !== null) return kept;
+    try {
+      return parse(answer);
+    } catch (error) {
+      process.stderr.write(`It ${messageOf(error)}.\n`);
+    }
+  }
+}
+
+/** Without the line editor, with which Ctrl-C would not reach the program as a signal. */
+async function line(words: string, signal: AbortSignal): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const gone = new Promise<never>((_, reject) => reader.once('close', () => reject(NOTHING_WRITTEN)));
+  try {
+    return await Promise.race([reader.question(words, { signal }), gone]);
+  } finally {
+    reader.close();
+  }
+}
+
+const NOTHING_WRITTEN = new AppError('interrupted', 'nothing was written');
+
+/** Raw, so that the terminal shows nothing of it; what the terminal would do with a key is done here. */
+async function hiddenLine(words: string, signal: AbortSignal): Promise<string> {
+  const { stdin, stderr } = process;
+  stderr.write(words);
+  stdin.setRawMode(true).resume();
+  let typed = '';
+  try {
+    for (;;) {
+      const keys = await new Promise<string>((resolve, reject) => {
+        stdin.once('data', (chunk: Buffer) => resolve(chunk.toString()));
+        stdin.once('end', () => reject(NOTHING_WRITTEN));
+        signal.addEventListener('abort', () => reject(NOTHING_WRITTEN), { once: true });
+      });
+      // An arrow or a function key is no part of a token.
+      for (const key of keys.startsWith('\u001b') ? '' : keys) {
+        if (key === '\r' || key === '\n') return typed;
+        if (key === '\u0003' || key === '\u0004') throw NOTHING_WRITTEN;
+        typed = key === '\u0015' ? '' : key === '\u007f' || key === '\b' ? typed.slice(0, -1) : typed + key;
+      }
+    }
+  } finally {
+    stdin.setRawMode(false).pause();
+    stderr.write('\n');
+  }
+}
+
+/** The file with the answers in it: their own lines are replaced, and all others stay. */
+function merged(file: string, answers: Answers): string {
+  let lines = existing(file).split('\n');
+  for (const [name, value] of Object.entries(answers)) {
+    const own = `${name}=${quoted(value)}`;
+    const at = lines.findIndex((each) => isOf(each, name));
+    lines = lines.filter((each, i) => i === at || !isOf(each, name));
+    if (at >= 0) lines[at] = own;
+    else lines.splice(lines.at(-1) === '' ? -1 : lines.length, 0, own);
+  }
+  const whole = lines.at(-1) === '' ? lines.join('\n') : `${lines.join('\n')}\n`;
+  const read = parseEnv(whole);
+  if (Object.entries(answers).every(([name, value]) => read[name] === value)) return whole;
+  throw new AppError('usage', `${file} cannot hold that token`, {
+    hint: 'Put it into a file of its own, and set FEEDBACK_API_TOKEN_FILE to its path.',
+  });
+}
+
+function isOf(each: string, name: string): boolean {
+  return new RegExp(`^\\s*(export\\s+)?${name}\\s*=`).test(each);
+}
+
+function existing(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function quoted(value: string): string {
+  if (/^[\w.:/~+-]*$/.test(value)) return value;
+  const quote = ["'", '"', '`'].find((each) => !value.includes(each)) ?? "'";
+  return `${quote}${value}${quote}`;
+}
+
+function summary(
+  { baseUrl, mirrorPath, httpHost, httpPort }: Settings,
+  { posts, comments, boards }: Survey,
+): string {
+  const told = (name: string, { rows, isWhole, order }: ListSurvey): string =>
+    `  ${name.padEnd(10)}${isWhole ? '' : 'more than '}${grouped(rows)}, ${order}`;
+  return [
+    `${baseUrl?.host} took the token:`,
+    told('posts', posts),
+    told('comments', comments),
+    `  ${'boards'.padEnd(10)}${boards.join(', ') || 'none'}`,
+    'The settings are in .env, which only you can read. Next:',
+    `  feedback-mirror sync     makes the first copy, in ${mirrorPath}`,
+    `  feedback-mirror start    keeps it fresh, with the dashboard at http://${httpHost}:${httpPort}/`,
+  ].join('\n');
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { runCli } from '../support/cli.ts';
+import { skipUnless } from '../support/programs.ts';
+
+async function scriptFor(shell: string): Promise<string> {
+  const { code, stdout, stderr } = await runCli(['completion', shell]);
+  assert.deepEqual([code, stderr], [0, '']);
+  return stdout;
+}
+
+function run(shell: string, args: string[], input: string): string {
+  const { status, stdout, stderr } = spawnSync(shell, args, { input, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+describe('completion', () => {
+  it('in bash offers commands, then those below them, flags, and names of reports', async () => {
+    const script = await scriptFor('bash');
+    const offers = (...words: string[]): string[] => {
+      const typed = ['feedback-mirror', ...words].map((word) => `'${word}'`).join(' ');
+      const ask = `COMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _feedback_mirror; echo "\${COMPREPLY[@]}"`;
+      return run('bash', ['--norc'], `${script}\n${ask}\n`).trim().split(' ');
+    };
+    assert.deepEqual(offers('st'), ['start', 'status']);
+    assert.deepEqual(offers('outbox', 'sh'), ['show']);
+    assert.deepEqual(offers('--json', 'outbox', 'show', '--data'), ['--data-dir']);
+    assert.deepEqual(offers('report', 'top'), ['top-posts']);
+    assert.deepEqual(offers('completion', ''), ['bash', 'zsh', 'fish', ...offers('completion', '--')]);
+  });
+
+  it('in zsh offers them with what they mean', skipUnless('zsh'), async () => {
+    const script = await scriptFor('zsh');
+    const stub = `compdef() { :; }
+_describe() { print -l -- "\${(@P)\${@[-1]}}"; }
+${script}
+words=(feedback-mirror outbox show ''); CURRENT=3; _feedback-mirror`;
+    const offered = run('zsh', ['-f'], stub);
+    assert.match(offered, /^show:\S.*\n/m);
+    assert.match(offered, /^--json:machine-readable output$/m);
+  });
+
+  it('in fish offers them with what they mean', skipUnless('fish'), async () => {
+    const script = await scriptFor('fish');
+    const ask = (typed: string): string => run('fish', ['-N', '-c', `${script}\ncomplete -C '${typed}'`], '');
+    assert.match(ask('feedback-mirror st'), /^start\tthe service/m);
+    assert.match(ask('feedback-mirror outbox sh'), /^show\t/m);
+    assert.match(ask('feedback-mirror report top'), /^top-posts\tWhich posts have the most votes\?$/m);
+    assert.match(ask('feedback-mirror sync --he'), /^--head\t/m);
+  });
+
+  it('says which shells there are', async () => {
+    const { code, stderr } = await runCli(['completion', 'tcsh']);
+    assert.equal(code, 2);
+    assert.match(stderr, /bash, zsh, fish/);
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ENTRY, runCli } from '../support/cli.ts';
+import { CANARY, openSite, type Site } from '../support/mirror-site.ts';
+import { skipUnless } from '../support/programs.ts';
+
+const dotenv = (site: Site): string => join(site.folder, '.env');
+
+/** What a person sees in a terminal who types these answers, each at the next question. */
+async function onTerminal(site: Site, answers: string[]): Promise<string> {
+  const command = [process.execPath, ENTRY, 'init'].join(' ');
+  const child = spawn('script', ['-qec', `${command}; echo exit $?`, '/dev/null'], {
+    cwd: site.folder,
+    env: { PATH: process.env.PATH, TERM: 'xterm' },
+  });
+  const left = [...answers];
+  let [seen, answered] = ['', 0];
+  child.stdout.on('data', (chunk: Buffer) => {
+    seen += chunk.toString();
+    if (!seen.slice(answered).endsWith(': ')) return;
+    answered = seen.length;
+    child.stdin.write(left.shift() ?? '\u0003');
+  });
+  await once(child, 'close');
+  return seen;
+}
+
+describe('init', () => {
+  it('takes the base URL as a flag and the token from standard input, tells what it found, and writes .env', async (t) => {
+    const site = await openSite(t);
+    writeFileSync(dotenv(site), '# ours\nHTTP_PORT=9\nexport FEEDBACK_BASE_URL=https://before.example\n');
+    const args = ['init', '--feedback-base-url', site.sandbox.url];
+    const { code, stdout, stderr } = await runCli(args, { cwd: site.folder, input: `${CANARY}\n` });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /took the token:\n {2}posts {5}30, by creation time, newest first\n {2}comments {2}\d+, by/,
+    );
+    assert.match(stdout, /\n {2}boards {4}\w.*, \w/);
+    assert.match(
+      stdout,
+      /feedback-mirror sync .*data\/mirror\.db\n {2}feedback-mirror start .*127\.0\.0\.1:9\/\n$/,
+    );
+    assert.equal(
+      readFileSync(dotenv(site), 'utf8'),
+      `# ours\nHTTP_PORT=9\nFEEDBACK_BASE_URL=${site.sandbox.url}/\nFEEDBACK_API_TOKEN=${CANARY}\n`,
+    );
+    assert.equal(statSync(dotenv(site)).mode & 0o777, 0o600);
+    const synced = await runCli(['sync', 'posts', '--json'], { cwd: site.folder });
+    assert.equal(synced.code, 0, synced.stderr);
+  });
+
+  it('answers in JSON without the token', async (t) => {
+    const site = await openSite(t);
+    const { code, stdout } = await site.run(['init', '--json']);
+    assert.equal(code, 0);
+    const { posts, boards, settings } = JSON.parse(stdout) as Record<string, object>;
+    assert.deepEqual(posts, { rows: 30, isWhole: true, order: 'by creation time, newest first' });
+    assert.ok(Array.isArray(boards) && boards.length > 1);
+    assert.deepEqual(settings, { FEEDBACK_BASE_URL: `${site.sandbox.url}/` });
+  });
+
+  it('writes nothing where the token is refused, and asks for what is missing', async (t) => {
+    const site = await openSite(t);
+    const wrong = await site.run(['init'], { FEEDBACK_API_TOKEN: 'wrong-token' });
+    assert.equal(wrong.code, 3);
+    const none = await runCli(['init'], { cwd: site.folder });
+    assert.deepEqual([none.code, none.stdout], [2, '']);
+    assert.match(none.stderr, /no base URL was given\nSay --feedback-base-url URL/);
+    const argument = await runCli(['init', '--feedback-api-token', 'canary'], { cwd: site.folder });
+    assert.equal(argument.code, 2);
+    assert.equal(existsSync(dotenv(site)), false);
+  });
+
+  it(
+    'asks in a terminal, refuses what cannot be, shows nothing of the token, and keeps what is there',
+    skipUnless('script'),
+    async (t) => {
+      const site = await openSite(t);
+      const seen = await onTerminal(site, ['ftp://x\n', `${site.sandbox.url}\n`, `${CANARY}x\u007f\r`]);
+      assert.match(seen, /It must be https, or http on loopback only/);
+      assert.match(seen, /took the token:/);
+      assert.match(seen, /exit 0/);
+      assert.ok(!seen.includes(CANARY) && !seen.includes(CANARY.slice(0, 8)), seen);
+      const again = await onTerminal(site, ['\n', '\r']);
+      assert.match(again, /API token \(not shown\) \[as it is\]/);
+      assert.match(again, /exit 0/);
+    },
+  );
+
+  it('ends at Ctrl-C without writing anything', skipUnless('script'), async (t) => {
+    const site = await openSite(t);
+    const seen = await onTerminal(site, [`${site.sandbox.url}\n`, 'half\u0003']);
+    assert.match(seen, /nothing was written/);
+    assert.match(seen, /exit 130/);
+    assert.equal(existsSync(dotenv(site)), false);
+  });
+});
