@@ -154,8 +154,9 @@ const NOTHING_WRITTEN = new AppError('interrupted', 'nothing was written');
 /** Raw, so that the terminal shows nothing of it; what the terminal would do with a key is done here. */
 async function hiddenLine(words: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(words);
+  // First: what is typed as soon as the question shows must not show too.
   stdin.setRawMode(true).resume();
+  stderr.write(words);
   let typed = '';
   try {
     for (;;) {
