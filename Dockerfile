@@ -1,19 +1,33 @@
-# The Node of the checkout (devDependencies) and of "engines"; test/shipping holds the three together.
-FROM node:24.21.0-slim AS dependencies
+# docker build --build-arg COMMIT=$(git rev-parse --short=10 HEAD) -t feedback-mirror .
+# The Node of the checkout (devDependencies); test/shipping holds them together.
+FROM node:24.21.0-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-progress
+COPY tsconfig.json tsconfig.build.json ./
+COPY config ./config
+COPY deploy ./deploy
+COPY jobs ./jobs
+COPY src ./src
+ARG COMMIT
+RUN COMMIT=$COMMIT npm run build
+
+FROM node:24.21.0-slim AS install
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Optional ones too: the type checker would come along as somebody's optional peer, and a compiled speed-up nobody needs.
-RUN npm ci --omit=dev --omit=optional --no-audit --no-progress
+# Optional ones are left out: a compiled speed-up that nothing needs. The queue on PostgreSQL and the queue board are let in.
+RUN npm ci --omit=dev --omit=optional --no-audit --no-progress && \
+  npm install --no-save --omit=dev --omit=optional --no-audit --no-progress \
+  pg@8.23.1 @bull-board/api@9.10.1 @bull-board/fastify@9.10.1
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production
 ENV DATA_DIR=/data
 WORKDIR /app
-COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=install /app/node_modules ./node_modules
+COPY --from=build /build/dist ./dist
 COPY package.json ./
-COPY config ./config
-COPY jobs ./jobs
-COPY src ./src
+COPY src/feedback-mirror.js src/require-node.js ./src/
 RUN mkdir -m 700 /data && chown node:node /data
 USER node
 VOLUME /data

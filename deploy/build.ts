@@ -37,5 +37,5 @@ function copyForBrowsers(path: string): void {
 function identity(): Record<string, unknown> {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
   const { name, version, peerDependencies } = manifest;
-  return { name, version, type: 'module', commit: commitOf(ROOT), peerDependencies };
+  return { name, version, type: 'module', commit: process.env.COMMIT || commitOf(ROOT), peerDependencies };
 }

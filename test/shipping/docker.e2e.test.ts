@@ -1,30 +1,38 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { validate } from 'dockerfile-utils';
 import { CHECKOUT } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
 import { freePort } from '../support/launch.ts';
+import { ordinaryUser } from '../support/servers.ts';
 import { until } from '../support/until.ts';
 import { readDockerfile } from './dockerfile.ts';
 import { build, environment, type Image } from './image.ts';
 
 const steps = readDockerfile(join(CHECKOUT, 'Dockerfile'));
 const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
-  engines: { node: string };
+  peerDependencies: Record<string, string>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
 
 describe('the Dockerfile', () => {
-  it('stands on the Node of the checkout, slim, which is the one "engines" asks for', () => {
+  it('has nothing that a linter complains about', () => {
+    assert.deepEqual(validate(readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8')), []);
+  });
+
+  it('stands on the Node of the checkout, slim, and lets in the optional packages of the manifest', () => {
     const bases = steps.filter(({ name }) => name === 'FROM').map(({ text }) => text.split(' ')[0]);
     const version = manifest.devDependencies.node ?? '';
     assert.deepEqual(new Set(bases), new Set([`node:${version}-slim`]));
-    assert.equal(manifest.engines.node, `>=${version.split('.')[0]}`);
+    const install = steps.find(({ text }) => text.includes('--no-save'))?.text ?? '';
+    for (const [name, wanted] of Object.entries(manifest.peerDependencies))
+      if (name !== '@photostructure/sqlite') assert.ok(install.includes(` ${name}@${wanted}`), name);
     assert.equal(process.versions.node, version);
   });
 
@@ -37,15 +45,19 @@ describe('the Dockerfile', () => {
         );
   });
 
-  it('makes a service that starts, is healthy, runs as an ordinary user and stops cleanly', async (t) => {
+  it('makes a service that starts as an ordinary user on a read-only disk, is healthy, and stops cleanly', async (t) => {
     const folder = folderFor(t, 'image');
+    chmodSync(folder, 0o755);
     const image = build(steps, folder);
     assert.equal(image.user, 'node');
     assert.deepEqual(image.volumes, ['/data']);
-    const modules = join(image.root, image.workdir, 'node_modules');
-    for (const name of Object.keys(manifest.dependencies)) assert.ok(existsSync(join(modules, name)), name);
-    for (const name of Object.keys(manifest.devDependencies))
-      assert.ok(!existsSync(join(modules, name)), name);
+    const app = join(image.root, image.workdir);
+    for (const name of Object.keys(manifest.dependencies))
+      assert.ok(existsSync(join(app, 'node_modules', name)), name);
+    for (const name of ['typescript', '@biomejs/biome', 'node', '@duckdb/node-api'])
+      assert.ok(!existsSync(join(app, 'node_modules', name)), name);
+    assert.deepEqual(readdirSync(join(app, 'src')), ['feedback-mirror.js', 'require-node.js']);
+    execFileSync('chmod', ['-R', 'a-w', app]);
 
     const port = String(await freePort());
     const service = start(image, port);
@@ -55,8 +67,10 @@ describe('the Dockerfile', () => {
     service.kill(image.stopSignal);
     const [code] = await once(service, 'exit');
     assert.equal(code, 0, await said);
-    assert.ok(existsSync(join(image.root, 'data', 'mirror.db')), 'the mirror is in the volume');
+    for (const name of ['mirror.db', 'cache'])
+      assert.ok(existsSync(join(image.root, 'data', name)), `${name} is in the volume`);
     assert.equal(isHealthy(image, port), false);
+    execFileSync('chmod', ['-R', 'u+w', app]);
   });
 });
 
@@ -65,8 +79,9 @@ function start(image: Image, port: string): ChildProcess {
   assert.equal(image.command[0], 'node');
   return spawn(process.execPath, args, {
     cwd: join(image.root, image.workdir),
-    env: { ...environment(image), HTTP_PORT: port },
+    env: { ...environment(image), HOME: '/nonexistent', HTTP_PORT: port },
     stdio: ['ignore', 'ignore', 'pipe'],
+    ...ordinaryUser(),
   });
 }
 

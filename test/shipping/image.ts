@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CHECKOUT } from '../support/cli.ts';
+import { type Owner, ordinaryUser } from '../support/servers.ts';
 import { allowedInContext, copyOf, execForm, type Instruction } from './dockerfile.ts';
 
 /** What a Dockerfile makes, in folders of this machine instead of an image. */
@@ -75,6 +76,7 @@ function carryOut(name: string, text: string, image: Image, stages: Map<string, 
     case 'STOPSIGNAL':
       image.stopSignal = text as NodeJS.Signals;
       return;
+    case 'ARG':
     case 'EXPOSE':
       return;
     default:
@@ -88,7 +90,8 @@ function copy(text: string, image: Image, stages: Map<string, Image>): void {
   if (stage === undefined) throw new Error(`there is no stage ${from}`);
   const allowed = allowedInContext(join(CHECKOUT, '.dockerignore'));
   for (const source of sources) {
-    if (stage === null && !allowed.includes(source)) throw new Error(`.dockerignore leaves ${source} out`);
+    const isAllowed = allowed.some((name) => source === name || source.startsWith(`${name}/`));
+    if (stage === null && !isAllowed) throw new Error(`.dockerignore leaves ${source} out`);
     const origin = stage === null ? join(CHECKOUT, source) : join(stage.root, source);
     const place = join(image.root, image.workdir, target);
     const destination = target.endsWith('/') ? join(place, basename(source)) : place;
@@ -97,15 +100,34 @@ function copy(text: string, image: Image, stages: Map<string, Image>): void {
   }
 }
 
-/** As the shell of the image would run it: `/data` is a folder of the image, and whoever builds it is its owner. */
+/**
+ * As the shell of the image would run it, but as an ordinary user where we are root: what works so works in an image. `/data` is a
+ * folder of the image. What a whole `npm ci` would install stands in the checkout already.
+ */
 function run(text: string, image: Image): void {
-  const owner = `${process.getuid?.()}:${process.getgid?.()}`;
-  const local = text.replaceAll(/(?<=\s)\/(?=\w)/g, `${image.root}/`).replaceAll('node:node', owner);
+  const cwd = join(image.root, image.workdir);
+  if (/^npm ci(?!.*--omit)/.test(text)) {
+    symlinkSync(join(CHECKOUT, 'node_modules'), join(cwd, 'node_modules'));
+    return;
+  }
+  const isBuild = text.endsWith('npm run build');
+  const owner = isBuild ? null : ordinaryUser();
+  if (owner) giveTo(owner, image.root);
+  const { uid, gid } = owner ?? { uid: process.getuid?.(), gid: process.getgid?.() };
+  const local = text
+    .replaceAll(/(?<=\s)\/(?=\w)/g, `${image.root}/`)
+    .replaceAll('node:node', `${uid}:${gid}`);
+  const own = owner ? { HOME: image.root, npm_config_cache: join(image.root, '.npm') } : {};
   execFileSync('/bin/sh', ['-c', local], {
-    cwd: join(image.root, image.workdir),
-    env: { ...process.env, ...image.env, npm_config_prefer_offline: 'true' },
+    cwd,
+    env: { ...process.env, ...image.env, ...own, npm_config_prefer_offline: 'true' },
     stdio: 'pipe',
+    ...owner,
   });
+}
+
+function giveTo({ uid, gid }: Owner, folder: string): void {
+  execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
 }
 
 /** The environment a container starts with, its folders being those of the replay. */

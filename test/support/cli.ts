@@ -7,7 +7,10 @@ import { text } from 'node:stream/consumers';
 import { temporaryFolder } from './folder.ts';
 
 export const CHECKOUT = resolve(import.meta.dirname, '../..');
-export const ENTRY = join(CHECKOUT, 'src/feedback-mirror.js');
+/** The program under test: that of the checkout, or an installed one with `FEEDBACK_MIRROR=/path/to/bin`. */
+export const ENTRY = process.env.FEEDBACK_MIRROR
+  ? resolve(process.env.FEEDBACK_MIRROR)
+  : join(CHECKOUT, 'src/feedback-mirror.js');
 
 export interface CliOptions {
   /** All the program sees besides PATH: nothing of the developer's own settings. */

@@ -132,13 +132,13 @@ async function start(folder: string, gently: NodeJS.Signals, launch: (port: numb
   };
 }
 
-interface Owner {
+export interface Owner {
   uid: number;
   gid: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as its own user, or as nobody. */
-function ordinaryUser(): Owner | null {
+/** For what must not run as root, as PostgreSQL: its own user, or nobody; null where we are an ordinary user ourselves. */
+export function ordinaryUser(): Owner | null {
   if (process.getuid?.() !== 0) return null;
   const users = new Map(
     readFileSync('/etc/passwd', 'utf8')

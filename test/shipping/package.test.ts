@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { commitOf } from '../../src/base/program.ts';
+import { CHECKOUT } from '../support/cli.ts';
+import { freePort } from '../support/launch.ts';
+import { eventually } from '../support/mirror-site.ts';
+import { ordinaryUser } from '../support/servers.ts';
+import { installGlobally, npm, type Packed, pack } from './package.ts';
+
+const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { version: string };
+const owner = ordinaryUser();
+
+describe('the package', () => {
+  let packed: Packed;
+  let program: string;
+  let folder: string;
+  before(() => {
+    packed = pack();
+    program = installGlobally(packed, packed.tarball);
+    execFileSync('chmod', ['-R', 'a-w', join(packed.folder, 'prefix')]);
+    folder = join(packed.folder, 'Größe und Straße');
+    mkdirSync(folder);
+    if (owner) chownSync(folder, owner.uid, owner.gid);
+  });
+  after(() => packed.remove());
+
+  /** As another user than the one who installed it, where that can be had. */
+  const options = () => ({ cwd: folder, env: { PATH: process.env.PATH, HOME: folder }, ...owner });
+  const run = (...args: string[]): string => {
+    const done = spawnSync(process.execPath, [program, ...args], { ...options(), encoding: 'utf8' });
+    assert.equal(done.status, 0, `${args.join(' ')}: ${done.stderr}`);
+    return done.stdout;
+  };
+
+  it('has what runs and nothing else, in at most 1.5 MB', () => {
+    assert.ok(packed.bytes <= 1_500_000, String(packed.bytes));
+    const others = packed.files.filter(
+      (path) => !/^dist\/(src|jobs|config)\/.*\.(js|js\.map|sql|css|html|svg)$/.test(path),
+    );
+    assert.deepEqual(others.sort(), [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist/package.json',
+      'package.json',
+      'src/feedback-mirror.js',
+      'src/require-node.js',
+    ]);
+  });
+
+  it('installed globally runs every command as another user, from a read-only prefix, in a folder of any name', () => {
+    assert.equal(run('--version'), `${version} (commit ${commitOf(CHECKOUT)})\n`);
+    writeFileSync(join(folder, 'ideas.csv'), 'Title,Text,Board\nFaster export,Please,bugs\n');
+    assert.match(run('sync'), /posts +sweep/);
+    assert.match(run('status'), /mirror of the built-in sandbox/);
+    assert.match(run('search', 'export'), /#\d+/);
+    assert.match(run('report', 'top-posts', '--limit', '1'), /POST/);
+    assert.match(run('query', 'SELECT count(*) AS n FROM posts'), /^ +n\n500\n/);
+    assert.match(run('query', '--schema'), /live_posts/);
+    for (const format of ['parquet', 'csv', 'ndjson'])
+      run('export', 'all', '--format', format, '--out', format);
+    assert.match(
+      run('create', '--board', 'bugs', '--title', 'A wish', '--content', 'Please', '--wait'),
+      /^post \d+ /,
+    );
+    run('import', 'ideas.csv', '--dry-run');
+    run('import', 'ideas.csv');
+    assert.match(run('outbox'), /Faster export/);
+    assert.match(run('backup', 'copy.db'), /checked: /);
+    assert.match(run('config'), /DATA_DIR/);
+    assert.match(run('doctor'), new RegExp(`^ok +version +${version}`));
+    assert.match(run('completion', 'bash'), /complete -o default/);
+    assert.ok(
+      existsSync(join(folder, '.cache/feedback-mirror')),
+      'compiled code is kept in the cache of the user',
+    );
+    assert.equal(statSync(join(folder, '.cache/feedback-mirror')).mode & 0o077, 0);
+  });
+
+  it('serves: pages with all they load, SQL, health with its version; what is left out says what to install', async (t) => {
+    const port = await freePort();
+    const service = spawn(process.execPath, [program, 'start', '--http-port', String(port)], {
+      ...options(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    t.after(() => service.kill('SIGKILL'));
+    const url = `http://127.0.0.1:${port}`;
+    await eventually('it is ready', () => answers(`${url}/readyz`));
+    assert.deepEqual(await (await fetch(`${url}/healthz`)).json(), {
+      status: 'ok',
+      version,
+      commit: commitOf(CHECKOUT),
+    });
+    await assertLoads(url, '/');
+    const asked = await fetch(`${url}/api/query`, { method: 'POST' });
+    assert.notEqual(asked.status, 500);
+    const board = await fetch(`${url}/queues`);
+    assert.equal(board.status, 501);
+    assert.match(await board.text(), /npm install @bull-board\/api@\S+ @bull-board\/fastify@/);
+    await stopped(service);
+  });
+
+  it('says which package the queue on PostgreSQL needs', () => {
+    const env = { ...options().env, QUEUE_URL: 'postgres://127.0.0.1:1/queue' };
+    const { status, stderr } = spawnSync(process.execPath, [program, 'start', '--http-port', '0'], {
+      ...options(),
+      env,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /needs the package pg.*\n.*npm install pg@\d/);
+  });
+
+  it('works through npx and as a dependency of another package', () => {
+    const told = npm(
+      ['exec', '--yes', `--package=${packed.tarball}`, '--', 'feedback-mirror', '--version'],
+      packed.folder,
+    );
+    assert.match(told, new RegExp(`^${version} `));
+    const other = join(packed.folder, 'other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'package.json'), '{"name":"other","version":"1.0.0"}');
+    npm(['install', packed.tarball], other);
+    const bin = join(other, 'node_modules/.bin/feedback-mirror');
+    const { stdout } = spawnSync(process.execPath, [bin, 'sync', 'posts'], { cwd: other, encoding: 'utf8' });
+    assert.match(stdout, /posts +sweep/);
+  });
+});
+
+describe('the checkout', () => {
+  it('runs on production dependencies alone', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'fm-production-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+    for (const name of ['package.json', 'package-lock.json', '.npmrc', 'src', 'jobs', 'config'])
+      cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
+    npm(['ci', '--omit=dev'], folder);
+    assert.ok(!existsSync(join(folder, 'node_modules/typescript')));
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['src/feedback-mirror.js', 'sync', 'posts'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+      },
+    );
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /posts +sweep/);
+  });
+});
+
+async function answers(url: string): Promise<boolean> {
+  return await fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** The document, and all that it and its modules name. */
+async function assertLoads(url: string, path: string, seen = new Set<string>()): Promise<void> {
+  if (seen.has(path)) return;
+  seen.add(path);
+  const answer = await fetch(new URL(path, url));
+  assert.equal(answer.status, 200, path);
+  const text = await answer.text();
+  const named = path === '/' ? /(?<=(?:src|href)=")\/assets\/[^"]+/g : /(?<=(?:from |import\()')\.[^']+(?=')/g;
+  if (path !== '/' && !path.endsWith('.js')) return;
+  for (const [next] of text.matchAll(named))
+    await assertLoads(url, new URL(next, new URL(path, url)).pathname, seen);
+  if (path === '/') assert.ok(seen.size > 20, [...seen].join(' '));
+}
+
+async function stopped(service: ChildProcess): Promise<void> {
+  service.kill('SIGTERM');
+  const [code] = await once(service, 'exit');
+  assert.equal(code, 0);
+}
