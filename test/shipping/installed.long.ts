@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CHECKOUT } from '../support/cli.ts';
+import { installGlobally, npm, pack } from './package.ts';
+
+/**
+ * `npm run installed`: a part of the tests and a minute of chaos against the package as people get it, installed into a fresh prefix,
+ * and a first run on the oldest and the newest Node. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
+ */
+const TESTS = ['sync', 'create', 'import', 'outbox', 'report', 'query', 'export', 'backup', 'start'];
+const COMMANDS = [
+  ['sync'],
+  ['status'],
+  ['report', 'top-posts'],
+  ['query', 'SELECT count(*) FROM posts'],
+  ['backup', 'copy.db'],
+];
+
+const { peerDependencies } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
+  peerDependencies: Record<string, string>;
+};
+const packed = pack();
+let failures = 0;
+try {
+  const peers = Object.entries(peerDependencies).map(([name, version]) => `${name}@${version}`);
+  const program = installGlobally(packed, packed.tarball, '--ignore-scripts', ...peers);
+  process.stdout.write(`${packed.bytes} bytes in ${packed.files.length} files, installed as ${program}\n`);
+  const files = TESTS.map((name) => `test/cli/${name}.test.ts`);
+  attempt(
+    'the tests of the command line',
+    process.execPath,
+    ['--import', './test/support/seed.ts', '--test', '--test-reporter=dot', ...files],
+    program,
+  );
+  attempt(
+    'a minute of chaos',
+    process.execPath,
+    ['test/chaos/chaos.long.ts', '--minutes', '1', '--seed', '1'],
+    program,
+  );
+  const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22.19.0', 'latest'];
+  for (const version of versions) firstRun(version, program);
+} finally {
+  packed.remove();
+}
+process.exit(failures === 0 ? 0 : 1);
+
+function attempt(what: string, command: string, args: string[], program: string, cwd = CHECKOUT): void {
+  const env = { ...process.env, FEEDBACK_MIRROR: program };
+  const { status } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) failures++;
+  process.stdout.write(`${status === 0 ? 'held' : 'FAILED'}: ${what}\n`);
+}
+
+/** The npm package `node` brings a Node of any version. */
+function firstRun(version: string, program: string): void {
+  const folder = join(packed.folder, `node ${version}`);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{"allowScripts":{"node":true}}');
+  npm(['install', `node@${version}`], folder);
+  const node = join(folder, 'node_modules/.bin/node');
+  const failed = COMMANDS.filter(
+    (args) => spawnSync(node, [program, ...args], { cwd: folder, stdio: 'inherit' }).status !== 0,
+  );
+  if (failed.length > 0) failures++;
+  process.stdout.write(
+    `${failed.length === 0 ? 'held' : `FAILED at ${failed.join('; ')}`}: a first run on Node ${version}\n`,
+  );
+}
