@@ -15,16 +15,20 @@ RUN COMMIT=$COMMIT npm run build
 FROM node:24.21.0-slim AS install
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Optional ones are left out: a compiled speed-up that nothing needs. The queue on PostgreSQL and the queue board are let in.
-RUN npm ci --omit=dev --omit=optional --no-audit --no-progress && \
-  npm install --no-save --omit=dev --omit=optional --no-audit --no-progress \
-  pg@8.23.1 @bull-board/api@9.10.1 @bull-board/fastify@9.10.1
+# Optional ones are left out: a compiled speed-up that nothing needs.
+RUN npm ci --omit=dev --omit=optional --no-audit --no-progress
+# What a plain install leaves out and an image has: the queue on PostgreSQL and the queue board. In a folder of their own, as npm
+# takes them for what only the checkout needs.
+WORKDIR /optional
+RUN npm install --omit=optional --no-audit --no-progress --prefix . pg@8.23.1 @bull-board/api@9.10.1 @bull-board/fastify@9.10.1
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production
 ENV DATA_DIR=/data
 WORKDIR /app
 COPY --from=install /app/node_modules ./node_modules
+# Where Node looks after /app/node_modules.
+COPY --from=install /optional/node_modules /node_modules
 COPY --from=build /build/dist ./dist
 COPY package.json ./
 COPY src/feedback-mirror.js src/require-node.js ./src/

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
 import { CHECKOUT, type CliResult, ENTRY, runCli } from '../support/cli.ts';
@@ -69,6 +70,18 @@ describe('starting', () => {
     );
     assert.equal(status, 0, stderr);
     assert.match(stdout, /^\d+\.\d+\.\d+ \(commit [0-9a-f]{10}\)\n$/);
+  });
+
+  it('is installed on a Node of the system that is too old without a warning, as it runs on the one that comes with it', {
+    skip: oldNode ? false : 'no Node older than 22 is installed',
+  }, () => {
+    const npm = realpathSync(findProgram('npm') ?? '');
+    const { status, stderr } = spawnSync(oldNode ?? '', [npm, 'ci', '--dry-run'], {
+      cwd: CHECKOUT,
+      env: { PATH: process.env.PATH, HOME: tmpdir(), npm_config_update_notifier: 'false' },
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stderr], [0, '']);
   });
 
   it('on a Node that is too old says so in one sentence', {

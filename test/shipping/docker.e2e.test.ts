@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -30,7 +31,7 @@ describe('the Dockerfile', () => {
     const bases = steps.filter(({ name }) => name === 'FROM').map(({ text }) => text.split(' ')[0]);
     const version = manifest.devDependencies.node ?? '';
     assert.deepEqual(new Set(bases), new Set([`node:${version}-slim`]));
-    const install = steps.find(({ text }) => text.includes('--no-save'))?.text ?? '';
+    const install = steps.find(({ text }) => text.includes('--prefix .'))?.text ?? '';
     for (const [name, wanted] of Object.entries(manifest.peerDependencies))
       if (name !== '@photostructure/sqlite') assert.ok(install.includes(` ${name}@${wanted}`), name);
     assert.equal(process.versions.node, version);
@@ -56,6 +57,8 @@ describe('the Dockerfile', () => {
       assert.ok(existsSync(join(app, 'node_modules', name)), name);
     for (const name of ['typescript', '@biomejs/biome', 'node', '@duckdb/node-api'])
       assert.ok(!existsSync(join(app, 'node_modules', name)), name);
+    for (const name of ['pg', '@bull-board/api', '@bull-board/fastify'])
+      assert.ok(createRequire(join(app, 'dist/src/app.js')).resolve(name).startsWith(image.root), name);
     assert.deepEqual(readdirSync(join(app, 'src')), ['feedback-mirror.js', 'require-node.js']);
     execFileSync('chmod', ['-R', 'a-w', app]);
 

@@ -93,7 +93,7 @@ function copy(text: string, image: Image, stages: Map<string, Image>): void {
     const isAllowed = allowed.some((name) => source === name || source.startsWith(`${name}/`));
     if (stage === null && !isAllowed) throw new Error(`.dockerignore leaves ${source} out`);
     const origin = stage === null ? join(CHECKOUT, source) : join(stage.root, source);
-    const place = join(image.root, image.workdir, target);
+    const place = join(image.root, target.startsWith('/') ? '' : image.workdir, target);
     const destination = target.endsWith('/') ? join(place, basename(source)) : place;
     mkdirSync(dirname(destination), { recursive: true });
     cpSync(origin, destination, { recursive: true, verbatimSymlinks: true });
