@@ -5,6 +5,9 @@ import { AppError, messageOf } from './errors.ts';
 /** The checkout runs TypeScript, the package what it was compiled to. */
 const IS_COMPILED = import.meta.filename.endsWith('.js');
 
+/** How the program is called where it was started from. */
+export const CALLED = IS_COMPILED ? 'feedback-mirror' : 'npx feedback-mirror';
+
 /**
  * A file of this program that is named in a string: a child process, a thread, SQL, something that is served. Named as in the
  * checkout; of a module the package has the JavaScript, and everything else is where it was.

@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
 import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { CALLED } from '../base/program.ts';
 import { within } from '../base/timeout.ts';
 import type { Service } from '../worker/service.ts';
 import { type Context, openContext } from './context.ts';
@@ -38,7 +39,7 @@ async function start(context: Context): Promise<void> {
     const { url, service } = await open(app, { metrics, signal, opened, releasePort });
     const forget = announce(settings.dataDir, url);
     opened.push(async () => forget());
-    say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: npx feedback-mirror status`);
+    say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: ${CALLED} status`);
     await service.opened;
     // Written at the end of a process by itself; one that is killed would never start faster.
     flushCompileCache();

@@ -27,18 +27,10 @@ try {
   const program = installGlobally(packed, packed.tarball, '--ignore-scripts', ...peers);
   process.stdout.write(`${packed.bytes} bytes in ${packed.files.length} files, installed as ${program}\n`);
   const files = TESTS.map((name) => `test/cli/${name}.test.ts`);
-  attempt(
-    'the tests of the command line',
-    process.execPath,
-    ['--import', './test/support/seed.ts', '--test', '--test-reporter=dot', ...files],
-    program,
-  );
-  attempt(
-    'a minute of chaos',
-    process.execPath,
-    ['test/chaos/chaos.long.ts', '--minutes', '1', '--seed', '1'],
-    program,
-  );
+  const runner = ['--import', './test/support/seed.ts', '--test', '--test-reporter=dot'];
+  attempt('the tests of the command line', [...runner, ...files], program);
+  // As in .ci/run: its upstream behaviours have passed too few runs to stop a landing.
+  attempt('a minute of chaos', ['test/chaos/chaos.long.ts', '--minutes', '1', '--seed', '1'], program, false);
   const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22.19.0', 'latest'];
   for (const version of versions) firstRun(version, program);
 } finally {
@@ -46,10 +38,15 @@ try {
 }
 process.exit(failures === 0 ? 0 : 1);
 
-function attempt(what: string, command: string, args: string[], program: string, cwd = CHECKOUT): void {
+/** What is not judged is only told. */
+function attempt(what: string, args: string[], program: string, isJudged = true): void {
   const env = { ...process.env, FEEDBACK_MIRROR: program };
-  const { status } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status !== 0) failures++;
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: CHECKOUT,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0 && isJudged) failures++;
   process.stdout.write(`${status === 0 ? 'held' : 'FAILED'}: ${what}\n`);
 }
 
