@@ -26,7 +26,7 @@ try {
   const peers = Object.entries(peerDependencies).map(([name, version]) => `${name}@${version}`);
   const program = installGlobally(packed, packed.tarball, '--ignore-scripts', ...peers);
   process.stdout.write(`${packed.bytes} bytes in ${packed.files.length} files, installed as ${program}\n`);
-  const files = TESTS.map((name) => `test/cli/${name}.test.ts`);
+  const files = TESTS.map((name) => `test/cli/${name}.e2e.test.ts`);
   const runner = ['--import', './test/support/seed.ts', '--test', '--test-reporter=dot'];
   attempt('the tests of the command line', [...runner, ...files], program);
   // As in .ci/run: its upstream behaviours have passed too few runs to stop a landing.

@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { commitOf } from '../../src/base/program.ts';
 import { CHECKOUT } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { freePort } from '../support/launch.ts';
-import { eventually } from '../support/mirror-site.ts';
 import { ordinaryUser } from '../support/servers.ts';
+import { until } from '../support/until.ts';
 import { installGlobally, npm, type Packed, pack } from './package.ts';
 
 const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { version: string };
@@ -101,7 +91,7 @@ describe('the package', () => {
     });
     t.after(() => service.kill('SIGKILL'));
     const url = `http://127.0.0.1:${port}`;
-    await eventually('it is ready', () => answers(`${url}/readyz`));
+    await until('it is ready', () => answers(`${url}/readyz`));
     assert.deepEqual(await (await fetch(`${url}/healthz`)).json(), {
       status: 'ok',
       version,
@@ -150,8 +140,7 @@ describe('the package', () => {
 
 describe('the checkout', () => {
   it('runs on production dependencies alone', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'fm-production-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+    const folder = folderFor(t, 'production');
     for (const name of ['package.json', 'package-lock.json', '.npmrc', 'src', 'jobs', 'config'])
       cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
     npm(['ci', '--omit=dev'], folder);
