@@ -7,8 +7,8 @@ import { type Migration, migrations, versionOf } from '../../src/store/migrate.t
 import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { runCli } from '../support/cli.ts';
+import { assertWhole, UPSTREAM } from '../support/mirror.ts';
 import { withPath } from './folder.ts';
-import { assertWhole, UPSTREAM } from './mirror.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SEEN = `'${AT}', '${AT}'`;
