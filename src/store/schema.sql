@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 14; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 16; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -332,7 +332,7 @@ CREATE TABLE absences (
   page        TEXT NOT NULL DEFAULT '',
   page_before TEXT,
   held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
-  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)),
+  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)), beyond INTEGER NOT NULL DEFAULT 0 CHECK (beyond IN (0, 1)),
   PRIMARY KEY (resource, id)
 ) STRICT, WITHOUT ROWID;
 

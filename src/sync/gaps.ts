@@ -33,8 +33,8 @@ export function absenceShownBy(
 /**
  * Where a page shows that nothing else stood. A page is a contiguous slice of the list at one moment: if its rows stand in strict order
  * of a key that never changes, then any row whose key falls between two neighbours was not there at that moment, however much the list
- * moved before and after. That is a gap with two sides. Between two pages a row may have crossed from one to the other, and a list that
- * is cut short or lags ends like one that lost its last rows: those gaps have one side, and count for less.
+ * moved before and after. Between two pages a row may have crossed from one to the other, and a list that is cut short or lags ends like
+ * one that lost its last rows: those gaps count for less.
  */
 export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
   const { by, direction, cursor, isLast, previous } = place;
@@ -43,21 +43,24 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
   const at = { page: cursor, pageBefore: previous?.cursor ?? null };
   // A list of one page is a snapshot of everything, in whatever order.
   if (isFirst && isLast && (!isStrict || slots.length === 0))
-    return slots.includes(null) ? [] : [{ range: { above: null, below: null }, twoSided: false, ...at }];
+    return slots.includes(null)
+      ? []
+      : [{ range: { above: null, below: null }, kind: slots.length === 0 ? 'end' : 'between', ...at }];
   if (!isStrict) return [];
   const keys = slots.map((slot) => keyOf(slot, by));
-  const gap = (first: Key | null, last: Key | null, twoSided: boolean): Gap => ({
+  const gap = (first: Key | null, last: Key | null, kind: Gap['kind']): Gap => ({
     range: rangeOf(first, last, direction),
-    twoSided,
+    kind,
     ...at,
   });
-  const gaps = knownRuns(keys).map(([first, last]) => gap(first, last, true));
+  const gaps = knownRuns(keys).map(([first, last]) => gap(first, last, 'inside'));
   const [first = null, last = null] = [keys.at(0), keys.at(-1)];
-  if (isFirst && first) gaps.push(gap(null, first, false));
-  if (isLast && last) gaps.push(gap(last, null, false));
+  if (isFirst && first) gaps.push(gap(null, first, 'between'));
+  if (isLast && last) gaps.push(gap(last, null, 'end'));
   if (!previous?.key || !continues(previous.key, { by, direction, isLast }, keys)) return gaps;
   // To be read again from the page before it on.
-  return [...gaps, { ...gap(previous.key, first, false), page: previous.cursor, pageBefore: null }];
+  const kind = first ? 'between' : 'end';
+  return [...gaps, { ...gap(previous.key, first, kind), page: previous.cursor, pageBefore: null }];
 }
 
 /** First and last key of each stretch of rows with readable keys. */

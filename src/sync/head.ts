@@ -30,7 +30,10 @@ export async function head(
   if (evidence[by] !== 'asc' && evidence[by] !== 'mixed')
     return { learned: { ...learned, highWater: null }, conclusion: null };
   const why = 'the newest rows stand out of order; the next sweeps find out what order the list has';
-  return { learned: NOTHING_LEARNED, conclusion: { rule: 'none', why, sweeps: null } };
+  return {
+    learned: NOTHING_LEARNED,
+    conclusion: { rule: 'none', why, sweeps: null, moved: false, sameEnd: false },
+  };
 }
 
 /** Whether the page goes down to where the mirror was whole when an interrupted pass began. */

@@ -25,7 +25,7 @@ const MOST_FOLLOWED = 3;
 export interface Reread {
   /** About the order of the list, with what the pages that were read again add. */
   evidence: Evidence;
-  /** False where a list without an order has another start or another end than the sweep found. */
+  /** False where a list without an order has another end than the sweep found. */
   isStable: boolean;
 }
 
@@ -37,23 +37,55 @@ export interface Reread {
  */
 export async function reread(context: PassContext, under: Sweep, last: SweepState): Promise<Reread> {
   const { pass, learned } = under;
-  const { total } = context.store.toReread(pass);
-  if (total === 0) return { evidence: last.evidence, isStable: true };
+  if (context.store.toReread(pass).total === 0) return { evidence: last.evidence, isStable: true };
+  const candidates = (): Candidate[] => context.store.toReread(pass).candidates;
+  const isQuiet = pass.counts.inserted + pass.counts.updated === 0;
   // Not a second time in the log: these rows were counted when the sweep came by.
   const { pages, rows, unchanged, quarantined } = pass.counts;
   const reader = openReader(context, under, last.evidence, Math.max(LEAST_BUDGET, pages));
   try {
     const order = orderFrom(last.evidence, learned.order);
-    for (let round = 0; order && round < MOST_ROUNDS; round++) {
-      const { candidates } = context.store.toReread(pass);
-      await rereadPlaces(reader, order, candidates);
-    }
-    const end = order ? null : await reader.read(last.previous?.cursor ?? '', null);
-    const start = await reader.read('', null);
-    return { evidence: reader.evidence(), isStable: order !== null || isSameEnds(last.ends, start, end) };
+    const isStable = order
+      ? await rereadGaps(reader, order, candidates)
+      : await rereadEnds(reader, last, isQuiet);
+    return { evidence: reader.evidence(), isStable };
   } finally {
     Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
   }
+}
+
+async function rereadGaps(reader: Reader, order: Order, candidates: () => Candidate[]): Promise<true> {
+  let isRefused = false;
+  for (let round = 0; !isRefused && round < MOST_ROUNDS; round++)
+    isRefused = await rereadPlaces(reader, order, candidates());
+  const start = await reader.read('', null);
+  // Where a cursor works once, or not for long, the way to a place leads from the start of the list.
+  if (isRefused && start) await readOn(reader, start);
+  return true;
+}
+
+/**
+ * Without an order nothing else tells that the list was cut short by one bad page, or that every request gets another order. Where
+ * nothing has changed the whole list is read a second time.
+ */
+async function rereadEnds(
+  reader: Reader,
+  { ends, previous }: SweepState,
+  isQuiet: boolean,
+): Promise<boolean> {
+  const start = isQuiet ? await reader.read('', null) : null;
+  const isSame = start !== null && isSameStretch(ends?.first ?? [], start.ids);
+  const end = isSame ? await readOn(reader, start) : await reader.read(previous?.cursor ?? '', null);
+  if (!start) await reader.read('', null);
+  return end?.page.next === null && isSameStretch(ends?.last ?? [], end.ids);
+}
+
+/** The rest of the list after this page, as far as the budget goes; returns its last page. */
+async function readOn(reader: Reader, from: Read): Promise<Read | null> {
+  let at: Read | null = from;
+  while (at && at.page.next !== null && reader.left() > 0)
+    at = await reader.read(at.page.next, { cursor: at.page.cursor, key: at.keys.at(-1) ?? null });
+  return at;
 }
 
 interface Reader {
@@ -71,7 +103,7 @@ interface Read {
 
 function openReader(
   { client, store, signal, onPage }: PassContext,
-  { pass, learned }: Sweep,
+  { pass, learned, state }: Sweep,
   walked: Evidence,
   budget: number,
 ): Reader {
@@ -85,22 +117,13 @@ function openReader(
       const slots = slotsOf(page.rows, page.rejects);
       evidence = withPage(evidence, slots);
       const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
-      writePage(store, pass, page, { absence });
+      writePage(store, pass, page, { absence, keepIds: state.keepIds });
       onPage(pass);
       return { page, ids: page.rows.map(({ id }) => id), keys: keysOf(slots, evidence) };
     },
     left: () => left,
     evidence: () => evidence,
   };
-}
-
-/**
- * Without an order nothing else tells that the list was cut short by one bad page, that rows jumped to its start, or that every request
- * gets another order.
- */
-function isSameEnds(ends: SweepState['ends'], start: Read | null, end: Read | null): boolean {
-  if (!ends || !start || !end || end.page.next !== null) return false;
-  return isSameStretch(ends.first, start.ids) && isSameStretch(ends.last, end.ids);
 }
 
 /** Whether most rows of one reading stand in the other, in the same order; of a few rows nearly all. */
@@ -121,7 +144,12 @@ function keysOf(slots: readonly Slot[], evidence: Evidence): Key[] {
   return slots.map((slot) => keyOf(slot, byOf(evidence))).filter((key) => key !== null);
 }
 
-async function rereadPlaces(reader: Reader, order: Order, candidates: readonly Candidate[]): Promise<void> {
+/** Returns whether the upstream refused to show a place again. */
+async function rereadPlaces(
+  reader: Reader,
+  order: Order,
+  candidates: readonly Candidate[],
+): Promise<boolean> {
   const sorted = candidates.toSorted((a, b) => along(order, a.key, b.key));
   const pending = new Map(sorted.map(({ id, key }) => [id, key]));
   for (const { page, pageBefore, rows } of byPage(candidates)) {
@@ -129,9 +157,11 @@ async function rereadPlaces(reader: Reader, order: Order, candidates: readonly C
     const [first, last] = [open.at(0), open.at(-1)];
     if (!first || !last || reader.left() <= 0) continue;
     const covered = await rereadPlace(reader, order, { page, pageBefore, first: first.key, last: last.key });
+    if (covered === null) return true;
     for (const [id, key] of pending)
       if (covered.some((reach) => isWithin(order, key, reach))) pending.delete(id);
   }
+  return false;
 }
 
 interface Place {
@@ -144,14 +174,16 @@ interface Place {
 
 type Reach = [first: Key, last: Key];
 
-/** Reads one place where it was, and before or after that where the list has moved since; returns what was covered. */
-async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<Reach[]> {
+/** Reads one place where it was, and before or after that where the list has moved since; returns what was covered, null if refused. */
+async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<Reach[] | null> {
   const reaches: Reach[] = [];
   let at = await reader.read(place.page, null);
+  const isRefused = at === null;
   if (!at || startsAfter(order, at, place.first)) {
     if (at) reaches.push(...reachOf(at));
     at = place.pageBefore === null ? null : await reader.read(place.pageBefore, null);
   }
+  if (isRefused && !at) return null;
   let before: { cursor: string; key: Key } | null = null;
   for (let pages = 1; at; pages++) {
     reaches.push(...reachOf(at));

@@ -13,6 +13,10 @@ export interface SweepState {
   keepIds: boolean;
   /** The ids of the first page and of the last one so far, where they are kept: both are read again at the end. */
   ends: { first: number[]; last: number[] } | null;
+  /** A row was shown on two pages: the list moved while it was read. */
+  moved: boolean;
+  /** The last row that was shown. */
+  lastId: number | null;
 }
 
 /** What passes have learned about a list. */
@@ -29,6 +33,8 @@ export interface Learned {
    * otherwise an interrupted pass would leave its newest rows on top of a hole, and every later one would stop at those.
    */
   highWater: Key | null;
+  /** The row at which the last complete sweep saw the list end: one that is cut short mostly ends at another. */
+  end?: number | null;
 }
 
 export const NOTHING_LEARNED: Learned = {
@@ -44,7 +50,15 @@ export const STRICT_SWEEPS = 3;
 
 export function newSweep(resource: Resource, { order, strict, numbers, tryCreated }: Learned): SweepState {
   const evidence = noEvidence(resource, tryCreated || order?.by === 'created', numbers);
-  return { cursor: '', previous: null, evidence, keepIds: strict < STRICT_SWEEPS, ends: null };
+  return {
+    cursor: '',
+    previous: null,
+    evidence,
+    keepIds: strict < STRICT_SWEEPS,
+    ends: null,
+    moved: false,
+    lastId: null,
+  };
 }
 
 export function readLearned(text: string | null): Learned {

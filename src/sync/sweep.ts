@@ -1,3 +1,4 @@
+import { AppError } from '../base/errors.ts';
 import type { Conclusion } from '../store/mirror/types.ts';
 import { absenceShownBy } from './gaps.ts';
 import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
@@ -31,6 +32,7 @@ export async function sweep(
   let firstIds: ReadonlySet<number> | null = null;
   for await (const page of walk(client, resource, { from: last.cursor, signal, ahead })) {
     const hasTime = pace.arrived();
+    if (firstIds === null) refuseLostPlace(last, page);
     last = sweepPage(context, under, page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
@@ -44,6 +46,18 @@ export async function sweep(
   if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, firstIds };
   const again = await reread(context, under, last);
   return { ...concluded(last, again, under.learned), firstIds };
+}
+
+/** A place to resume at came from a page that said there was more: an end there, without a row, means that it was forgotten. */
+function refuseLostPlace({ cursor }: SweepState, { rows, rejects, next }: AnyPage): void {
+  if (cursor === '' || next !== null || rows.length + rejects.length > 0) return;
+  throw new AppError(
+    'protocol',
+    'the upstream no longer knows the place at which the sweep was interrupted',
+    {
+      hint: 'The next sweep begins from the start of the list.',
+    },
+  );
 }
 
 /** Writes one page and returns the state after it. */
@@ -62,6 +76,8 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
         : { cursor: page.cursor, key: keyOf(slots.at(-1), by) },
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
+    moved: state.moved || page.repeated !== undefined,
+    lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
   };
   writePage(context.store, pass, page, {
     absence: absenceShownBy(slots, page, { evidence, order: learned.order, previous: state.previous }),
@@ -88,10 +104,12 @@ function concluded(
   const isOnlyPage = last.previous?.cursor === '' && !evidence.unknownRows;
   const tryCreated = order === null && evidence.id === 'mixed' && evidence.created === 'unread';
   const numbers = order && evidence.numbers;
+  const { moved, lastId: end } = last;
+  const rule =
+    order || isOnlyPage ? proof(order, strict, evidence) : unordered(last.keepIds, isStable, evidence);
   return {
-    conclusion:
-      order || isOnlyPage ? proof(order, strict, evidence) : unordered(last.keepIds, isStable, evidence),
-    learned: { order, strict, numbers, tryCreated, highWater: null },
+    conclusion: { ...rule, moved, sameEnd: end === learned.end },
+    learned: { order, strict, numbers, tryCreated, highWater: null, end },
   };
 }
 
@@ -99,7 +117,9 @@ function isSameOrder(a: Order, b: Order | null): boolean {
   return a.by === b?.by && a.direction === b.direction;
 }
 
-function proof(order: Order | null, strict: number, evidence: Evidence): Conclusion {
+type Ruled = Omit<Conclusion, 'moved' | 'sameEnd'>;
+
+function proof(order: Order | null, strict: number, evidence: Evidence): Ruled {
   if (!order) return { rule: 'proof', why: 'the whole list fits one page', sweeps: 2 };
   const shadow = shadowOf(evidence);
   const by = order.by === 'id' ? 'id' : 'creation time';
@@ -112,14 +132,14 @@ function proof(order: Order | null, strict: number, evidence: Evidence): Conclus
   };
 }
 
-function unordered(keepsIds: boolean, isStable: boolean, { unknownRows, id }: Evidence): Conclusion {
+function unordered(keepsIds: boolean, isStable: boolean, { unknownRows, id }: Evidence): Ruled {
   const why =
     id === 'none'
       ? 'no page has two rows, so that the order of the list does not show'
       : 'the list has no strict order by id or creation time';
-  const none = (reason: string): Conclusion => ({ rule: 'none', why: `${why}${reason}`, sweeps: null });
+  const none = (reason: string): Ruled => ({ rule: 'none', why: `${why}${reason}`, sweeps: null });
   if (unknownRows) return none(', and rows came whose id cannot be read');
-  if (!isStable) return none(', and its start or its end changed while the last sweep read it');
+  if (!isStable) return none(', and its end changed while the last sweep read it');
   if (!keepsIds) return none(' any more; the next sweeps find out what it has');
   return { rule: 'three sweeps', why, sweeps: 3 };
 }

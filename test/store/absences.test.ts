@@ -7,7 +7,8 @@ import { aComment, aPost, iso, posts, range } from '../support/rows.ts';
 import { apply, begin, between, finish, gaps, oneSweep, PROOF, sweep } from '../support/steps.ts';
 
 const INSIDE = gaps([between(1, 3)]);
-const ONE_SIDED = gaps([between(1, 3)], false);
+const ONE_SIDED = gaps([between(1, 3)], 'between');
+const BEYOND = gaps([between(1, 3)], 'end');
 /** Something else changes in every sweep: the list does not stand still. */
 let votes = 0;
 
@@ -67,6 +68,38 @@ describe('evidence of absence', () => {
     assert.equal((await sweepWithout(mirror.store, 3, [ONE_SIDED, ONE_SIDED], still)).deleted, 1);
   });
 
+  story('between two pages it takes a sweep that showed no row twice', async (mirror) => {
+    await begun(mirror);
+    const moved = { conclusion: { ...PROOF, moved: true } };
+    for (const at of range(2, 9))
+      assert.equal((await sweepWithout(mirror.store, at, [ONE_SIDED, ONE_SIDED], moved)).deleted, 0);
+    assert.equal((await sweepWithout(mirror.store, 10, [ONE_SIDED, ONE_SIDED])).deleted, 1);
+  });
+
+  story('beyond the end nothing adds up with what was missed between rows', async (mirror) => {
+    await begun(mirror);
+    for (const at of [2, 4, 6]) {
+      await sweepWithout(mirror.store, at, [INSIDE, INSIDE]);
+      assert.equal((await sweepWithout(mirror.store, at + 1, [BEYOND, BEYOND])).deleted, 0);
+    }
+  });
+
+  story('beyond the end only sweeps that end at the same row add up', async (mirror) => {
+    await begun(mirror);
+    const elsewhere = { conclusion: { ...PROOF, sameEnd: false } };
+    for (const at of range(2, 9))
+      assert.equal((await sweepWithout(mirror.store, at, [BEYOND, BEYOND], elsewhere)).deleted, 0);
+    assert.equal((await sweepWithout(mirror.store, 10, [BEYOND, BEYOND])).deleted, 0);
+    assert.equal((await sweepWithout(mirror.store, 11, [BEYOND, BEYOND])).deleted, 1);
+  });
+
+  story('where most of what the last sweep missed came back, a row starts anew', async ({ store }) => {
+    await sweep(store, 'posts', posts(...range(1, 20)), 1);
+    assert.equal((await oneSweep(store, 'posts', posts(...range(5, 20)), 2)).suspects, 4);
+    assert.equal((await oneSweep(store, 'posts', posts(...range(2, 20)), 3)).deleted, 0);
+    assert.equal((await oneSweep(store, 'posts', posts(...range(2, 20)), 4)).deleted, 1);
+  });
+
   story(
     'two reads in each of two sweeps are enough where one had a neighbour on each side',
     async (mirror) => {
@@ -109,7 +142,7 @@ describe('evidence of absence', () => {
     const { store } = mirror;
     await begun(mirror);
     await sweepWithout(store, 2, [INSIDE, INSIDE]);
-    const none = { rule: 'none', why: 'rows are out of order', sweeps: null } as const;
+    const none = { ...PROOF, rule: 'none', why: 'rows are out of order', sweeps: null } as const;
     await finish(store, await begin(store, 'posts', 3, { mode: 'head' }), 3, { conclusion: none });
     assert.equal((await sweepWithout(store, 4, [INSIDE, INSIDE])).deleted, 0);
     assert.equal((await sweepWithout(store, 5, [INSIDE, INSIDE])).deleted, 1);

@@ -7,6 +7,7 @@ import {
   apply,
   begin,
   finish,
+  gaps,
   oneSweep,
   PROOF,
   sweep,
@@ -71,22 +72,45 @@ describe('mass deletions', () => {
     assert.deepEqual(liveIds(read), range(1, 55));
   });
 
-  story('an acceptance also holds for rows against which too little speaks yet', async ({ store, read }) => {
+  story('rows of several sweeps beyond the end are counted together', async ({ store, read }) => {
     await sweep(store, 'posts', posts(...range(1, 100)), 1);
-    const few = posts(...range(1, 60));
-    const { deleted, suspects } = await oneSweep(store, 'posts', few, 2, { acceptDeletes: true });
-    assert.deepEqual([deleted, suspects], [0, 40]);
-    assert.deepEqual([(await oneSweep(store, 'posts', few, 3)).deleted, liveIds(read).length], [40, 60]);
+    const beyond = (last: number) => gaps([{ above: { created: '', id: last }, below: null }], 'end');
+    const sweepTo = (last: number, at: number, sameEnd: boolean) => {
+      const pass = begin(store, 'posts', at);
+      for (const _ of [1, 2]) apply(store, pass, posts(...range(1, last)), at, { absence: beyond(last) });
+      return finish(store, pass, at, { conclusion: { ...PROOF, sameEnd } });
+    };
+    sweepTo(88, 2, false);
+    sweepTo(76, 3, false);
+    assert.deepEqual([sweepTo(76, 4, true).held, liveIds(read).length], [24, 100]);
   });
 
-  story('held rows are deleted by a sweep that proves nothing about them, once accepted', async (mirror) => {
+  story('an acceptance is for the rows that were held when it was given', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 100)), 1);
+    const accepting = async (left: number, at: number) => {
+      const rows = posts(...range(1, left));
+      const { deleted, held } = await oneSweep(store, 'posts', rows, at, { acceptDeletes: true });
+      return [deleted, held];
+    };
+    assert.deepEqual(
+      [await accepting(60, 2), await accepting(60, 3)],
+      [
+        [0, 0],
+        [0, 40],
+      ],
+    );
+    assert.deepEqual([await accepting(30, 4), liveIds(read).length], [[40, 0], 60]);
+  });
+
+  story('accepted rows go when a sweep has as much against them as against any row', async (mirror) => {
     const { store } = mirror;
     await sweep(store, 'posts', posts(...range(1, 100)), 1);
     await sweep(store, 'posts', posts(...range(1, 60)), 2);
     const pass = await begin(store, 'posts', 3);
     await apply(store, pass, posts(...range(1, 60)), 3);
     const { deleted, held } = await finish(store, pass, 3, { conclusion: PROOF, acceptDeletes: true });
-    assert.deepEqual([deleted, held], [40, 0]);
+    assert.deepEqual([deleted, held], [0, 40]);
+    assert.equal((await oneSweep(store, 'posts', posts(...range(1, 60)), 4)).deleted, 40);
   });
 
   story('an empty answer deletes nothing, however few the rows', async ({ store, read }) => {
@@ -121,15 +145,52 @@ describe('mass deletions', () => {
     assert.deepEqual(liveIds(read), [1, 3]);
   });
 
-  for (const [where, pages] of [
-    ['two pages', [posts(3), posts(1, 3)]],
-    ['one page', [posts(3, 3), posts(1)]],
+  story('a list that moves needs five sweeps, each of which showed other rows twice', async (mirror) => {
+    const { store, read } = mirror;
+    await sweep(store, 'posts', posts(...range(1, 40)), 1);
+    /** Two pages without post 40; this row slides over the boundary between them. */
+    const sliding = (id: number) => {
+      const others = range(1, 39).filter((other) => other !== id);
+      return [posts(...others.slice(0, 19), id), posts(id, ...others.slice(19))];
+    };
+    for (const at of range(2, 9)) await unorderedSweep(store, 'posts', sliding(7), at);
+    assert.equal(liveIds(read).length, 40, 'in step with the reader');
+    const deleted: number[] = [];
+    for (const at of range(10, 13))
+      deleted.push((await unorderedSweep(store, 'posts', sliding(at), at)).deleted);
+    assert.deepEqual(deleted, [0, 0, 0, 1]);
+  });
+
+  story('a list that shows a tenth of its rows twice has no order, and concludes nothing', async (mirror) => {
+    await sweep(mirror.store, 'posts', posts(1, 2, 3), 1);
+    for (const at of range(2, 9)) await unorderedSweep(mirror.store, 'posts', [posts(3), posts(1, 3)], at);
+    assert.deepEqual(liveIds(mirror.read), [1, 2, 3]);
+  });
+
+  for (const [where, page] of [
+    ['on top and in its place', posts(5, ...range(20, 37))],
+    ['twice in one page', posts(20, 20, ...range(21, 37))],
   ] as const)
-    story(`a sweep that shows an id twice, on ${where}, counts for nothing`, async ({ store, read }) => {
-      await sweep(store, 'posts', posts(1, 2, 3), 1);
-      for (const at of [2, 3, 4, 5]) await unorderedSweep(store, 'posts', pages, at);
-      assert.deepEqual(liveIds(read), [1, 2, 3]);
+    story(`a row that always stands ${where} is no movement`, async ({ store, read }) => {
+      await sweep(store, 'posts', posts(...range(1, 40)), 1);
+      const pages = [page, posts(...range(38, 39)), posts(...range(1, 19))];
+      for (const at of range(2, 5)) await unorderedSweep(store, 'posts', pages, at);
+      assert.equal(liveIds(read).length, 39);
     });
+
+  story('two sweeps are enough where the second was read twice and all were the same', async (mirror) => {
+    const { store, read } = mirror;
+    await sweep(store, 'posts', posts(1, 2, 3), 1);
+    const pages = [posts(3), posts(1)];
+    await unorderedSweep(store, 'posts', pages, 2);
+    const pass = begin(store, 'posts', 3);
+    for (const rows of pages) apply(store, pass, rows, 3, { keepIds: true });
+    const counts = { ...pass.counts };
+    for (const rows of pages) apply(store, pass, rows, 3, { keepIds: true });
+    Object.assign(pass.counts, counts);
+    assert.equal((await finish(store, pass, 3, { conclusion: THREE_SWEEPS })).deleted, 1);
+    assert.deepEqual(liveIds(read), [1, 3]);
+  });
 
   story('a sweep that was resumed counts the ids of both its parts, each page once', async (mirror) => {
     await sweep(mirror.store, 'posts', posts(1, 2, 3, 4), 1);

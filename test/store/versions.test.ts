@@ -20,6 +20,27 @@ describe('versions', () => {
     assert.ok(mirror.read.postHistory(1).every((row) => row.title === title && row.content === content));
     await mirror.dispose();
   });
+
+  it('are never observed before the one they follow, also where the clock was set back', async () => {
+    const mirror = await openTestMirror();
+    for (const at of [9, 7, 5]) {
+      await sweep(mirror.store, 'posts', [aPost(1, { votes_count: at })], at);
+      await sweep(mirror.store, 'comments', [aComment(1, { likes_count: at })], at);
+    }
+    for (const [table, id, count] of [
+      ['post', 'posts', 'votes_count'],
+      ['comment', 'comments', 'likes_count'],
+    ] as const) {
+      const db = new Database(mirror.path, { readonly: true });
+      const history = db.prepare(`SELECT ${count} FROM ${table}_history ORDER BY observed_at`).pluck().all();
+      const isLast =
+        db.prepare(`SELECT version_at = (SELECT max(observed_at) FROM ${table}_history) AND changed_at = version_at
+                                   FROM ${id}`);
+      assert.deepEqual([history, isLast.pluck().get()], [[9, 7, 5], 1], table);
+      db.close();
+    }
+    await mirror.dispose();
+  });
 });
 
 /** Versions of posts, versions of comments, and the length of all their texts. */

@@ -4,6 +4,7 @@ import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import type {
   Absence,
   Conclusion,
+  Gap,
   KeyRange,
   PageResult,
   PageRows,
@@ -23,13 +24,14 @@ export function between(low: number, high: number): KeyRange {
   return { above: { created: '', id: low }, below: { created: '', id: high } };
 }
 
-/** Gaps with a neighbour on each side, or with one side only. */
-export function gaps(ranges: KeyRange[], twoSided = true): Absence {
-  return { by: 'id', gaps: ranges.map((range) => ({ range, twoSided, page: '', pageBefore: null })) };
+/** Gaps with a neighbour on each side, unless told otherwise. */
+export function gaps(ranges: KeyRange[], kind: Gap['kind'] = 'inside'): Absence {
+  return { by: 'id', gaps: ranges.map((range) => ({ range, kind, page: '', pageBefore: null })) };
 }
 
-export const PROOF: Conclusion = { rule: 'proof', why: 'the test says so', sweeps: 2 };
-export const THREE_SWEEPS: Conclusion = { rule: 'three sweeps', why: 'the test says so', sweeps: 3 };
+const SAID = { why: 'the test says so', moved: false, sameEnd: true };
+export const PROOF: Conclusion = { rule: 'proof', sweeps: 2, ...SAID };
+export const THREE_SWEEPS: Conclusion = { rule: 'three sweeps', sweeps: 3, ...SAID };
 
 export function begin(store: MirrorStore, resource: Resource, at = 0, rest: Partial<PassStart> = {}): Pass {
   return store.beginPass({ resource, mode: 'sweep', now: minute(at), resume: true, ...rest });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Client, Page } from '../../src/api/client.ts';
+import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { assertExact } from './mirror-rows.ts';
 import { KILLED, killedAfter, requestsOf, settledBench, type Workbench } from './workbench.ts';
@@ -33,6 +34,44 @@ function inRanges(client: Client): Client {
     const next = highest > 5 ? String(highest - 5) : null;
     return { ...(all[0] as Page<Post>), rows, cursor, next };
   };
+  return walking(client, page);
+}
+
+/** The same list where each cursor works once, as those of a scroll do. */
+function singleUse(client: Client): Client {
+  const live = new Set<string>();
+  let given = 0;
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    if (cursor !== '' && !live.delete(cursor)) throw new AppError('refused', 'Invalid cursor.');
+    const read = await client.page('posts', cursor.replace(/~.*/, ''), signal);
+    const next = read.next && `${read.next}~${++given}`;
+    if (next) live.add(next);
+    return { ...(read as Page<Post>), cursor, next };
+  };
+  return walking(client, page);
+}
+
+/** The same list, which ends after so many pages. */
+function cutAfter(client: Client, pages: number): Client {
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    const read = (await client.page('posts', cursor, signal)) as Page<Post>;
+    return cursor === (pages === 1 ? '' : `page=${pages}`) ? { ...read, next: null } : read;
+  };
+  return walking(client, page);
+}
+
+/** The same list with this row on top of it as well as in its place. */
+function pinned(client: Client, row: Post): Client {
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    const read = (await client.page('posts', cursor, signal)) as Page<Post>;
+    return cursor === '' ? { ...read, rows: [row, ...read.rows] } : read;
+  };
+  return walking(client, page);
+}
+
+type ReadOne = (cursor: string, signal?: AbortSignal) => Promise<Page<Post>>;
+
+function walking(client: Client, page: ReadOne): Client {
   return {
     ...client,
     page: (async (_resource: string, cursor: string, signal?: AbortSignal) => page(cursor, signal)) as never,
@@ -94,6 +133,24 @@ describe('a row that was deleted upstream', () => {
     assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), PAGES);
   });
 
+  it('is found where each cursor works once, by the second sweep', async (t) => {
+    const bench = await settledBench(t);
+    bench.sandbox.world.deletePost(17);
+    const extras = { client: singleUse(bench.client) };
+    assert.equal((await bench.sync(SWEEP, extras)).deleted, 0);
+    assert.equal((await bench.sync(SWEEP, extras)).deleted, 1);
+  });
+
+  it('is found where one row always stands on top and in its place', async (t) => {
+    const bench = await settledBench(t);
+    const { rows } = await bench.client.page('posts', 'page=5');
+    const extras = { client: pinned(bench.client, rows[1] as Post) };
+    await bench.sync(SWEEP, extras);
+    bench.sandbox.world.deletePost(17);
+    for (let sweeps = 0; sweeps < 2; sweeps++) await bench.sync(SWEEP, extras);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
   it('keeps its id, its fields and its history, and carries the time', async (t) => {
     const bench = await settledBench(t);
     const { title } = bench.sandbox.world.post(17);
@@ -148,6 +205,29 @@ describe('a living row', () => {
     }
   });
 
+  it('is kept where it was left out once and the next sweeps end before its place', async (t) => {
+    const bench = await settledBench(t);
+    bench.sandbox.faults.set('missing-row on=posts nth=5');
+    assert.equal((await bench.sync(SWEEP)).suspects, 1);
+    for (const pages of [4, 3, 4, 2])
+      assert.equal((await bench.sync(SWEEP, { client: cutAfter(bench.client, pages) })).deleted, 0);
+    assert.equal((await bench.sync(SWEEP)).suspects, 0);
+  });
+
+  it('is kept where it slides over to the page that is not being read, in every sweep', async (t) => {
+    const bench = await settledBench(t);
+    let added: number | null = null;
+    // 21 ends page 2: a new row takes it to page 3, and without that row it is on page 2 again.
+    bench.meanwhile = ({ url }) => {
+      if (url.includes('page=2')) added ??= bench.sandbox.world.addPost().id;
+      if (!url.includes('page=3') || added === null) return;
+      bench.sandbox.world.deletePost(added);
+      added = null;
+    };
+    for (let sweeps = 0; sweeps < 6; sweeps++) await bench.sync(SWEEP);
+    assert.ok(isLive(bench, 21));
+  });
+
   it('is kept where it crossed from one page to another, and is read again in the same sweep', async (t) => {
     const bench = await settledBench(t);
     // A deletion above moves 20, which the sweep has not met yet, into the page it has read already.
@@ -173,13 +253,24 @@ describe('a living row', () => {
 });
 
 describe('a list sorted by votes', () => {
-  it('loses a row only after three complete sweeps without it', async (t) => {
+  it('loses a row after two sweeps without it, the second of which reads the quiet list twice', async (t) => {
+    const bench = await settledBench(t, { order: 'votes' });
+    bench.sandbox.world.deletePost(17);
+    assert.equal((await bench.sync(SWEEP)).deleted, 0);
+    assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), 2 * PAGES);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+    assert.equal(await requestsOf(bench, () => bench.sync(SWEEP)), PAGES);
+  });
+
+  it('loses a row after three sweeps without it, where something else changed meanwhile', async (t) => {
     const bench = await settledBench(t, { order: 'votes' });
     bench.sandbox.world.deletePost(17);
     const deletions: number[] = [];
-    for (let sweeps = 0; sweeps < 3; sweeps++) deletions.push((await bench.sync(SWEEP)).deleted);
+    for (let sweeps = 0; sweeps < 3; sweeps++) {
+      bench.sandbox.world.editPost(3, { content: `changed ${sweeps}` });
+      deletions.push((await bench.sync(SWEEP)).deleted);
+    }
     assert.deepEqual(deletions, [0, 0, 1]);
-    assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
   it('starts counting again when the row was seen in between', async (t) => {

@@ -95,7 +95,7 @@ describe('gaps of a page', () => {
         const key = keyOf(absent, listing.by) as Key;
         const holding = gaps.filter(({ range }) => holds(range, key, listing.by));
         assert.equal(
-          holding.some(({ twoSided }) => twoSided),
+          holding.some(({ kind }) => kind === 'inside'),
           inside,
         );
         assert.equal(holding.length > 0, inside || isAtEnd || isBetweenPages);
@@ -108,7 +108,7 @@ describe('gaps of a page', () => {
     const previous = { cursor: 'page=1', key: { created: '', id: 20 } };
     const [, between] = gapsOf(slots([15, 12]), { ...MIDDLE, previous });
     const range = { above: { created: '', id: 15 }, below: previous.key };
-    assert.deepEqual(between, { range, twoSided: false, page: 'page=1', pageBefore: null });
+    assert.deepEqual(between, { range, kind: 'between', page: 'page=1', pageBefore: null });
     assert.equal(gapsOf(slots([22, 12]), { ...MIDDLE, previous }).length, 1);
   });
 
@@ -116,15 +116,15 @@ describe('gaps of a page', () => {
     assert.deepEqual(gapsOf(slots([3, 9, 5]), { ...MIDDLE, direction: 'mixed' }), []);
     assert.deepEqual(gapsOf(slots([3]), { ...MIDDLE, direction: 'none' }), []);
     const only = { ...MIDDLE, direction: 'mixed', cursor: '', isLast: true } as const;
-    const everything = { range: { above: null, below: null }, twoSided: false, page: '', pageBefore: null };
-    assert.deepEqual(gapsOf(slots([3, 9, 5]), only), [everything]);
-    assert.deepEqual(gapsOf([], { ...only, direction: 'desc' }), [everything]);
+    const everything = { range: { above: null, below: null }, page: '', pageBefore: null };
+    assert.deepEqual(gapsOf(slots([3, 9, 5]), only), [{ ...everything, kind: 'between' }]);
+    assert.deepEqual(gapsOf([], { ...only, direction: 'desc' }), [{ ...everything, kind: 'end' }]);
     assert.deepEqual(gapsOf(slots([3, null, 5]), only), []);
   });
 
   it('are none in an empty page in the middle, and go to the end with one side in one at the end', () => {
     const previous = { cursor: 'page=1', key: { created: '', id: 4 } };
-    const place = { twoSided: false, page: 'page=1', pageBefore: null };
+    const place = { kind: 'end', page: 'page=1', pageBefore: null };
     assert.deepEqual(gapsOf([], { ...MIDDLE, previous }), []);
     const desc = gapsOf([], { ...MIDDLE, isLast: true, previous });
     assert.deepEqual(desc, [{ range: { above: null, below: previous.key }, ...place }]);

@@ -1,10 +1,14 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
-import { unpackIds } from './pack.ts';
+import { sightingsOf } from './sightings.ts';
 import type { Absence, Candidate, Conclusion, Gap, Key, KeyFamily, KeyRange, Pass } from './types.ts';
 
-/** Sweeps that are enough however little each of them proves. */
+/** Sweeps that are enough where each of them proves little. */
 const SWEEPS_TO_DELETE = 3;
+/** The same for a list without an order that moved meanwhile: at each page boundary that moves, a living row is missed by chance. */
+const MOVING_SWEEPS = 5;
+/** Where so much of what the last sweep missed has come back, the upstream leaves out rows, and what it missed proves nothing. */
+const LEAKY_SHARE = 0.75;
 /** Rows that one sweep reads again; a list that lost more is read again in full by the next sweeps anyway. */
 const MOST_REREAD = 5000;
 
@@ -18,14 +22,18 @@ export interface Absences {
   /** Takes back what speaks against any row: it came from an order that proved to be none. */
   reset(resource: Resource): void;
   /** Counts this sweep against the rows it missed twice; returns those against which enough speaks. */
-  missedInGaps(pass: Pass, sweeps: Conclusion['sweeps']): number[];
-  /** Counts this sweep against every row it did not show; null where it showed an id twice and says nothing. */
+  missedInGaps(pass: Pass, conclusion: Conclusion): number[];
+  /** Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. */
   missedInAll(pass: Pass, at: string): number[] | null;
-  /** How many rows went together with each of these: first missed by the same sweep, and accepted by nobody. */
+  /**
+   * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end, or
+   * without an order, also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later
+   * deletions as well.
+   */
   cohorts(resource: Resource, ids: readonly number[]): Map<number, number>;
   hold(resource: Resource, ids: readonly number[]): void;
-  /** A person has accepted that all these rows are gone, also those against which too little speaks yet; returns the held ones. */
-  accept(resource: Resource): number[];
+  /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
+  accept(resource: Resource): void;
   settled(resource: Resource, ids: readonly number[]): void;
   counts(resource: Resource): { suspects: number; held: number };
 }
@@ -40,56 +48,76 @@ export function absences(db: Db): Absences {
     .pluck();
   const remove = db.prepare('DELETE FROM absences WHERE resource = ? AND id = ?');
   const put = db.prepare<NoteRow>(`
-    INSERT INTO absences (resource, id, since, first_run, run_id, reads, gap_reads, page, page_before)
-    VALUES ($resource, $id, $at, $run, $run, 1, $gapReads, $page, $pageBefore)
+    INSERT INTO absences (resource, id, since, first_run, run_id, reads, gap_reads, page, page_before, beyond)
+    VALUES ($resource, $id, $at, $run, $run, 1, $gapReads, $page, $pageBefore, $beyond)
     ON CONFLICT DO UPDATE SET
-      reads = iif(run_id = excluded.run_id, reads, 0) + 1,
-      gap_reads = iif(run_id = excluded.run_id, gap_reads, 0) + excluded.gap_reads,
-      run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before`);
+      sweeps = iif(beyond = excluded.beyond, sweeps, 0),
+      gap_sweeps = iif(beyond = excluded.beyond, gap_sweeps, 0),
+      reads = iif(run_id = excluded.run_id AND beyond = excluded.beyond, reads, 0) + 1,
+      gap_reads = iif(run_id = excluded.run_id AND beyond = excluded.beyond, gap_reads, 0) + excluded.gap_reads,
+      run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before, beyond = excluded.beyond`);
   const clearAll = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0, held = 0 WHERE resource = ?');
+  const restart = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND held = 0');
+  const restartBeyond = db.prepare(
+    'UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND beyond = 1',
+  );
   const countSweep = db.prepare(`
     UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1)
      WHERE resource = ? AND run_id = ?`);
   // Three reads with a neighbour on each side, in two sweeps: a page leaves a row out in silence at times, but not the same row three
-  // times. A gap with one side is less, because a list may be cut short, lag or move: then two reads in each of two sweeps, one of them
-  // with two sides; or in each of three; or in each of two where nothing else changed, because then the list did not move.
+  // times. A gap with one side is less: then two reads in each of two sweeps, one of them with two sides, or in each of two where
+  // nothing else changed. Otherwise in each of three, at the end of the list because such a row has no neighbour beyond it, between two
+  // pages only where no row was shown twice: rows that move over a boundary are missed there for as long as they move.
   const enough = db
-    .prepare<{ resource: string; run: number; sweeps: number; quiet: number }, number>(`
+    .prepare<{ resource: string; run: number; sweeps: number; quiet: number; moved: number }, number>(`
     SELECT id FROM absences
      WHERE resource = $resource AND run_id = $run AND reads >= 2
        AND (gap_reads >= 2 AND gap_sweeps >= $sweeps
             OR sweeps >= $sweeps AND gap_sweeps >= 1
             OR sweeps >= 2 AND $quiet
-            OR sweeps >= ${SWEEPS_TO_DELETE})`)
+            OR sweeps >= ${SWEEPS_TO_DELETE} AND (beyond OR NOT $moved))`)
     .pluck();
   const firstMissed = db
     .prepare<[string, number], number>(
       'SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ? AND first_run = ?)',
     )
     .pluck();
+  // Here gap_sweeps are those that showed no row twice.
   const miss = db.prepare(`
-    INSERT INTO absences (resource, id, since, first_run, run_id, sweeps) VALUES ($resource, $id, $at, $run, $run, 1)
-    ON CONFLICT DO UPDATE SET sweeps = sweeps + 1, run_id = excluded.run_id`);
+    INSERT INTO absences (resource, id, since, first_run, run_id, sweeps, gap_sweeps)
+    VALUES ($resource, $id, $at, $run, $run, 1, $still)
+    ON CONFLICT DO UPDATE SET sweeps = sweeps + 1, gap_sweeps = gap_sweeps + $still, run_id = excluded.run_id`);
   const missed = db
-    .prepare<[string, number], number>(
-      `SELECT id FROM absences WHERE resource = ? AND run_id = ? AND sweeps >= ${SWEEPS_TO_DELETE}`,
-    )
+    .prepare<{ resource: string; run: number; same: number }, number>(`
+    SELECT id FROM absences
+     WHERE resource = $resource AND run_id = $run
+       AND (gap_sweeps >= ${SWEEPS_TO_DELETE} OR sweeps >= ${MOVING_SWEEPS} OR sweeps >= 2 AND $same)`)
     .pluck();
+  const returned = db.prepare<{ resource: string; run: number }, { before: number; stayed: number }>(`
+    SELECT coalesce((SELECT suspects FROM sync_runs
+                      WHERE resource = $resource AND mode = 'sweep' AND outcome = 'complete' AND id < $run
+                      ORDER BY id DESC LIMIT 1), 0) AS before,
+           (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0 AND first_run < $run) AS stayed`);
   const cohort = db.prepare<[string], { first_run: number; size: number }>(
     'SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run',
   );
-  const firstRun = db.prepare<[string, number], { first_run: number; accepted: number }>(
-    'SELECT first_run, accepted FROM absences WHERE resource = ? AND id = ?',
-  );
+  // Without a page of its own a row was missed in a list without an order.
+  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; loose: number }>(`
+    SELECT first_run, held, beyond OR reads = 0 AS loose FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ?');
-  const acceptAll = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ?');
-  const held = db
-    .prepare<[string], number>('SELECT id FROM absences WHERE resource = ? AND held = 1')
-    .pluck();
+  const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
-  const noteGap = (pass: Pass, { page, pageBefore, twoSided }: Gap, ids: number[], at: string): number => {
+  /** What was noted when the upstream left out rows, or beyond an end that was none, counts from this sweep on only. */
+  const restartIfUnsound = ({ resource, runId: run }: Pass, isSameEnd: boolean): void => {
+    const { before, stayed } = returned.get({ resource, run }) ?? { before: 0, stayed: 0 };
+    if (before > stayed && before - stayed >= LEAKY_SHARE * before) restart.run(resource);
+    if (!isSameEnd) restartBeyond.run(resource);
+  };
+  const noteGap = (pass: Pass, { page, pageBefore, kind }: Gap, ids: number[], at: string): number => {
     const { resource, runId: run } = pass;
-    for (const id of ids) put.run({ resource, id, at, run, gapReads: twoSided ? 1 : 0, page, pageBefore });
+    const row = { resource, at, run, page, pageBefore };
+    const [gapReads, beyond] = [kind === 'inside' ? 1 : 0, kind === 'end' ? 1 : 0];
+    for (const id of ids) put.run({ ...row, id, gapReads, beyond });
     return ids.length;
   };
 
@@ -115,33 +143,35 @@ export function absences(db: Db): Absences {
       return { total, candidates: total === 0 ? [] : readers[resource].toReread(runId) };
     },
     reset: (resource) => clearAll.run(resource),
-    missedInGaps({ resource, runId: run, counts }, sweeps) {
+    missedInGaps(pass, { sweeps, moved, sameEnd }) {
+      const { resource, runId: run, counts } = pass;
+      restartIfUnsound(pass, sameEnd);
       countSweep.run(resource, run);
       if (sweeps === null) return [];
-      const isQuiet = counts.inserted + counts.updated === 0 && !firstMissed.get(resource, run);
-      return enough.all({ resource, run, sweeps, quiet: isQuiet ? 1 : 0 });
+      const isQuiet = !moved && counts.inserted + counts.updated === 0 && !firstMissed.get(resource, run);
+      return enough.all({ resource, run, sweeps, quiet: Number(isQuiet), moved: Number(moved) });
     },
-    missedInAll({ resource, runId: run }, at) {
-      const unseen = unseenRows(db, resource, run);
-      if (unseen === null) return null;
-      for (const id of unseen) miss.run({ resource, id, at, run });
-      return missed.all(resource, run);
+    missedInAll(pass, at) {
+      const { resource, runId: run, counts } = pass;
+      const shown = sightingsOf(db, pass);
+      if (shown === null) return null;
+      restartIfUnsound(pass, true);
+      for (const id of shown.unseen) miss.run({ resource, id, at, run, still: Number(shown.isStill) });
+      const isSame = shown.isSame && counts.inserted + counts.updated === 0;
+      return missed.all({ resource, run, same: Number(isSame) });
     },
     cohorts(resource, ids) {
       const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
-      const sizeOf = (id: number): number => {
-        const row = firstRun.get(resource, id);
-        return row && row.accepted === 0 ? (sizes.get(row.first_run) ?? 0) : 0;
-      };
-      return new Map(ids.map((id) => [id, sizeOf(id)]));
+      const rows = ids.map((id) => ({ id, row: unaccepted.get(resource, id) }));
+      const loose = [0, 1].map((held) => rows.filter(({ row }) => row?.loose && row.held === held).length);
+      const sizeOf = (row: (typeof rows)[number]['row']): number =>
+        row ? Math.max(sizes.get(row.first_run) ?? 0, row.loose ? (loose[row.held] ?? 0) : 0) : 0;
+      return new Map(rows.map(({ id, row }) => [id, sizeOf(row)]));
     },
     hold(resource, ids) {
       for (const id of ids) holdOne.run(resource, id);
     },
-    accept(resource) {
-      acceptAll.run(resource);
-      return held.all(resource);
-    },
+    accept: (resource) => acceptHeld.run(resource),
     settled(resource, ids) {
       for (const id of ids) remove.run(resource, id);
     },
@@ -155,6 +185,7 @@ type NoteRow = {
   at: string;
   run: number;
   gapReads: number;
+  beyond: number;
   page: string;
   pageBefore: string | null;
 };
@@ -210,33 +241,4 @@ function rangeReaders(db: Db, table: Resource): Readers {
     toReread: (runId) =>
       toReread.all(runId).map(({ id, created, ...place }) => ({ id, key: { created, id }, ...place })),
   };
-}
-
-/**
- * Live rows that none of the sweep's pages showed. A list that shows an id twice moved while it was read, and then a row may
- * have moved past the reader as well: such a sweep says nothing about absence, and null is returned.
- */
-function unseenRows(db: Db, resource: Resource, runId: number): number[] | null {
-  const seen = seenIds(db, runId);
-  for (let i = 1; i < seen.length; i++) if (seen[i] === seen[i - 1]) return null;
-  const unseen: number[] = [];
-  let at = 0;
-  for (const id of db
-    .prepare<[], number>(`SELECT id FROM ${resource} WHERE deleted_at IS NULL ORDER BY id`)
-    .pluck()
-    .iterate()) {
-    while (at < seen.length && (seen[at] ?? 0) < id) at++;
-    if (seen[at] !== id) unseen.push(id);
-  }
-  return unseen;
-}
-
-function seenIds(db: Db, runId: number): Float64Array {
-  const pages = db.prepare<[number], Buffer>('SELECT ids FROM sweep_pages WHERE run_id = ?').pluck();
-  let total = 0;
-  for (const page of pages.iterate(runId)) for (const _ of unpackIds(page)) total++;
-  const ids = new Float64Array(total);
-  let at = 0;
-  for (const page of pages.iterate(runId)) for (const id of unpackIds(page)) ids[at++] = id;
-  return ids.sort();
 }

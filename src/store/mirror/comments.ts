@@ -3,7 +3,7 @@ import type { Comment } from '../../contract/decode.ts';
 import type { ChangeLog, ChangeType } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
-import { type RowWriter, storedRows } from './rows.ts';
+import { observedAfter, type RowWriter, storedRows } from './rows.ts';
 
 interface StoredComment {
   post_id: number;
@@ -82,7 +82,8 @@ export function commentWriter(db: Db, changes: ChangeLog): RowWriter<Comment> {
       }
       const isSameAsBefore: boolean = isSameVersion(old, comment);
       const replaced = isSameAsBefore ? {} : { version: keep(id, old, content) };
-      update.run(...columns, at, isSameAsBefore ? old.version_at : at, id);
+      const changedAt = observedAfter(old.version_at, at);
+      update.run(...columns, changedAt, isSameAsBefore ? old.version_at : changedAt, id);
       for (const type of changeTypes(old, content)) changes.row('comments', type, at, { id, ...replaced });
       return 'updated';
     },
@@ -91,7 +92,8 @@ export function commentWriter(db: Db, changes: ChangeLog): RowWriter<Comment> {
       if (!old || old.deleted_at !== null) return false;
       stored.wrote(id);
       changes.row('comments', 'comment.deleted', at, { id, version: keep(id, old, old.content) });
-      return remove.run(at, at, at, id).changes === 1;
+      const goneAt = observedAfter(old.version_at, at);
+      return remove.run(goneAt, goneAt, goneAt, id).changes === 1;
     },
   };
 }

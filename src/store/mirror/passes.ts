@@ -19,7 +19,7 @@ const DEFERRED_PAGES = 10;
 const GUARD_SHARE = 0.05;
 const GUARD_ROWS = 20;
 
-const SHOWN_TWICE = 'and the last sweep showed a row twice, so that a missing one proves nothing';
+const SHOWN_TWICE = 'and the last sweep showed rows twice in a way that lets a missing one prove nothing';
 
 export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
@@ -114,8 +114,8 @@ export function passes(db: Db, options: OpenOptions) {
     const isWholeSweep = isComplete && pass.mode === 'sweep';
     const heldBefore = absent.counts(resource).held;
     const gone = isComplete ? concluded(end, at) : [];
-    const accepted = isComplete && acceptDeletes ? absent.accept(resource) : [];
-    const { going, kept } = guarded(pass, [...new Set([...gone, ...accepted])]);
+    if (isComplete && acceptDeletes) absent.accept(resource);
+    const { going, kept } = guarded(pass, gone);
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
     absent.hold(resource, kept);
@@ -129,21 +129,21 @@ export function passes(db: Db, options: OpenOptions) {
   /** Rows against which enough speaks after this pass. */
   function concluded({ pass, conclusion }: PassEnd, at: string): number[] {
     if (!conclusion) return [];
-    const { rule, why: ruleWhy, sweeps } = conclusion;
+    const { rule, why: ruleWhy } = conclusion;
     const { resource } = pass;
     // What was noted in an order that proved to be none, or without one that there is, must not add up with the rest.
     const known = runs.ruleOf(resource).rule;
     if (known !== null && (known === 'proof') !== (rule === 'proof')) absent.reset(resource);
     runs.rule(resource, { rule, ruleWhy });
     if (rule === 'none') return [];
-    const missed = rule === 'proof' ? absent.missedInGaps(pass, sweeps) : absent.missedInAll(pass, at);
+    const missed = rule === 'proof' ? absent.missedInGaps(pass, conclusion) : absent.missedInAll(pass, at);
     if (missed === null) runs.rule(resource, { rule: 'none', ruleWhy: `${ruleWhy}, ${SHOWN_TWICE}` });
     return missed ?? [];
   }
 
   /**
-   * Rows that went at once, first missed by the same sweep, are counted together: deletions of several days that waited for evidence
-   * are no mass deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything.
+   * Rows that went at once are counted together; deletions of several days between other rows, which waited for evidence, are no mass
+   * deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything.
    */
   function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: number[] } {
     if (ids.length === 0) return { going: [], kept: [] };

@@ -3,7 +3,7 @@ import type { Post } from '../../contract/decode.ts';
 import type { ChangeLog, ChangeType } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
-import { type RowWriter, storedRows } from './rows.ts';
+import { observedAfter, type RowWriter, storedRows } from './rows.ts';
 import type { TextIndex } from './text-index.ts';
 
 interface StoredPost {
@@ -83,7 +83,8 @@ export function postWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWrit
       const isSameAsBefore: boolean = isSameVersion(old, post);
       const replaced = isSameAsBefore ? {} : { version: keep(id, old, post) };
       const seenAt = isAnother(old, post) ? at : old.first_seen_at;
-      update.run(...columns, at, isSameAsBefore ? old.version_at : at, seenAt, id);
+      const changedAt = observedAfter(old.version_at, at);
+      update.run(...columns, changedAt, isSameAsBefore ? old.version_at : changedAt, seenAt, id);
       if (!isSameText) text.changed(id, old, post);
       for (const type of changeTypes(old, post)) changes.row('posts', type, at, { id, ...replaced });
       return 'updated';
@@ -93,7 +94,8 @@ export function postWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWrit
       if (!old || old.deleted_at !== null) return false;
       stored.wrote(id);
       changes.row('posts', 'post.deleted', at, { id, version: keep(id, old, old) });
-      return remove.run(at, at, at, id).changes === 1;
+      const goneAt = observedAfter(old.version_at, at);
+      return remove.run(goneAt, goneAt, goneAt, id).changes === 1;
     },
   };
 }

@@ -19,6 +19,11 @@ export interface StoredRows<S> {
   wrote(id: number): void;
 }
 
+/** When a change of a row was observed: never before the version it follows, also where the clock was set back meanwhile. */
+export function observedAfter(version: string, at: string): string {
+  return at >= version ? at : new Date(Date.parse(version) + 1).toISOString();
+}
+
 /** So many ids in a page's range for each of its own: beyond that, more would be read than is needed. */
 const MOST_GAPS = 3;
 

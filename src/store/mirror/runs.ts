@@ -50,9 +50,13 @@ export function runLog(db: Db): RunLog {
   const close = db.prepare(`
     UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?)
      WHERE resource = ? AND mode = ? AND outcome = 'running'`);
-  const dropIds = db.prepare(
-    'DELETE FROM sweep_pages WHERE EXISTS (SELECT 1 FROM sync_runs r WHERE r.id = run_id AND r.resource = ?)',
+  // The ids of the last sweep that was concluded stay: the next one is compared with it.
+  const dropOtherIds = db.prepare<[number, string]>(
+    'DELETE FROM sweep_pages WHERE run_id <> ? AND run_id IN (SELECT id FROM sync_runs WHERE resource = ?)',
   );
+  const dropUnfinished = db.prepare<[string]>(`
+    DELETE FROM sweep_pages
+     WHERE run_id IN (SELECT id FROM sync_runs WHERE resource = ? AND outcome <> 'complete')`);
   const dropIdsFrom = db.prepare('DELETE FROM sweep_pages WHERE run_id = ? AND n >= ?');
   const saveState = db.prepare('UPDATE sync_state SET state = ? WHERE resource = ?');
   const saveCounts = db.prepare(`
@@ -97,7 +101,7 @@ export function runLog(db: Db): RunLog {
     },
     abandon(resource, at) {
       close.run(at, resource, 'sweep');
-      dropIds.run(resource);
+      dropUnfinished.run(resource);
     },
     remember: (resource, learned) => saveLearned.run(resource, learned),
     ruleOf: (resource) => knownRule.get(resource) ?? NO_RULE,
@@ -106,13 +110,14 @@ export function runLog(db: Db): RunLog {
       saveState.run(state, pass.resource);
       writeCounts(pass);
     },
-    finish({ pass, outcome, error, keepState, learned }, { deleted, held, suspects }, at) {
+    finish({ pass, outcome, error, keepState, learned, conclusion }, { deleted, held, suspects }, at) {
       conclude.run(at, outcome, deleted, held, suspects, error, pass.runId);
       writeCounts(pass);
       if (keepState !== null) saveState.run(keepState, pass.resource);
       else if (pass.mode === 'sweep') {
         closeState.run(pass.resource);
-        dropIds.run(pass.resource);
+        if (conclusion) dropOtherIds.run(pass.runId, pass.resource);
+        else dropIdsFrom.run(pass.runId, 0);
       }
       if (learned !== undefined) saveLearned.run(pass.resource, learned);
       const { runId, resource, mode, resumed, startedAt, counts } = pass;

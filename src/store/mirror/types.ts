@@ -98,8 +98,11 @@ export interface Absence {
 /** A range of keys in which a page showed no row beyond its own. */
 export interface Gap {
   range: KeyRange;
-  /** A neighbour on each side, seen at one moment; otherwise the gap is at an end of the list, or between two pages. */
-  twoSided: boolean;
+  /**
+   * Inside a page there is a neighbour on each side, seen at one moment; between two pages, or before the first row, there is not; and
+   * beyond the end there may be rows that a list which is cut short does not show.
+   */
+  kind: 'inside' | 'between' | 'end';
   /** Where to begin reading this place again, and the page before that. */
   page: string;
   pageBefore: string | null;
@@ -120,6 +123,10 @@ export interface Conclusion {
   why: string;
   /** In how many sweeps gaps must show that a row is gone before it is deleted; null where none is deleted yet. */
   sweeps: 2 | 3 | null;
+  /** Rows were shown twice: the list moved while it was read. */
+  moved: boolean;
+  /** The list ended at the row at which the sweep before saw it end. */
+  sameEnd: boolean;
 }
 
 export interface PassEnd {

@@ -1,0 +1,4 @@
+-- What speaks against a row beyond the last row that was shown does not add up with what was seen between other rows: a list that is cut
+-- short looks the same. Evidence of the earlier rule had both in one count, so it starts anew.
+ALTER TABLE absences ADD COLUMN beyond INTEGER NOT NULL DEFAULT 0 CHECK (beyond IN (0, 1));
+UPDATE absences SET sweeps = 0, gap_sweeps = 0, accepted = 0;

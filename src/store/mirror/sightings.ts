@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Resource } from '../../contract/endpoints.ts';
+import type { Db } from '../db.ts';
+import { unpackIds } from './pack.ts';
+import type { Pass } from './types.ts';
+
+/** Beyond this share of rows that were shown twice, every request has an order of its own, and a missing row says nothing. */
+const MOST_REPEATED = 0.1;
+
+/** Beyond this share of the rows that slid over a page boundary, a list moves in step with the reader, or shuffles rows of equal rank. */
+const SAME_SLID = 0.2;
+
+/** What the pages of a sweep showed, where the order of the list proves nothing and their ids were kept. */
+export interface Sightings {
+  /** Live rows that no page showed. */
+  unseen: number[];
+  /** Nothing was shown twice but what the sweep before showed twice as well, as a pinned row is. */
+  isStill: boolean;
+  /** Two sweeps, and this one twice, showed the same rows in the same places. */
+  isSame: boolean;
+}
+
+/**
+ * Reads the pages of a sweep. Null where they say nothing about absence: too many rows were shown twice, or the same rows as in the
+ * sweep before. Then it is always the same rows that are missed at a page boundary, and several sweeps say no more than one.
+ */
+export function sightingsOf(db: Db, { resource, runId, counts }: Pass): Sightings | null {
+  const pages = pagesOf(db, runId);
+  const [walked, reread] = [pages.slice(0, counts.pages), pages.slice(counts.pages)];
+  const before = pagesOf(db, lastSweepBefore(db, resource, runId));
+  const [now, last] = [repeatsIn(walked), repeatsIn(before)];
+  if (now.slid.size + now.apart.size > MOST_REPEATED * counts.rows) return null;
+  const again = [...now.slid].filter((id) => last.slid.has(id)).length;
+  if (again > SAME_SLID * now.slid.size) return null;
+  const isStill = now.slid.size === 0 && [...now.apart].every((id) => last.apart.has(id));
+  const [here, there, twice] = [walked, before, reread].map((list) => list.flat());
+  return {
+    unseen: unseenRows(db, resource, new Set(pages.flat())),
+    isStill,
+    isSame: isStill && isDeepStrictEqual(here, there) && isDeepStrictEqual(here, twice),
+  };
+}
+
+function lastSweepBefore(db: Db, resource: Resource, runId: number): number {
+  const last = db.prepare<[string, number], number>(
+    'SELECT max(p.run_id) FROM sweep_pages p JOIN sync_runs r ON r.id = p.run_id WHERE r.resource = ? AND r.id < ?',
+  );
+  return last.pluck().get(resource, runId) ?? -1;
+}
+
+function pagesOf(db: Db, runId: number): number[][] {
+  const pages = db.prepare<[number], Buffer>('SELECT ids FROM sweep_pages WHERE run_id = ? ORDER BY n');
+  return pages
+    .pluck()
+    .all(runId)
+    .map((ids) => [...unpackIds(ids)]);
+}
+
+/** Rows that stood on two pages: within a page's length, as when rows slide over a boundary, or further apart. */
+function repeatsIn(pages: readonly number[][]): { slid: Set<number>; apart: Set<number> } {
+  const [seen, slid, apart] = [new Set<number>(), new Set<number>(), new Set<number>()];
+  // A place for each row that stands twice, not for each of a million.
+  const places = new Map<number, { page?: number[]; at?: number }>();
+  for (const id of pages.flat())
+    if (seen.has(id)) places.set(id, {});
+    else seen.add(id);
+  let at = 0;
+  for (const page of pages)
+    for (const id of page) {
+      const place = places.get(id);
+      if (place?.page && place.page !== page) (at - (place.at ?? 0) < page.length ? slid : apart).add(id);
+      if (place) Object.assign(place, { page, at });
+      at++;
+    }
+  return { slid, apart };
+}
+
+function unseenRows(db: Db, resource: Resource, seen: ReadonlySet<number>): number[] {
+  const live = db.prepare<[], number>(`SELECT id FROM ${resource} WHERE deleted_at IS NULL`).pluck();
+  return live.all().filter((id) => !seen.has(id));
+}
