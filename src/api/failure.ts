@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, type ErrorCode } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import { ENDPOINTS } from '../contract/endpoints.ts';
 import { type Header, isTransientStatus, waitAsked } from './retry.ts';
 
 /**
@@ -133,17 +132,17 @@ export function statusFailure(answer: Answer, now: number): Failure {
   return new Failure('protocol', `the upstream answered ${httpStatus}${place}`, { httpStatus, hint });
 }
 
-/** Where a redirect pointed, without its query, and what to set if the service really moved. A redirect is never followed. */
+/** A host as an operator would set it, which leaves no room for anything else. */
+const PLAIN_HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
+
+/** The host to which a redirect pointed, and nothing else of it: paths, queries and user names hold what people wrote. None is followed. */
 export function redirectOf(location: unknown): { place: string; hint: string } {
   const url = typeof location === 'string' ? URL.parse(location) : null;
-  const hint = (base: string) =>
-    `Redirects are not followed. If the service moved, set FEEDBACK_BASE_URL to ${base}.`;
-  if (url === null)
-    return { place: ', a redirect without an absolute address', hint: hint('its new address') };
-  const path = oneLine(url.pathname, 120);
-  const ours = Object.values(ENDPOINTS).find((endpoint) => path.endsWith(endpoint.path));
-  const base = `${url.origin}${ours === undefined ? '' : path.slice(0, -ours.path.length)}`;
-  return { place: `, a redirect to ${url.origin}${path}`, hint: hint(base) };
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && PLAIN_HOST.test(url.hostname);
+  return {
+    place: isPlain ? `, a redirect to ${url.origin}` : ', a redirect',
+    hint: 'Redirects are not followed. If the service moved, set FEEDBACK_BASE_URL to its new address.',
+  };
 }
 
 /** What a person can do where the failure itself does not say. */

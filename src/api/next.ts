@@ -60,7 +60,7 @@ function isBareQuery(text: string): boolean {
 function ofReference(reference: string, { endpoint }: NextRules): string {
   const url = reference.includes('\\') ? null : URL.parse(reference, endpoint.href);
   if (url === null || !isOurs(url, endpoint)) {
-    const where = url === null || url.origin === endpoint.origin ? 'another path' : url.origin;
+    const where = url?.host === endpoint.host ? 'another path' : 'another host';
     throw wrong(
       `leads away from ${endpoint.host}${endpoint.pathname} to ${where}`,
       'Nothing was sent there. If the service moved, set FEEDBACK_BASE_URL to its new address.',
@@ -69,9 +69,13 @@ function ofReference(reference: string, { endpoint }: NextRules): string {
   return url.search.slice(1);
 }
 
-/** Compared as text after the URL standard's own normalisation: an encoded spelling of our path is not our path. */
+/**
+ * Compared as text after the URL standard's own normalisation: an encoded spelling of our path is not our path. The scheme may be the
+ * other one, as behind a proxy that ends TLS: the request goes to our own endpoint either way.
+ */
 function isOurs(url: URL, endpoint: URL): boolean {
-  if (url.origin !== endpoint.origin || url.username !== '' || url.password !== '') return false;
+  if (!/^https?:$/.test(url.protocol) || url.host !== endpoint.host) return false;
+  if (url.username !== '' || url.password !== '') return false;
   return trimSlash(url.pathname) === trimSlash(endpoint.pathname);
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../contract/decode.ts';
 import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
 import { Envelope, type WireOf } from '../contract/entities.ts';
+import { parseJson } from '../contract/json.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
 import { cursorOf, withoutCredentials } from './next.ts';
@@ -216,7 +217,7 @@ async function attemptRead(
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
   try {
-    return { json: JSON.parse(text), bytes, serverTime, secret };
+    return { json: parseJson(text), bytes, serverTime, secret };
   } catch {
     const reason = `the answer is not JSON (${describeBody(headers['content-type'], text, bytes)})`;
     throw new Failure('unreachable', reason, { again: true });

@@ -1,4 +1,5 @@
 import { isDateTime } from './datetime.ts';
+import { isLongInteger } from './json.ts';
 
 /**
  * The resources of the feedback API, once: the decoder, the sandbox, the replica, its OpenAPI document and the tests all read these
@@ -49,11 +50,11 @@ const boolean: Field<boolean> = {
   schema: { type: 'boolean' },
 };
 
-/** JSON.parse has already rounded a number beyond 2^53 - 1: an error, never a changed id. */
+/** A number beyond 2^53 - 1 would be rounded: an error, never a changed id. */
 const integer: Field<number> = {
   is: (value): value is number => Number.isSafeInteger(value),
   problem: (value) =>
-    typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value))
+    isLongInteger(value) || (typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value)))
       ? 'is beyond 2^53 - 1'
       : 'is not an integer',
   schema: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },

@@ -5,6 +5,42 @@ export class UnstorableJson extends Error {
   override readonly name = 'UnstorableJson';
 }
 
+/** What the language has since JSON.parse gives the source of a number, and its types do not. */
+interface ExactJson {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): value is { rawJSON: string };
+}
+
+const exact = JSON as unknown as ExactJson;
+
+/** A number of so many digits may be beyond 2^53; it may also stand in a text, which costs a slower parsing and nothing else. */
+const LONG_NUMBER = /[\s:,[]-?\d{16}/;
+
+/** JSON.parse, with integers beyond 2^53 - 1 as raw JSON instead of rounded: no field takes one, but one that is kept as it came may. */
+export function parseJson(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
+  try {
+    return exact.parse(text, (_key, value, { source = '' }) =>
+      typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+        ? exact.rawJSON(source)
+        : value,
+    );
+  } catch (error) {
+    // A reviver goes down level by level, and the plain parser does not.
+    if (error instanceof RangeError) return JSON.parse(text);
+    throw error;
+  }
+}
+
+/** Whether this is an integer beyond 2^53 - 1, as `parseJson` gives it. */
+export function isLongInteger(value: unknown): value is { rawJSON: string } {
+  return exact.isRawJSON(value);
+}
+
 /**
  * JSON text with sorted keys, so that equal values have equal texts.
  * Throws where the text could not say exactly what was received: a number already rounded by parsing,
@@ -14,6 +50,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
   if (typeof value === 'string') return wellFormed(value);
   if (typeof value === 'number') return exactNumber(value);
   if (Array.isArray(value)) return canonicalArray(value, depth);
+  if (isLongInteger(value)) return value.rawJSON;
   if (typeof value === 'object' && value !== null) return canonicalObject(Object.entries(value), depth);
   return JSON.stringify(value);
 }

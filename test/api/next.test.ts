@@ -34,6 +34,11 @@ describe('a `next` that is followed', () => {
       'https://api.example.com/tenant/api/v1/posts?page=2',
       'page=2',
     ],
+    [
+      'an absolute URL with the scheme behind a proxy that ends TLS',
+      'http://api.example.com/tenant/api/v1/posts/?page=2',
+      'page=2',
+    ],
     ['a path', '/tenant/api/v1/posts/?page=2', 'page=2'],
     ['a path without the last slash', '/tenant/api/v1/posts?limit=5&offset=10', 'limit=5&offset=10'],
     ['a relative reference', './?page=2', 'page=2'],
@@ -81,7 +86,7 @@ describe('a `next` that is followed', () => {
 
 describe('a `next` that is refused', () => {
   const away = [
-    'http://api.example.com/tenant/api/v1/posts/?page=2',
+    'http://api.example.com:8080/tenant/api/v1/posts/?page=2',
     'https://api.example.com:8443/tenant/api/v1/posts/?page=2',
     'https://evil.example/tenant/api/v1/posts/?page=2',
     'https://api.example.com.evil.example/tenant/api/v1/posts/',

@@ -182,7 +182,7 @@ describe('the answer of the upstream', () => {
       assert.ok(error.message.startsWith(`Listing posts from page=7, at ${host} failed`), error.message);
       const shown =
         status < 400
-          ? ', a redirect to http://127\\.0\\.0\\.1:1/'
+          ? ', a redirect to http://127\\.0\\.0\\.1:1\\.$'
           : ' \\(application/json, \\d+ bytes, sha256 ';
       assert.match(error.message, new RegExp(`answered ${status}${shown}`));
       assert.doesNotMatch(error.message, /more/);
@@ -191,31 +191,22 @@ describe('the answer of the upstream', () => {
     });
   }
 
-  it('says where a redirect pointed, without its query, and what to set', async (t) => {
-    const moved = 'https://user:pass@new.example/tenant/api/v1';
-    const places: [string, RegExp, RegExp][] = [
-      [
-        `${moved}/posts/?key=1`,
-        /to https:\/\/new\.example\/tenant\/api\/v1\/posts\/\.$/,
-        /URL to https:\/\/new\.example\/tenant\.$/,
-      ],
-      [
-        'https://login.example/?to=1',
-        /to https:\/\/login\.example\/\.$/,
-        /URL to https:\/\/login\.example\.$/,
-      ],
-      ['/login', /a redirect without an absolute address/, /its new address/],
+  it('says to which host a redirect pointed, and nothing else of it', async (t) => {
+    const places: [string, RegExp][] = [
+      ['https://ada:pw@new.example/ada/api/v1/posts/?ada=1', /302, a redirect to https:\/\/new\.example\.$/],
+      ['https://[::1]/ada', /302, a redirect\.$/],
+      ['mailto:ada@new.example', /302, a redirect\.$/],
+      ['/ada', /302, a redirect\.$/],
     ];
-    for (const [location, place, hint] of places) {
+    for (const [location, place] of places) {
       const upstream = await startUpstream(t, (_, response) => json(response, '', 302, { location }));
       const client = clientOf(t, upstream.url);
       const error = await appError(client.page('posts', ''));
       assert.match(error.message, place);
-      assert.match(error.hint ?? '', hint);
+      assert.match(error.hint ?? '', /FEEDBACK_BASE_URL to its new address/);
       const outcome = await client.create({ board: 'b', title: 't', content: 'c' });
       assert.equal(outcome.outcome, 'unknown');
-      assert.match('reason' in outcome ? outcome.reason : '', hint);
-      assert.doesNotMatch(JSON.stringify([error.message, error.hint, outcome]), /key=|to=1|pass/);
+      assert.doesNotMatch(JSON.stringify([error.message, error.hint, outcome]), /ada|pw/);
     }
   });
 
