@@ -29,7 +29,7 @@ function anyStory(): Story {
     order: pick('newest', 'newest', 'newest', 'oldest', 'activity', 'votes', 'random'),
     rate: pick(0, 0.05, 0.2, 0.5, 1),
     bumps: pick(0, 0.3, 0.9),
-    omission: pick(0, 0.01, 0.01, 0.05),
+    omission: pick(0, 0.01, 0.01, 0.05, 0.5),
     lag: pick(0, 0.1),
     truncation: { chance: pick(0, 0.1), rows: 19 },
     emptyPage: pick(0, 0.1),
@@ -42,7 +42,7 @@ function anyStory(): Story {
 function shares({ concludedAfter }: Pick<Found, 'concludedAfter'>): string {
   const within = (sweeps: number) => concludedAfter.filter((after) => after !== null && after <= sweeps);
   const share = (sweeps: number) => ((100 * within(sweeps).length) / concludedAfter.length).toFixed(1);
-  return `${[1, 2, 3, 5].map(share).join(' / ')} % of ${concludedAfter.length} after 1 / 2 / 3 / 5 sweeps`;
+  return `${[1, 2, 3, 5, 8].map(share).join(' / ')} % of ${concludedAfter.length} after 1 / 2 / 3 / 5 / 8 sweeps`;
 }
 
 function say(what: string, found: Found): void {
@@ -76,6 +76,13 @@ for (const [posts, pageSize, sweeps] of [
       `${posts} posts, ${paging}, 0.5 changes a request`,
       await playAll([{ ...CALM, posts, pageSize, paging, sweeps, seed }]),
     );
+for (const order of ['votes', 'activity'] as const)
+  say(
+    `600 posts by ${order}, 0.5 changes a request, half of them votes`,
+    await playAll([
+      { ...CALM, order, bumps: 0.5, posts: 600, pageSize: 20, paging: 'page', sweeps: 60, seed },
+    ]),
+  );
 const byOrder = new Map<string, Story[]>();
 for (let sweeps = 0; sweeps < wanted; ) {
   const story = anyStory();

@@ -31,9 +31,20 @@ describe('deletions on a list that never stands still', () => {
     });
 });
 
+describe('deletions on a list without an order that never stands still', () => {
+  for (const order of ['votes', 'activity'] as const)
+    it(`are concluded after at most eight sweeps, and none is held (${order})`, async () => {
+      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, order, bumps: 0.5 });
+      assert.deepEqual([falseDeletions, held], [[], 0]);
+      const late = concludedAfter.filter((after) => after === null || after > 8);
+      assert.ok(concludedAfter.length > 20 && late.length <= 0.05 * concludedAfter.length, `${concludedAfter}`);
+    });
+});
+
 describe('a living row is never deleted', () => {
   const TROUBLES: Record<string, Partial<Story>> = {
     'while pages leave out rows in silence': { omission: 0.1 },
+    'while every page leaves out a row in silence': { omission: 1 },
     'while a replica lags for a sweep': { lag: 0.3 },
     'while the list is cut short for a sweep': { truncation: { chance: 0.3, rows: 19 } },
     'while a page is empty and ends the list': { emptyPage: 0.5 },

@@ -117,7 +117,8 @@ export function runLog(db: Db): RunLog {
       else if (pass.mode === 'sweep') {
         closeState.run(pass.resource);
         if (conclusion) dropOtherIds.run(pass.runId, pass.resource);
-        else dropIdsFrom.run(pass.runId, 0);
+        // Pages that were read again came after those of the walk.
+        dropIdsFrom.run(pass.runId, conclusion ? pass.counts.pages : 0);
       }
       if (learned !== undefined) saveLearned.run(pass.resource, learned);
       const { runId, resource, mode, resumed, startedAt, counts } = pass;
