@@ -52,10 +52,11 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
   const look = async (): Promise<number> => {
     const now = clock.now();
     forget(queued, clock.monotonic() - forgetMs);
+    const closedUntil = gate.closedUntil(now);
+    const pacedAt = closedUntil === null ? outbox.releasePaced(now) : null;
     const { ready, unclear, at } = outbox.due(now, most, batch);
     const settledAt = unclear && reconcileAt(unclear, settings.pushSettle);
-    const closedUntil = gate.closedUntil(now);
-    nextAt = closedUntil ?? earlier(at, settledAt);
+    nextAt = closedUntil ?? earlier(pacedAt, earlier(at, settledAt));
     wasFull = ready.length >= most;
     if (closedUntil !== null || outbox.paused() !== null) return 0;
     const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;

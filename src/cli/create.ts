@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { OutboxRow } from '../store/outbox/types.ts';
 import { type Context, EXIT_CODES, openContext } from './context.ts';
+import { boardNamedIn } from './outbox.ts';
 import { stateWord } from './outbox-text.ts';
 import { openSending, PATIENCE, patienceOf } from './sending.ts';
 
@@ -21,7 +22,7 @@ export function register(program: Command, stop: AbortSignal): void {
   program
     .command('create')
     .description('put one post into the outbox, from where it is sent')
-    .option('--board <slug>', 'the board, by the short part of its URL')
+    .option('--board <board>', 'the board: its name, its id or the short part of its URL')
     .option('--title <text>', 'the title')
     .option('--content <text>', 'the text below it; - reads it from standard input')
     .option('--email <address>', 'the customer who asks for it; without one it is yours')
@@ -45,7 +46,8 @@ async function create(context: Context, flags: Flags): Promise<void> {
   for (const [flag, value] of Object.entries({ '--board': board, '--title': title }))
     if (value === undefined) throw new AppError('usage', `${flag} is missing`);
   const content = flags.content === '-' ? await readInput(context.signal) : flags.content;
-  const checked = checkDraft({ board, title, content, email, full_name: fullName });
+  const named = await boardNamedIn(context, board ?? '');
+  const checked = checkDraft({ board: named, title, content, email, full_name: fullName });
   if (!context.json) for (const note of checked.notes) context.say(`Note: ${note}.`);
   const sending = await openSending(context, 'create', flags.wait === true);
   try {

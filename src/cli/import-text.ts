@@ -1,8 +1,12 @@
+import { DELIMITER_NAMES } from '../base/csv.ts';
 import { counted, grouped } from '../base/text.ts';
-import type { MappedColumn } from '../outbox/csv/csv-file.ts';
+import type { MappedColumn } from '../outbox/csv/rows.ts';
+import { type Estimate, estimateText } from '../outbox/estimate.ts';
+import type { UnknownBoard } from '../outbox/import/boards.ts';
+import type { Duplicates } from '../outbox/import/duplicates.ts';
 import type { FileFacts } from '../outbox/import/import.ts';
-import type { Outlook, UnknownBoard } from '../outbox/import/outlook.ts';
-import type { Tally } from '../outbox/import/tally.ts';
+import type { Tally } from '../outbox/import/intake.ts';
+import type { Preview } from '../outbox/import/preview.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import type { Context } from './context.ts';
 import { stateText } from './outbox-text.ts';
@@ -12,18 +16,20 @@ export interface Outcome {
   batch: string;
   batches: string[];
   results: string | null;
+  /** Of what waits now; null where nothing does. */
+  estimate: Estimate | null;
 }
 
-const DELIMITERS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
-const HOW = { exact: '', alias: '(recognised)', asked: '(--map)' } as const;
+const HOW = { exact: '', alias: '(recognised)', layout: '(recognised)', asked: '(--map)' } as const;
 const SHOWN_REFUSALS = 20;
 
 export function mappingText(facts: FileFacts, board: string | undefined): string {
-  const { encoding, delimiter, mapping, ignored } = facts;
+  const { encoding, delimiter, layout, mapping, ignored } = facts;
   const forAll = board === undefined ? [] : [['board', board, '(--board, for all rows)']];
   const line = ({ field, header, how }: MappedColumn): string[] => [field, header, HOW[how]];
   const lines = [
-    `Read as ${encoding.toUpperCase()} with ${DELIMITERS[delimiter]}, these columns:`,
+    ...(layout === null ? [] : [`This looks like ${/^[AEIOU]/.test(layout) ? 'an' : 'a'} ${layout} export.`]),
+    `Read as ${encoding.toUpperCase()} with ${DELIMITER_NAMES[delimiter]}, these columns:`,
     table(['field', 'column', ''], [...forAll, ...mapping.map(line)]),
   ];
   if (ignored.length > 0) lines.push(`Not used: ${listed(ignored, 10)}.`);
@@ -35,9 +41,13 @@ function listed(names: readonly (string | number)[], most: number): string {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** How many went where: the three always make up the first. */
-function tallyTable({ rows, accepted, already, refused }: Tally, acceptedHead: string): string {
-  return table(['rows', acceptedHead, 'already imported', 'refused'], [[rows, accepted, already, refused]]);
+/** How many went where: the others always make up the first. */
+function tallyTable({ rows, accepted, already, skipped, refused }: Tally, acceptedHead: string): string {
+  const left = skipped > 0 ? { head: ['left out'], cells: [skipped] } : { head: [], cells: [] };
+  return table(
+    ['rows', acceptedHead, 'already imported', ...left.head, 'refused'],
+    [[rows, accepted, already, ...left.cells, refused]],
+  );
 }
 
 function tallyNotes({ refused, refusals, notes, alreadyBy }: Tally, more: string): string[] {
@@ -63,7 +73,7 @@ function tallyNotes({ refused, refusals, notes, alreadyBy }: Tally, more: string
 }
 
 export function printIntake(context: Context, tally: Tally, outcome: Outcome, waits: boolean): void {
-  const { batch, batches, results } = outcome;
+  const { batch, batches, results, estimate } = outcome;
   context.print(tallyTable(tally, 'accepted'));
   const lines = tallyNotes(
     tally,
@@ -71,6 +81,7 @@ export function printIntake(context: Context, tally: Tally, outcome: Outcome, wa
   );
   if (tally.accepted > 0) lines.push('', `Batch ${batch}: ${counted(tally.accepted, 'row')} in the outbox.`);
   else lines.push('', 'Nothing in this file is new.');
+  if (estimate) lines.push(`${estimateText(estimate)}.`);
   if (!waits && batches.length > 0)
     lines.push('They are sent by "feedback-mirror start", or now by the same command with --wait.');
   context.print(lines.join('\n'));
@@ -89,26 +100,25 @@ export function printStates(context: Context, { batches, results }: Outcome, sta
   if (lines.length > 0) context.print(lines.join('\n'));
 }
 
-export function printRehearsal(context: Context, tally: Tally, outlook: Outlook): void {
+export function printPreview(context: Context, tally: Tally, preview: Preview, estimate: Estimate): void {
   context.print(tallyTable(tally, 'would be accepted'));
-  context.print(`\n${goesAs(outlook)}`);
-  const { unknownBoards, moreUnknownBoards, duplicates } = outlook;
+  context.print(`\n${goesAs(preview)}`);
+  const { unknownBoards, moreUnknownBoards, duplicates } = preview;
   if (unknownBoards.length > 0) context.print(`\n${boardsTable(unknownBoards, moreUnknownBoards)}`);
-  if (duplicates.found > 0) context.print(`\n${duplicatesTable(outlook)}`);
+  if (duplicates && duplicates.found > 0) context.print(`\n${duplicatesTable(duplicates)}`);
   const lines = ['', ...tallyNotes(tally, '.')];
-  if (outlook.mirror === 'empty')
+  if (unknownBoards.length > 0)
+    lines.push('An import stops at boards that nobody knows: use --board-map "Old name=slug" for each.');
+  if (preview.mirror === 'empty')
     lines.push('There is no mirror yet to compare with: run "feedback-mirror sync" first to learn more.');
-  else if (duplicates.checked < tally.accepted)
-    lines.push(
-      `Only the first ${counted(duplicates.checked, 'row')} were compared with the mirror, to save time.`,
-    );
-  else if (tally.accepted > 0 && duplicates.found === 0)
+  else if (tally.accepted > 0 && duplicates?.found === 0)
     lines.push('None of the new rows looks like a post that is there already.');
-  lines.push(...notified(outlook), 'This was a dry run: nothing was written.');
+  if (tally.accepted > 0) lines.push(`${estimateText(estimate)}.`);
+  lines.push(...notified(preview), 'This was a dry run: nothing was written.');
   context.print(lines.join('\n'));
 }
 
-function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: Outlook): string {
+function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: Preview): string {
   const customers: (string | number)[][] =
     mirror === 'empty'
       ? [['a customer, new or not', asNewCustomer, people.newCustomers]]
@@ -120,25 +130,39 @@ function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: 
 }
 
 function boardsTable(boards: readonly UnknownBoard[], more: number): string {
-  const rows = boards.map(({ board, rows, line, nearest }) => [board, rows, line, nearest ?? '']);
+  const rows = boards.map(({ board, rows, line, suggestions }) => [
+    board,
+    rows,
+    line,
+    suggestions.join(', '),
+  ]);
   const lines = [table(['unknown board', 'rows', 'first in line', 'did you mean'], rows)];
   if (more > 0) lines.push(`and ${counted(more, 'row')} with further unknown boards`);
   return lines.join('\n');
 }
 
-function duplicatesTable({ duplicates: { found, examples } }: Outlook): string {
-  const rows = examples.map(({ line, title, postId, postTitle }) => [
-    String(line ?? ''),
+const ALIKE = { same: 'title and text', title: 'title', content: 'text' } as const;
+
+function duplicatesTable({ found, byKind, examples }: Duplicates): string {
+  const rows = examples.map(({ line, title, kind, postId, postTitle }) => [
+    String(line),
     cut(title, 50),
+    ALIKE[kind],
     `#${postId}`,
     cut(postTitle, 50),
   ]);
-  const lines = [table(['line', 'looks like a post that exists', 'post', 'its title'], rows)];
+  const lines = [table(['line', 'looks like a post that exists', 'by', 'post', 'its title'], rows)];
   if (found > examples.length) lines.push(`and ${grouped(found - examples.length)} more`);
+  const kinds = Object.entries(byKind).flatMap(([kind, n]) => (n > 0 ? [`${grouped(n)} by ${kind}`] : []));
+  lines.push(
+    `${counted(found, 'likely duplicate')}: ${kinds.join(', ')}. --skip-duplicates same (title, content, all) leaves them out.`,
+  );
   return lines.join('\n');
 }
 
-function notified({ asKnownCustomer, asNewCustomer }: Outlook): string[] {
-  if (asKnownCustomer + asNewCustomer === 0) return [];
-  return ['Customers may be notified by the service about posts made in their name.'];
+/** Whom the service may write to. */
+function notified({ knownCustomers, newCustomers }: Preview): string[] {
+  const people = knownCustomers + newCustomers;
+  if (people === 0) return [];
+  return [`${counted(people, 'customer')} may be told by the service about posts made in their name.`];
 }

@@ -1,11 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
-import type { FileFacts, Imported, ImportRequest } from '../outbox/import/import.ts';
+import { ENCODINGS } from '../outbox/csv/text.ts';
+import { readBoardMap } from '../outbox/import/boards.ts';
+import { DUPLICATE_KINDS, type DuplicateSearch, type SearchOptions } from '../outbox/import/duplicates.ts';
+import type { FileFacts, ImportChoices, Imported, ImportRequest } from '../outbox/import/import.ts';
+import type { Input } from '../outbox/import/input.ts';
+import type { ImportReads } from '../store/outbox/import-reads.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
-import { type Context, collect, EXIT_CODES, openContext } from './context.ts';
+import { type Context, collect, EXIT_CODES, openContext, wholeNumber } from './context.ts';
 import * as words from './import-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
@@ -14,6 +21,11 @@ interface Flags {
   dryRun?: true;
   map?: string[];
   board?: string;
+  boardMap?: string[];
+  acceptUnknownBoards?: true;
+  skipDuplicates?: string[];
+  encoding?: string;
+  perMinute?: string;
   results?: string;
   wait?: true;
   patience: string;
@@ -26,7 +38,20 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('put the rows of a CSV file into the outbox, each of them once')
     .option('--dry-run', 'only tell what would happen; nothing is written')
     .option('--map <field=Header>', 'which column is board, title, content, email, full_name or key', collect)
-    .option('--board <slug>', 'one board for all rows, by the short part of its URL')
+    .option('--board <board>', 'one board for all rows: its name, its id or the short part of its URL')
+    .option(
+      '--board-map <Old name=slug>',
+      'where the rows of a board go; a file has one such line each',
+      collect,
+    )
+    .option('--accept-unknown-boards', 'send to boards that the mirror does not know')
+    .option(
+      '--skip-duplicates <kind>',
+      'leave out rows like posts that exist: same, title, content or all',
+      collect,
+    )
+    .option('--encoding <name>', `instead of the detected one: ${ENCODINGS.join(', ')}`)
+    .option('--per-minute <number>', 'send this import slower than PUSH_PER_MINUTE')
     .option('--results <file>', 'write the rows with what became of each; can be imported again')
     .option('--wait', 'send them now and wait until each is confirmed or needs a decision')
     .option('--patience <duration>', PATIENCE, '60s')
@@ -35,34 +60,99 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-A row with an e-mail goes out as that customer, a row without one as the owner of the token. Columns by other usual
-names (Subject, Description, Category, Author email ...) are recognised; the mapping used is printed. Importing a file
-again adds only what is new in it.
+A row with an e-mail goes out as that customer, a row without one as the owner of the token. Exports of Canny, UserVoice,
+Featurebase, Productboard, Zendesk, Jira, Linear, GitHub, Trello, Asana, Notion and Airtable are recognised, and so are
+columns by other usual names (Subject, Description, Category, Author email ...); the mapping used is printed. Importing
+a file again adds only what is new in it.
 
 Examples:
   feedback-mirror import ideas.csv --dry-run
   feedback-mirror import ideas.csv --map title=Wish --board feature-requests
+  feedback-mirror import canny.csv --board-map "Feature Requests=ideas" --skip-duplicates same
   feedback-mirror import ideas.csv --results results.csv --wait
   cat ideas.csv | feedback-mirror import -`;
 
 async function importCsv(context: Context, path: string, flags: Flags): Promise<void> {
   const { openInput } = await import('../outbox/import/input.ts');
   keepHeapFlat();
-  const map = readMap(flags.map ?? []);
+  const choices = choicesOf(flags);
   const patienceMs = patienceOf(flags.patience);
+  const perMinute = flags.perMinute === undefined ? null : wholeNumber('--per-minute', flags.perMinute);
   refuseContradictions(flags);
-  const spoolIn = flags.results === undefined ? null : await spoolFolder(context);
+  // A real import reads the file twice: all boards are known before the first row is accepted.
+  const spoolIn = flags.dryRun ? null : await spoolFolder(context);
   const stdin = () => addAbortSignal(context.signal, process.stdin);
   const input = await openInput({ path, stdin, spoolIn });
   const progress = await openProgress(context);
   try {
-    const request = requestOf(context, { input, map, board: flags.board }, progress);
-    if (flags.dryRun) await dryRun(context, request, progress);
+    if (path !== '-') await askWhatIsUnclear(context, input, choices);
+    const request = { ...requestOf(context, { input, ...choices }, progress), perMinute };
+    if (flags.dryRun) await runDry(context, request, progress);
     else await realRun(context, request, { ...flags, patienceMs, progress });
   } finally {
     progress.stop();
     await input.close();
   }
+}
+
+type Choices = ImportChoices & { map: Record<string, string> };
+
+function choicesOf({ map, board, boardMap, acceptUnknownBoards, encoding }: Flags): Choices {
+  const known = ENCODINGS.find((name) => name === encoding?.toLowerCase());
+  if (encoding !== undefined && known === undefined)
+    throw new AppError('usage', `--encoding "${encoding}" is not known; it can be ${ENCODINGS.join(', ')}`);
+  const boards = {
+    map: readBoardMap((boardMap ?? []).flatMap(linesOf)),
+    acceptUnknown: acceptUnknownBoards === true,
+  };
+  return { map: readMap(map ?? []), board, encoding: known, boards };
+}
+
+/** What has no sign in it is a file of such lines. */
+function linesOf(text: string): string[] {
+  if (text.includes('=')) return [text];
+  try {
+    const lines = readFileSync(text, 'utf8').split(/\r?\n/);
+    return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  } catch (cause) {
+    throw new AppError(
+      'usage',
+      `--board-map "${text}" is neither "Old name=slug" nor a file that can be read`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** In a terminal the person is asked; a script gets the same as an error, with the flag that answers it. */
+async function askWhatIsUnclear(
+  { json, say, signal }: Context,
+  input: Input,
+  choices: Choices,
+): Promise<void> {
+  if (json || !process.stdin.isTTY || !process.stderr.isTTY || input.bytes === null) return;
+  const { inspectCsv } = await import('../outbox/csv/read.ts');
+  const { unclear, headers } = await inspectCsv(input.read(), choices);
+  const lines = unclear.length > 0 ? createInterface({ input: process.stdin, output: process.stderr }) : null;
+  for (const { field, problem, proposals } of unclear) {
+    if (field === 'board') {
+      say(`${problem}.`);
+      choices.board =
+        (await lines?.question('Which board do all rows go to? ', { signal }))?.trim() || undefined;
+      continue;
+    }
+    const offered = proposals.length > 0 ? proposals : headers;
+    say(
+      [`${problem}. Which column is the ${field}?`, ...offered.map((name, i) => `  ${i + 1}  ${name}`)].join(
+        '\n',
+      ),
+    );
+    const answer = (await lines?.question('Its number or name: ', { signal }))?.trim() ?? '';
+    const header = offered[Number(answer) - 1] ?? answer;
+    if (header !== '') choices.map[field] = header;
+  }
+  lines?.close();
 }
 
 function refuseContradictions({ dryRun, wait, results }: Flags): void {
@@ -78,24 +168,73 @@ async function spoolFolder({ settings }: Context): Promise<string> {
   return settings.dataDir;
 }
 
-async function dryRun(context: Context, request: Request, progress: Progress): Promise<void> {
-  const [{ readsForImport }, { rehearse }, { openScratch }] = await Promise.all([
+async function runDry(context: Context, request: Request, progress: Progress): Promise<void> {
+  const [readers, flow, { openScratch }, estimates] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
     import('../store/outbox/scratch.ts'),
+    import('../outbox/estimate.ts'),
   ]);
-  const reads = readsForImport(context.settings);
+  const [reads, view] = [readers.readsForImport(context.settings), readers.viewOutbox(context.settings)];
   const scratch = openScratch();
+  const duplicates = reads ? await searchIn(context) : null;
   try {
-    const { tally, outlook } = await rehearse({ reads, scratch, clock: systemClock }, request);
+    const { tally, preview } = await flow.dryRun({ reads, scratch, duplicates }, request);
     progress.stop();
+    const perMinute = Math.min(context.settings.pushPerMinute, request.perMinute ?? Number.POSITIVE_INFINITY);
+    const now = systemClock.now();
+    const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, perMinute, now), now);
     if (context.json)
-      context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...outlook }));
-    else words.printRehearsal(context, tally, outlook);
+      context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, estimate }));
+    else words.printPreview(context, tally, preview, estimate);
     if (tally.refused > 0) process.exitCode = EXIT_CODES.partial;
   } finally {
-    await scratch.close();
-    await reads?.close();
+    await duplicates?.close();
+    scratch.close();
+    view?.close();
+    reads?.close();
+  }
+}
+
+async function searchIn({ settings }: Context, onFound?: SearchOptions['onFound']): Promise<DuplicateSearch> {
+  const [{ fileOf }, { openDuplicateSearch }] = await Promise.all([
+    import('../app/readers.ts'),
+    import('../outbox/import/duplicates.ts'),
+  ]);
+  return openDuplicateSearch({ mirror: fileOf(settings), onFound });
+}
+
+/** The lines of rows that look like posts in one of these ways. */
+async function duplicateLines(
+  context: Context,
+  request: Request,
+  reads: ImportReads,
+  kinds: readonly string[],
+): Promise<ReadonlySet<number>> {
+  const lines = new Set<number>();
+  for (const kind of kinds)
+    if (kind !== 'all' && !DUPLICATE_KINDS.some((known) => known === kind))
+      throw new AppError(
+        'usage',
+        `--skip-duplicates "${kind}" is not known; it can be same, title, content or all`,
+      );
+  if (kinds.length === 0) return lines;
+  const isMeant = (kind: string): boolean => kinds.includes('all') || kinds.includes(kind);
+  const [flow, { openScratch }] = await Promise.all([
+    import('../outbox/import/import.ts'),
+    import('../store/outbox/scratch.ts'),
+  ]);
+  const duplicates = await searchIn(context, (found) => {
+    for (const { line, kind } of found) if (isMeant(kind)) lines.add(line);
+  });
+  const scratch = openScratch();
+  const quiet = { onFile: () => {}, onBytes: () => {}, onRows: () => {} };
+  try {
+    await flow.dryRun({ reads, scratch, duplicates }, { ...request, ...quiet });
+    return lines;
+  } finally {
+    scratch.close();
+    await duplicates.close();
   }
 }
 
@@ -104,13 +243,13 @@ type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
   const { results } = options;
-  const [{ readsForImport }, flow, { checkResultsPath }, { batchId }] = await Promise.all([
+  const [{ readsForImport }, flow, out, { batchId }] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
     import('../outbox/import/results.ts'),
-    import('../outbox/import/batch-id.ts'),
+    import('../outbox/create.ts'),
   ]);
-  if (results !== undefined) await checkResultsPath(results, request.input);
+  if (results !== undefined) await out.checkResultsPath(results, request.input);
   const sending = await openSending(context, 'import', options.wait === true);
   const reads = readsForImport(context.settings);
   try {
@@ -118,9 +257,11 @@ async function realRun(context: Context, request: Request, options: RunOptions):
     const { store, clock } = sending;
     const batch = batchId('import', clock.now(), Math.random);
     const parts = { store, reads, clock };
-    const imported = await stoppable(context, () => flow.importFile(parts, batch, request));
+    const skipLines = await duplicateLines(context, request, reads, options.skipDuplicates ?? []);
+    const chosen = { ...request, skipLines };
+    const imported = await stoppable(context, () => flow.importFile(parts, batch, chosen));
     options.progress.stop();
-    const refresher = results === undefined ? null : flow.resultsRefresher(results, request, reads, clock);
+    const refresher = results === undefined ? null : out.resultsRefresher(results, chosen, reads, clock);
     await refresher?.write();
     await report(context, request, { ...imported, batch, refresher, sending }, options);
   } finally {
@@ -139,7 +280,14 @@ interface Run extends Imported {
 async function report(context: Context, request: Request, run: Run, options: RunOptions): Promise<void> {
   const { tally, batch, batches } = run;
   const { wait = false } = options;
-  const outcome = { batch, batches, results: options.results ?? null };
+  const { estimateWaiting } = await import('../outbox/estimate.ts');
+  const { store, clock } = run.sending;
+  const waiting = batches.includes(batch) ? batch : null;
+  const estimate =
+    batches.length === 0
+      ? null
+      : estimateWaiting(store, waiting, context.settings.pushPerMinute, clock.now());
+  const outcome = { batch, batches, results: options.results ?? null, estimate };
   if (!context.json) words.printIntake(context, tally, outcome, wait);
   let states: StateCounts | null = null;
   try {
@@ -184,11 +332,7 @@ interface Request extends ImportRequest {
 }
 
 /** The mapping is said before the bar begins, which it would break. */
-function requestOf(
-  context: Context,
-  asked: Pick<ImportRequest, 'input' | 'map' | 'board'>,
-  progress: Progress,
-): Request {
+function requestOf(context: Context, asked: ImportChoices & { input: Input }, progress: Progress): Request {
   const { input, board } = asked;
   let facts: FileFacts | null = null;
   let move: ReturnType<Progress['start']> | undefined;

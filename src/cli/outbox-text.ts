@@ -1,6 +1,9 @@
-import { grouped } from '../base/text.ts';
+import { grouped, reasonWords } from '../base/text.ts';
+import { type Estimate, estimateText } from '../outbox/estimate.ts';
+import type { BatchRow } from '../store/outbox/batches.ts';
 import {
   type AttemptRow,
+  type EditRow,
   OUTBOX_STATES,
   type OutboxRow,
   type OutboxState,
@@ -50,13 +53,16 @@ export interface Listed {
   counts: StateCounts;
   paused: string | null;
   filter: { state: OutboxState | null; batch: string | null };
+  /** What the import that is asked for was told. */
+  batch: BatchRow | null;
+  estimate: Estimate | null;
 }
 
 /** Even in a narrow terminal some of the title is to be seen; where a batch came from is the first to go. */
 const SHORTEST_TITLE = 16;
 const WIDE = 110;
 
-export function listText({ rows, counts, paused, filter }: Listed, width: number): string {
+export function listText({ rows, counts, paused, filter, batch, estimate }: Listed, width: number): string {
   const where = filter.batch === null ? 'outbox' : `batch ${filter.batch}`;
   const lines =
     rows.length > 0
@@ -65,9 +71,21 @@ export function listText({ rows, counts, paused, filter }: Listed, width: number
   const all = filter.state === null ? total(counts) : counts[filter.state];
   if (rows.length < all && rows.length > 0)
     lines.push(`The newest ${grouped(rows.length)} of ${grouped(all)}; --limit shows more.`);
-  lines.push(`${where}: ${stateText(counts)}`);
+  lines.push(`${where}: ${stateText(counts)}`, ...batchLines(batch));
+  if (estimate && estimate.ms >= LONG_MS) lines.push(`${estimateText(estimate)}.`);
   if (paused !== null) lines.push(pausedText(paused));
   return lines.join('\n');
+}
+
+/** Nobody plans by less than this. */
+export const LONG_MS = 60_000;
+
+export function batchLines(batch: BatchRow | null): string[] {
+  if (batch?.cancelled_at)
+    return [`Cancelled at ${batch.cancelled_at}: what was not sent by then is not sent.`];
+  if (batch?.paused_at)
+    return [`Paused at ${batch.paused_at}. Go on: feedback-mirror outbox resume --batch ${batch.batch}`];
+  return [];
 }
 
 function total(counts: StateCounts): number {
@@ -104,13 +122,22 @@ function reasons(rows: OutboxRow[], width: number): string[] {
     '',
     table(
       ['id', 'why'],
-      told.map((row) => [String(row.id), cut(row.last_error ?? '', room)]),
+      told.map((row) => [String(row.id), cut(reasonWords(row.last_error ?? ''), room)]),
     ),
   ];
 }
 
-export function showText(row: OutboxRow, attempts: AttemptRow[], posts: ViewedPost[]): string {
-  const parts = [fieldsText(row), ...section('attempts', attempts.length > 0 ? attemptsTable(attempts) : '')];
+export function showText(
+  row: OutboxRow,
+  attempts: AttemptRow[],
+  posts: ViewedPost[],
+  edits: EditRow[] = [],
+): string {
+  const parts = [
+    fieldsText(row),
+    ...section('before it was edited', edits.length > 0 ? editsTable(edits) : ''),
+    ...section('attempts', attempts.length > 0 ? attemptsTable(attempts) : ''),
+  ];
   const candidates = posts.filter((post) => row.candidates.includes(post.id));
   if (row.candidates.length > 0)
     parts.push(
@@ -159,7 +186,8 @@ function fieldsText(row: OutboxRow): string {
   const fields: [string, Cell][] = [
     ['id', row.id],
     ['state', STATE_WORDS[row.state]],
-    ['why', row.last_error],
+    ['why', row.last_error && reasonWords(row.last_error)],
+    ['on hold', row.on_hold ? 'its import is paused, cancelled or slower than the service' : null],
     ['board', row.board],
     ['title', row.title],
     ['content', row.content],
@@ -197,7 +225,20 @@ function attemptsTable(attempts: AttemptRow[]): string {
       a.outcome ?? 'unknown yet',
       a.http_status === null ? '' : String(a.http_status),
       a.post_id === null ? '' : `#${a.post_id}`,
-      a.error,
+      a.error && reasonWords(a.error),
+    ]),
+  );
+}
+
+function editsTable(edits: EditRow[]): string {
+  return table(
+    ['edited', 'board', 'title', 'content', 'customer'],
+    edits.map(({ edited_at, before }) => [
+      edited_at,
+      before.board,
+      cut(before.title, COMPARED_WIDTH),
+      cut(before.content, COMPARED_WIDTH),
+      before.email,
     ]),
   );
 }
@@ -232,7 +273,11 @@ function advice({ id, state }: OutboxRow): string[] {
       `It was never made:   feedback-mirror outbox retry ${id}`,
       `Forget about it:     feedback-mirror outbox cancel ${id}`,
     ];
-  if (state === 'rejected' || state === 'cancelled')
-    return [`Send it again:  feedback-mirror outbox retry ${id}`];
+  if (state === 'rejected')
+    return [
+      `Mend it:        feedback-mirror outbox edit ${id} --board SLUG --retry`,
+      `Send it again:  feedback-mirror outbox retry ${id}`,
+    ];
+  if (state === 'cancelled') return [`Send it again:  feedback-mirror outbox retry ${id}`];
   return [];
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { counted } from '../base/text.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
 import type { OutboxView } from '../store/outbox/view.ts';
@@ -12,6 +13,7 @@ interface ListFlags {
   state?: string;
   batch?: string;
   limit: string;
+  format?: string;
 }
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -26,6 +28,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--state <state>', `only rows that are ${OUTBOX_STATES.join(', ')}, or as the table calls them`)
     .option('--batch <batch>', 'only rows of one import')
     .option('--limit <number>', 'how many rows at most', '50')
+    .option('--format <csv>', 'with --batch: all of them as a CSV file that can be imported again')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox list --state rejected --limit 200')
     .action((flags: ListFlags) => list(open(), flags));
   outbox
@@ -44,19 +47,77 @@ Examples:
   feedback-mirror outbox show 12
   feedback-mirror outbox resolve 12 --post 3456`;
 
+interface Which {
+  batch?: string;
+  state?: string;
+}
+
+interface EditFlags extends Which {
+  board?: string;
+  title?: string;
+  content?: string;
+  email?: string;
+  fullName?: string;
+  whereBoard?: string;
+  whereEmail?: string;
+  retry?: true;
+}
+
 function decisions(outbox: Command, open: () => Context): void {
   outbox
     .command('retry')
-    .argument('<id>', 'the id of a row that is rejected, uncertain or cancelled')
-    .description('send a row again')
-    .addHelpText('after', '\nExample:\n  feedback-mirror outbox retry 12')
-    .action((id: string) => decide(open(), id, (flow, deps, row) => flow.retry(deps, row)));
+    .argument('[id]', 'the id of a row that is rejected, uncertain or cancelled')
+    .option('--batch <batch>', 'all rows of one import, instead of one row')
+    .option('--state <state>', 'with --batch: rejected (the default), uncertain or cancelled')
+    .description('send a row, or the rows of an import, again')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  feedback-mirror outbox retry 12\n  feedback-mirror outbox retry --batch B',
+    )
+    .action((id: string | undefined, which: Which) =>
+      decideAbout(open(), id, which, {
+        row: (flow, deps, row) => flow.retry(deps, row),
+        batch: (flow, deps, batch, state) => flow.retryBatch(deps, batch, state),
+        words: 'to be sent again',
+      }),
+    );
   outbox
     .command('cancel')
-    .argument('<id>', 'the id of a row that is ready, rejected or uncertain')
-    .description('drop a row: it is not sent any more')
-    .addHelpText('after', '\nExample:\n  feedback-mirror outbox cancel 12')
-    .action((id: string) => decide(open(), id, (flow, deps, row) => flow.cancel(deps, row)));
+    .argument('[id]', 'the id of a row that is ready, rejected or uncertain')
+    .option('--batch <batch>', 'what is not sent yet of one import, instead of one row')
+    .option('--state <state>', 'with --batch: ready (the default), rejected or uncertain')
+    .description('drop a row, or what is not sent yet of an import')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  feedback-mirror outbox cancel 12\n  feedback-mirror outbox cancel --batch B',
+    )
+    .action((id: string | undefined, which: Which) =>
+      decideAbout(open(), id, which, {
+        row: (flow, deps, row) => flow.cancel(deps, row),
+        batch: (flow, deps, batch, state) => flow.cancelBatch(deps, batch, state),
+        words: 'cancelled; posts that were sent stay, and cannot be taken back through this API',
+      }),
+    );
+  outbox
+    .command('pause')
+    .requiredOption('--batch <batch>', 'the import')
+    .description('send nothing more of an import until it is resumed')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox pause --batch import-20261115-014207-ab12cd')
+    .action(({ batch }: { batch: string }) =>
+      decideAll(
+        open(),
+        (flow, deps) => flow.pauseBatch(deps, batch),
+        'paused; what is on its way is finished',
+      ),
+    );
+  outbox
+    .command('resume')
+    .requiredOption('--batch <batch>', 'the import')
+    .description('go on with an import that was paused')
+    .addHelpText('after', '\nExample:\n  feedback-mirror outbox resume --batch import-20261115-014207-ab12cd')
+    .action(({ batch }: { batch: string }) =>
+      decideAll(open(), (flow, deps) => flow.resumeBatch(deps, batch), 'resumed'),
+    );
   outbox
     .command('resolve')
     .argument('<id>', 'the id of a row that is uncertain')
@@ -64,7 +125,31 @@ function decisions(outbox: Command, open: () => Context): void {
     .description('say which post an uncertain row is')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox resolve 12 --post 3456')
     .action((id: string, { post }: { post: string }) => resolve(open(), id, wholeNumber('--post', post)));
+  editing(outbox, open);
 }
+
+function editing(outbox: Command, open: () => Context): void {
+  outbox
+    .command('edit')
+    .argument('[id]', 'the id of a row that is rejected or uncertain')
+    .option('--batch <batch>', 'all such rows of one import that --where-... names, instead of one row')
+    .option('--where-board <board>', 'with --batch: rows of this board')
+    .option('--where-email <address>', 'with --batch: rows of this customer')
+    .option('--board <board>', 'the board it should go to')
+    .option('--title <text>', 'the title')
+    .option('--content <text>', 'the text below it')
+    .option('--email <address>', 'the customer; "" makes it yours')
+    .option('--full-name <name>', "the customer's name")
+    .option('--retry', 'send it again with these words')
+    .description('change what a row says that was rejected or needs a decision; what it said before is kept')
+    .addHelpText('after', EDIT_EXAMPLES)
+    .action((id: string | undefined, flags: EditFlags) => edit(open(), id, flags));
+}
+
+const EDIT_EXAMPLES = `
+Examples:
+  feedback-mirror outbox edit 12 --board ideas --retry
+  feedback-mirror outbox edit --batch import-20261115-014207-ab12cd --where-board Ideen --board ideas --retry`;
 
 function stateOf(text: string | undefined): OutboxState | null {
   const state = text === undefined ? null : stateNamed(text);
@@ -79,13 +164,30 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
     batch: flags.batch ?? null,
     limit: wholeNumber('--limit', flags.limit),
   };
+  const { estimateWaiting } = await import('../outbox/estimate.ts');
   await withView(context, async (view) => {
-    const rows = (await view?.newest(filter)) ?? [];
-    const counts = (await view?.counts(filter.batch)) ?? EMPTY;
-    const paused = (await view?.paused()) ?? null;
-    if (context.json) context.print(JSON.stringify({ rows, states: counts, paused }));
-    else context.print(listText({ rows, counts, paused, filter }, screenWidth() ?? 120));
+    if (view && flags.format === 'csv') return await printCsv(context, view, filter);
+    const rows = view?.newest(filter) ?? [];
+    const counts = view?.counts(filter.batch) ?? EMPTY;
+    const paused = view?.paused() ?? null;
+    const batch = filter.batch === null ? null : (view?.batch(filter.batch) ?? null);
+    const perMinute = context.settings.pushPerMinute;
+    const estimate = view ? estimateWaiting(view, filter.batch, perMinute, systemClock.now()) : null;
+    if (context.json) context.print(JSON.stringify({ rows, states: counts, paused, batch, estimate }));
+    else context.print(listText({ rows, counts, paused, filter, batch, estimate }, screenWidth() ?? 120));
   });
+}
+
+/** Whole sets, as a file that can be imported again. */
+async function printCsv(
+  { printData }: Context,
+  view: OutboxView,
+  { batch, state }: { batch: string | null; state: OutboxState | null },
+): Promise<void> {
+  if (batch === null)
+    throw new AppError('usage', '--format csv needs --batch: it is made to be imported again');
+  const { outboxCsv } = await import('../outbox/import/results.ts');
+  for (const text of outboxCsv(view.rowsOf(batch, state))) printData(text.trimEnd());
 }
 
 async function show(context: Context, id: number): Promise<void> {
@@ -93,12 +195,12 @@ async function show(context: Context, id: number): Promise<void> {
   await withView(context, async (view) => {
     const row = await view?.find(id);
     if (!view || !row) throw noRow(id);
-    const attempts = await view.attempts(id);
+    const [attempts, edits] = [view.attempts(id), view.edits(id)];
     const posts = await view.posts(
       [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null),
     );
-    if (context.json) context.print(JSON.stringify({ ...row, tries: attempts, posts }));
-    else context.print(showText(row, attempts, posts));
+    if (context.json) context.print(JSON.stringify({ ...row, tries: attempts, edits, posts }));
+    else context.print(showText(row, attempts, posts, edits));
   });
 }
 
@@ -115,21 +217,100 @@ async function withView(context: Context, work: (view: OutboxView | null) => Pro
 type Flow = typeof import('../outbox/decide.ts');
 type Deps = { store: OutboxStore; clock: typeof systemClock };
 
+async function withFlow<T>(context: Context, work: (flow: Flow, deps: Deps) => T): Promise<T> {
+  const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
+  const store = openOutbox(context.settings, 'outbox');
+  try {
+    return work(flow, { store, clock: systemClock });
+  } finally {
+    store.close();
+  }
+}
+
 async function decide(
   context: Context,
   text: string,
   act: (flow: Flow, deps: Deps, id: number) => OutboxRow,
 ): Promise<void> {
   const id = wholeNumber('the id of a row', text);
-  const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
-  const store = openOutbox(context.settings, 'outbox');
+  const row = await withFlow(context, (flow, deps) => act(flow, deps, id));
+  const post = row.post_id === null ? '' : `, post ${row.post_id}`;
+  context.print(context.json ? JSON.stringify(row) : `row ${row.id}: ${stateWord(row.state)}${post}`);
+  if (row.state === 'ready' && !context.json) context.print('It is sent by "feedback-mirror start".');
+}
+
+async function decideAll(
+  context: Context,
+  act: (flow: Flow, deps: Deps) => { batch: string; rows: number },
+  words: string,
+): Promise<void> {
+  const done = await withFlow(context, act);
+  if (context.json) context.print(JSON.stringify(done));
+  else context.print(`batch ${done.batch}: ${counted(done.rows, 'row')} ${words}`);
+}
+
+interface Acts {
+  row(flow: Flow, deps: Deps, id: number): OutboxRow;
+  batch(flow: Flow, deps: Deps, batch: string, state?: OutboxState): { batch: string; rows: number };
+  words: string;
+}
+
+/** One row, or the rows of an import. */
+async function decideAbout(
+  context: Context,
+  id: string | undefined,
+  which: Which,
+  acts: Acts,
+): Promise<void> {
+  const { batch } = which;
+  if ((id === undefined) === (batch === undefined))
+    throw new AppError('usage', 'give the id of a row, or --batch for the rows of an import');
+  if (batch === undefined) return await decide(context, id ?? '', acts.row);
+  const state = stateOf(which.state) ?? undefined;
+  await decideAll(context, (flow, deps) => acts.batch(flow, deps, batch, state), acts.words);
+}
+
+async function edit(context: Context, id: string | undefined, flags: EditFlags): Promise<void> {
+  const { batch, whereBoard, whereEmail } = flags;
+  if ((id === undefined) === (batch === undefined))
+    throw new AppError('usage', 'give the id of a row, or --batch with --where-board or --where-email');
+  const where = {
+    ...(whereBoard === undefined ? {} : { board: whereBoard }),
+    ...(whereEmail === undefined ? {} : { email: whereEmail }),
+  };
+  if (batch !== undefined && Object.keys(where).length === 0)
+    throw new AppError('usage', 'say which rows of the import: --where-board or --where-email');
+  const { title, content, email, fullName: full_name } = flags;
+  const board = flags.board === undefined ? undefined : await boardNamedIn(context, flags.board);
+  const changes = { board, title, content, email, full_name };
+  if (Object.values(changes).every((text) => text === undefined))
+    throw new AppError('usage', 'say what changes: --board, --title, --content, --email or --full-name');
+  if (batch === undefined) {
+    await decide(context, id ?? '', (flow, deps, row) => {
+      const edited = flow.edit(deps, row, changes);
+      return flags.retry ? flow.retry(deps, row) : edited;
+    });
+    return;
+  }
+  const act = (flow: Flow, deps: Deps): { batch: string; rows: number } => {
+    const { ids, rows } = flow.editBatch(deps, batch, where, changes);
+    if (flags.retry) for (const row of ids) flow.retry(deps, row);
+    return { batch, rows };
+  };
+  await decideAll(context, act, flags.retry ? 'edited, to be sent again' : 'edited');
+}
+
+/** The board that a person means, by its name, id or slug. */
+export async function boardNamedIn({ settings }: Context, text: string): Promise<string> {
+  const [{ readsForImport }, { boardNamed }] = await Promise.all([
+    import('../app/readers.ts'),
+    import('../base/boards.ts'),
+  ]);
+  const reads = readsForImport(settings);
   try {
-    const row = await act(flow, { store, clock: systemClock }, id);
-    const post = row.post_id === null ? '' : `, post ${row.post_id}`;
-    context.print(context.json ? JSON.stringify(row) : `row ${row.id}: ${stateWord(row.state)}${post}`);
-    if (row.state === 'ready' && !context.json) context.print('It is sent by "feedback-mirror start".');
+    return reads ? boardNamed(reads.boards(), text) : text;
   } finally {
-    await store.close();
+    reads?.close();
   }
 }
 

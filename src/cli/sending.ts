@@ -1,12 +1,13 @@
 import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
-import { counted, durationText } from '../base/text.ts';
-import { sumCounts } from '../outbox/import/tally.ts';
+import { counted } from '../base/text.ts';
+import { sumCounts } from '../outbox/import/intake.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import type { WaitOptions } from '../worker/wait.ts';
 import { type Context, readFlag } from './context.ts';
+import { LONG_MS } from './outbox-text.ts';
 import { openProgress } from './progress.ts';
 
 /** The outbox, and the way to send from it, for commands that can do both. */
@@ -44,14 +45,14 @@ export async function openSending(context: Context, purpose: string, wait: boole
     import('../base/log.ts'),
   ]);
   const app = await openApp(context.settings, context.input, purpose);
-  const { pushPerMinute: perMinute, sources } = context.settings;
+  const { sources } = context.settings;
   // The command tells itself what became of its rows; who asked for a log gets the sender's lines too.
   const log = sources.logLevel === 'default' ? SILENT : app.log;
   return {
     store: app.outbox,
     clock: app.clock,
     async wait(options) {
-      if (!context.json) sayPace(context, open(app.outbox, options.batches), perMinute);
+      if (!context.json) await sayPace(context, app.outbox, options);
       const bar = await openBar(context);
       const onProgress = async (counts: StateCounts): Promise<void> => {
         bar.move(counts);
@@ -93,13 +94,13 @@ function open(store: OutboxStore, batches: readonly string[]): number {
 }
 
 /** Nobody should sit and wonder: a thousand posts at the usual pace take a quarter of an hour. */
-function sayPace(context: Context, rows: number, perMinute: number): void {
-  const minutes = Math.round(rows / perMinute);
-  if (minutes < 1) return;
-  const time = durationText(minutes * 60_000);
-  context.say(
-    `${counted(rows, 'row')} at PUSH_PER_MINUTE=${perMinute} take about ${time}. Ctrl-C stops safely at any time.`,
-  );
+async function sayPace(context: Context, store: OutboxStore, { batches }: SendingOptions): Promise<void> {
+  const { estimateText, estimateWaiting } = await import('../outbox/estimate.ts');
+  const perMinute = context.settings.pushPerMinute;
+  const [batch = null] = batches;
+  const estimate = estimateWaiting(store, batches.length === 1 ? batch : null, perMinute, systemClock.now());
+  if (estimate && estimate.ms >= LONG_MS)
+    context.say(`${estimateText(estimate)} (PUSH_PER_MINUTE=${perMinute}). Ctrl-C stops safely at any time.`);
 }
 
 /** Whatever ended the waiting, the rows are safe: that is said, with what to do about it. */

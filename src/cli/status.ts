@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
 import { counted, durationText } from '../base/text.ts';
+import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate.ts';
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
+import type { BatchRow } from '../store/outbox/batches.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { type Context, openContext } from './context.ts';
-import { pausedText, stateText } from './outbox-text.ts';
+import { batchLines, LONG_MS, pausedText, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
 import { table } from './table.ts';
 
@@ -32,6 +34,10 @@ interface OutboxStatus {
   states: StateCounts;
   /** Why nothing is sent just now. */
   paused: string | null;
+  /** Imports that are paused or have a pace of their own. */
+  batches: BatchRow[];
+  /** Of what waits; null where nothing does. */
+  estimate: Estimate | null;
 }
 
 async function lookAtOutbox(
@@ -41,7 +47,8 @@ async function lookAtOutbox(
   const view = viewOutbox(settings);
   if (!view) return null;
   try {
-    return { states: await view.counts(null), paused: await view.paused() };
+    const estimate = estimateWaiting(view, null, settings.pushPerMinute, Date.now());
+    return { states: view.counts(null), paused: view.paused(), batches: view.batches(), estimate };
   } finally {
     await view.close();
   }
@@ -99,6 +106,8 @@ function statusText(
     ...resources.flatMap(advice),
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
+    ...(outbox?.estimate && outbox.estimate.ms >= LONG_MS ? [`${estimateText(outbox.estimate)}.`] : []),
+    ...(outbox?.batches ?? []).flatMap((batch) => batchLines(batch).map((line) => `${batch.batch}: ${line}`)),
     ...(outbox?.paused ? [pausedText(outbox.paused)] : []),
     ...serviceText(service),
     '',

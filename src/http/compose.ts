@@ -138,7 +138,7 @@ function dashboard(
     addSql(scope, { ask, clock });
     addSaved(scope, { saved, clock });
     addOutbox(scope, sending);
-    await addImports(scope, { ...sending, folder, ...options });
+    await addImports(scope, { ...sending, mirror: fileOf(settings), folder, ...options });
     addSync(scope, { view: sync, service });
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
     addOverview(scope, { ...sums, log, ...options });

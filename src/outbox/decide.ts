@@ -1,29 +1,34 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
-import type { OutboxRow, RowChange, Transition } from '../store/outbox/types.ts';
-import { SWEEP_CHECKS } from './push.ts';
-import { TRANSITIONS } from './states.ts';
+import type { OutboxRow, OutboxState, PostText, RowChange, Transition } from '../store/outbox/types.ts';
+import { checkDraft, type Draft } from './create.ts';
+import { contentHash } from './match.ts';
+import { EDITABLE, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 
-interface Desk {
+export interface Deps {
   store: OutboxStore;
   clock: Clock;
 }
 
 /** A person: send it again. */
-export function retry({ store, clock }: Desk, id: number): OutboxRow {
-  const change = { now: clock.now(), notBefore: null, notFound: 0, candidates: [], error: null };
-  return decide(store, id, 'sent again', TRANSITIONS.retry, change);
+export function retry({ store, clock }: Deps, id: number): OutboxRow {
+  return decide(store, id, 'sent again', TRANSITIONS.retry, freshStart(clock.now()));
+}
+
+/** What a row that is sent again by a person begins with. */
+function freshStart(now: number): RowChange {
+  return { now, notBefore: null, notFound: 0, candidates: [], error: null };
 }
 
 /** A person: drop it. */
-export function cancel({ store, clock }: Desk, id: number): OutboxRow {
+export function cancel({ store, clock }: Deps, id: number): OutboxRow {
   return decide(store, id, 'cancelled', TRANSITIONS.cancel, { now: clock.now() });
 }
 
 /** A person: it is this post. */
 export function resolve(
-  { store, clock }: Desk,
+  { store, clock }: Deps,
   id: number,
   post: { id: number; url: string | null },
 ): OutboxRow {
@@ -34,6 +39,125 @@ export function resolve(
   const { id: postId, url } = post;
   const change = { now: clock.now(), postId, url, error: null, checksLeft: SWEEP_CHECKS };
   return decide(store, id, 'resolved', TRANSITIONS.resolve, change);
+}
+
+/** A person: it should say this instead. Only what is given changes; what it said before is kept. It is not sent by that. */
+export function edit({ store, clock }: Deps, id: number, changes: Draft): OutboxRow {
+  const row = store.find(id);
+  if (!row) throw noRow(id);
+  const post = mended(row, changes);
+  const edited = store.edit({ id, from: EDITABLE, post, content_hash: contentHash(post), now: clock.now() });
+  if (edited) return edited;
+  if (row.erased_at !== null) throw new AppError('usage', `row ${id} cannot be edited: its text was erased`);
+  throw new AppError('usage', `row ${id} cannot be edited: it is ${STATE_WORDS[row.state]}`, {
+    hint: `Only a row that is ${EDITABLE.join(' or ')} can be: what was sent cannot be changed through this API.`,
+  });
+}
+
+/** Blank words take an optional field away: without an e-mail the post goes out as the owner's. */
+function mended(row: OutboxRow, changes: Draft): PostText {
+  const { board, title, content } = row;
+  const person = { email: row.email ?? undefined, full_name: row.full_name ?? undefined };
+  const given = Object.fromEntries(Object.entries(changes).filter(([, text]) => text !== undefined));
+  const draft: Draft = { board, title, content, ...person, ...given };
+  return checkDraft(draft.email?.trim() ? draft : { ...draft, email: undefined, full_name: undefined }).post;
+}
+
+/** What a decision about a batch did. */
+export interface BatchDecision {
+  batch: string;
+  /** Rows that it changed. */
+  rows: number;
+}
+
+/** A person: send nothing more of this import for now. */
+export function pauseBatch({ store, clock }: Deps, batch: string): BatchDecision {
+  requireBatch(store, batch);
+  return { batch, rows: store.pauseBatch(batch, clock.now()) };
+}
+
+export function resumeBatch({ store, clock }: Deps, batch: string): BatchDecision {
+  requireBatch(store, batch);
+  return { batch, rows: store.resumeBatch(batch, clock.now()) };
+}
+
+/** Rows a transaction: whoever else writes waits for no more than these. */
+const ROWS_AT_ONCE = 1000;
+
+/**
+ * A person: send nothing more of this import. What was sent stays, and a row that is on its way is brought to its end. From the first
+ * transaction on nothing is claimed, so a process that dies in the middle leaves nothing that would still be sent.
+ */
+export function cancelBatch(
+  { store, clock }: Deps,
+  batch: string,
+  state: OutboxState = 'ready',
+): BatchDecision {
+  requireBatch(store, batch);
+  requireStart(TRANSITIONS.cancel, state, 'cancelled');
+  if (state === 'ready') store.stopBatch(batch, clock.now());
+  return { batch, rows: moveRows(store, batch, state, TRANSITIONS.cancel, () => ({ now: clock.now() })) };
+}
+
+/** A person: send these rows of the import again. */
+export function retryBatch(
+  { store, clock }: Deps,
+  batch: string,
+  state: OutboxState = 'rejected',
+): BatchDecision {
+  requireBatch(store, batch);
+  requireStart(TRANSITIONS.retry, state, 'sent again');
+  store.reopenBatch(batch, clock.now());
+  return { batch, rows: moveRows(store, batch, state, TRANSITIONS.retry, () => freshStart(clock.now())) };
+}
+
+/** A person: all rows of the import that have this value should have another; only those that can be edited. */
+export function editBatch(
+  deps: Deps,
+  batch: string,
+  where: Partial<Record<keyof PostText, string>>,
+  changes: Draft,
+): BatchDecision & { ids: number[] } {
+  requireBatch(deps.store, batch);
+  const isMeant = (row: OutboxRow): boolean =>
+    Object.entries(where).every(([field, text]) => (row[field as keyof PostText] ?? '') === text);
+  const ids: number[] = [];
+  for (const state of EDITABLE)
+    for (const id of deps.store.idsOf(batch, state)) {
+      const row = deps.store.find(id);
+      if (!row || !isMeant(row) || row.erased_at !== null) continue;
+      edit(deps, id, changes);
+      ids.push(id);
+    }
+  return { batch, rows: ids.length, ids };
+}
+
+function moveRows(
+  store: OutboxStore,
+  batch: string,
+  state: OutboxState,
+  transition: Transition,
+  change: () => RowChange,
+): number {
+  const ids = store.idsOf(batch, state);
+  let moved = 0;
+  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE)
+    moved += store.moveAll(ids.slice(at, at + ROWS_AT_ONCE), transition, change());
+  return moved;
+}
+
+function requireBatch(store: OutboxStore, batch: string): void {
+  if (store.hasBatch(batch)) return;
+  throw new AppError('usage', `there is no batch ${batch} in the outbox`, {
+    hint: 'See them with "feedback-mirror outbox list".',
+  });
+}
+
+function requireStart({ from }: Transition, state: OutboxState, wish: string): void {
+  if (from.includes(state)) return;
+  throw new AppError('usage', `rows that are ${STATE_WORDS[state]} cannot be ${wish}`, {
+    hint: `Rows that are ${from.join(' or ')} can be.`,
+  });
 }
 
 function decide(

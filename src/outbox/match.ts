@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { boardSlug } from '../base/boards.ts';
 import { emailKey } from '../base/email.ts';
 import type { PostText } from '../store/outbox/types.ts';
 
@@ -13,12 +14,6 @@ export function contentHash({
 }: Pick<PostText, 'board' | 'title' | 'content'>): string {
   const parts = [boardSlug(board), normalizedText(title), normalizedText(content)];
   return hash('sha256', parts.map((part) => `${part.length}:${part}`).join(''), 'base64url');
-}
-
-/** The short part of a board's URL, also of one that already is just that. */
-export function boardSlug(url: string): string {
-  const path = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
-  return path.slice(path.lastIndexOf('/') + 1).toLowerCase();
 }
 
 /** One mailbox however it is written: case, what follows a plus, and the dots and the second name of one large provider. */

@@ -33,6 +33,9 @@ export const TRANSITIONS = {
   cancel: { from: ['ready', 'uncertain', 'rejected'], to: 'cancelled' },
 } as const satisfies Record<string, Transition>;
 
+/** States in which a person may change what a row says: certainly no post, or a person has to decide anyway. */
+export const EDITABLE = ['rejected', 'uncertain'] as const;
+
 /** States in which nothing more happens by itself. */
 export const FINAL_STATES = ['confirmed', 'rejected', 'uncertain', 'cancelled'] as const;
 

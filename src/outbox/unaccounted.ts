@@ -1,6 +1,7 @@
+import { boardSlug } from '../base/boards.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxRow, SentAuthor } from '../store/outbox/types.ts';
-import { boardSlug, contentHash, mailbox } from './match.ts';
+import { contentHash, mailbox } from './match.ts';
 import {
   CLEARLY_SIMILAR,
   type ComparableText,

@@ -235,6 +235,8 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       was_ambiguous: '1 where it was once unclear whether it arrived',
       checks_left: 'complete sweeps that still check for a second post of it',
       duplicate_of: 'a second post that matches it, if one was found',
+      on_hold:
+        '1 while its import is paused, cancelled, or slower than the service: it is ready, but not sent',
       created_at: 'when it was accepted, UTC',
       changed_at: 'when its state last changed, UTC',
       ...ERASED_AT,
@@ -253,6 +255,28 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       http_status: 'status of the answer',
       post_id: 'the post it made',
       error: 'what went wrong',
+    },
+  },
+  {
+    name: 'outbox_edits',
+    line: 'what a row of the outbox said before a person mended it',
+    columns: {
+      outbox_id: 'outbox.id',
+      n: 'first, second, third edit',
+      edited_at: 'when it was mended, UTC',
+      before: 'board, title, content, email and full_name before that, as JSON',
+    },
+  },
+  {
+    name: 'batches',
+    line: 'imports that were paused, cancelled or given a pace of their own',
+    columns: {
+      batch: 'outbox.batch',
+      created_at: 'when it was first told something, UTC',
+      per_minute: 'posts a minute at most; NULL for the pace of the service',
+      next_at: 'when its next row may go, where it has a pace of its own, UTC',
+      paused_at: 'since when it is paused, UTC',
+      cancelled_at: 'when it was cancelled, UTC',
     },
   },
   {
@@ -306,6 +330,8 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   webhook_deliveries: 'the last attempts to deliver changes to webhook endpoints',
   saved_queries: 'statements that people keep on the SQL page',
   saved_views: 'lists and reports with their filters that people keep on the dashboard',
+  sent_boards: 'boards that a post was sent to',
+  import_duplicates: 'rows of a file that look like posts, until it is imported',
 };
 
 /** Not to be read by SQL from people, with the reason. */

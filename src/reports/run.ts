@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { boardMatcher } from '../base/boards.ts';
 import { AppError } from '../base/errors.ts';
 import { ownFile } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
@@ -113,11 +114,8 @@ function refuseIdleFlags(name: ReportName, { takes }: Definition, request: Repor
 export async function boardOf(reader: ReportReader, wanted: string | undefined): Promise<KnownBoard | null> {
   if (wanted === undefined) return null;
   const boards = await reader.boards();
-  const text = wanted.trim().toLowerCase();
-  const found =
-    boards.find(({ slug }) => slug.toLowerCase() === text) ??
-    boards.find(({ name }) => name.toLowerCase() === text) ??
-    boards.find(({ id }) => String(id) === text);
+  const { slug: meant } = boardMatcher(boards)(wanted);
+  const found = boards.find(({ slug }) => slug === meant);
   if (found) return found;
   const names = boards.map(({ slug, name }) => (slug === name ? slug : `${slug} (${name})`)).join(', ');
   throw new AppError('usage', `there is no board "${wanted}"`, {

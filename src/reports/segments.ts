@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync';
+import { CsvParser, DELIMITERS, type Delimiter, faultText } from '../base/csv.ts';
 import { emailKey } from '../base/email.ts';
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
@@ -6,7 +6,8 @@ import type { ReportReader } from '../store/reports.ts';
 import type { Segments } from './report.ts';
 
 const EMAIL_NAMES = ['email', 'e-mail', 'mail', 'email address', 'e-mail address', 'customer email'];
-const DELIMITERS = [',', ';', '\t'];
+/** A list of customers has short cells. */
+const LIMITS = { fieldBytes: 1024 * 1024, rowBytes: 8 * 1024 * 1024 };
 
 export interface SegmentChoice {
   /** The column that customers are grouped by; the first one beside the e-mail unless given. */
@@ -45,28 +46,25 @@ export function readSegments(text: string, { by, sum }: SegmentChoice): Segments
 }
 
 function recordsOf(text: string): string[][] {
-  const delimiter = delimiterOf(text.slice(0, text.search(/[\r\n]|$/)));
-  try {
-    const records = parse(text, {
-      delimiter,
-      bom: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-    }) as unknown as string[][];
-    if (records.length > 0) return records;
-  } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    throw new AppError('usage', `the customers file cannot be read as CSV: ${said}`, { cause });
-  }
+  const parser = new CsvParser(delimiterOf(text.slice(0, text.search(/[\r\n]|$/))), LIMITS);
+  parser.push(Buffer.from(text.replace(/^\uFEFF/, '')));
+  const records = [...parser.records(Number.POSITIVE_INFINITY), ...parser.finish()];
+  for (const { line, fault } of records)
+    if (fault)
+      throw new AppError(
+        'usage',
+        `the customers file cannot be read: line ${line} ${faultText(fault, LIMITS)}`,
+      );
+  if (records.length > 0) return records.map(({ cells }) => cells);
   throw new AppError('usage', 'the customers file is empty', {
     hint: 'It needs a header line: email, and then any columns such as company, plan, mrr.',
   });
 }
 
 /** The one that takes the header apart into the most names. */
-function delimiterOf(header: string): string {
-  const parts = (delimiter: string): number => header.split(delimiter).length;
-  return DELIMITERS.reduce((best, next) => (parts(next) > parts(best) ? next : best));
+function delimiterOf(header: string): Delimiter {
+  const parts = (delimiter: Delimiter): number => header.split(delimiter).length;
+  return DELIMITERS.reduce<Delimiter>((best, next) => (parts(next) > parts(best) ? next : best), ',');
 }
 
 function columnOf(names: readonly string[], flag: string, wanted: string): number {

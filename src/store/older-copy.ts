@@ -123,7 +123,7 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
   const window = `was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since),
                   known_max_id = iif(was_ambiguous, known_max_id, (SELECT max(id) FROM posts))`;
   db.prepare(`
-    UPDATE outbox SET state = 'ambiguous', ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
+    UPDATE outbox SET state = 'ambiguous', on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
                       last_error = $why, changed_at = $noticedAt
      WHERE state IN ('ready', 'ambiguous') AND erased_at IS NULL`).run({
     since,
@@ -255,7 +255,7 @@ const CHECK_IMPORTS_MS = 30 * 86_400_000;
 
 function acceptedCheck(db: Db, log: RecoveryLog): ClaimLog['checkAccepted'] {
   const mark = db.prepare(`
-    UPDATE outbox SET state = 'ambiguous', was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ? WHERE id = ?`);
+    UPDATE outbox SET state = 'ambiguous', on_hold = 0, was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ? WHERE id = ?`);
   return (rows, taken, now) => {
     const note = noteOf(db);
     if (!note) return;

@@ -1,7 +1,9 @@
+import type { KnownBoard } from '../base/boards.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../contract/entities.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
+import { boardReader } from './outbox/import-reads.ts';
 import * as wire from './replica-wire.ts';
 import { ranker } from './search.ts';
 
@@ -14,7 +16,8 @@ export interface ReplicaReads {
   /** Whether the mirror has this post. */
   hasPost(id: number): Promise<boolean>;
   /** Whether a post of this board was ever seen; one without posts is not known. */
-  knowsBoard(slug: string): Promise<boolean>;
+  /** Boards that a client can name. */
+  boards(): KnownBoard[];
   close(): Promise<void>;
 }
 
@@ -42,12 +45,11 @@ export function openReplicaReads(options: OpenOptions): ReplicaReads {
   };
   const search = postSearch(db);
   const post = db.prepare<[number], number>('SELECT 1 FROM posts WHERE id = ?').pluck();
-  const board = db.prepare<[string], number>('SELECT 1 FROM boards WHERE slug = ?').pluck();
   return {
     page: async (resource, place, size) => lists[resource](place, size),
     search: async (text) => search(text),
     hasPost: async (id) => post.get(id) === 1,
-    knowsBoard: async (slug) => board.get(slug) === 1,
+    boards: boardReader(db),
     async close() {
       db.close();
     },

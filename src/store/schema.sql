@@ -254,14 +254,11 @@ CREATE TABLE outbox (
   -- A second post that matches this row: the harm that was done, if any.
   duplicate_of  INTEGER,
   created_at    TEXT NOT NULL,
-  changed_at    TEXT NOT NULL, erased_at TEXT, matched TEXT, known_max_id INTEGER,
+  changed_at    TEXT NOT NULL, erased_at TEXT, matched TEXT, known_max_id INTEGER, on_hold INTEGER NOT NULL DEFAULT 0
+  CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')),
   CHECK ((kind = 'as-user') = (email IS NOT NULL)),
   CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
 ) STRICT;
-
-CREATE INDEX outbox_due ON outbox (state, not_before);
-
-CREATE INDEX outbox_by_batch ON outbox (batch, state, not_before);
 
 CREATE TABLE outbox_attempts (
   outbox_id   INTEGER NOT NULL REFERENCES outbox (id),
@@ -363,6 +360,47 @@ SELECT v.comment_id,
 UNION ALL
 SELECT id, version_at, content, likes_count, highlighted, internal, status, deleted_at IS NOT NULL, post_id, creator_id, kind
   FROM comments;
+
+CREATE TABLE batches (
+  batch        TEXT PRIMARY KEY,
+  created_at   TEXT NOT NULL,
+  -- Rows a minute at most; NULL leaves it to PUSH_PER_MINUTE. The rows are held, and released one by one.
+  per_minute   INTEGER CHECK (per_minute > 0),
+  -- When the next row may be released.
+  next_at      TEXT,
+  paused_at    TEXT,
+  -- Rows that come back from an attempt after this moment are cancelled, too.
+  cancelled_at TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX outbox_due ON outbox (state, on_hold, not_before);
+
+CREATE INDEX outbox_by_batch ON outbox (batch, state, on_hold, not_before);
+
+CREATE TABLE outbox_edits (
+  outbox_id INTEGER NOT NULL REFERENCES outbox (id),
+  n         INTEGER NOT NULL,
+  edited_at TEXT NOT NULL,
+  -- board, title, content, email and full_name, as JSON.
+  before    TEXT NOT NULL,
+  PRIMARY KEY (outbox_id, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sent_boards (
+  slug         TEXT PRIMARY KEY,
+  confirmed_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE import_duplicates (
+  import  TEXT NOT NULL,
+  line    INTEGER NOT NULL,
+  kind    TEXT NOT NULL CHECK (kind IN ('same', 'title', 'content')),
+  score   REAL NOT NULL,
+  post_id INTEGER NOT NULL,
+  -- 1: a person does not want it sent.
+  skipped INTEGER NOT NULL DEFAULT 0 CHECK (skipped IN (0, 1)),
+  PRIMARY KEY (import, line)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE changes (
   -- Never given out twice, also after the oldest rows were removed.

@@ -8,7 +8,7 @@ import { type App, sendingContext } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { createMetrics } from '../base/metrics.ts';
-import { sumCounts } from '../outbox/import/tally.ts';
+import { sumCounts } from '../outbox/import/intake.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { keepSending } from './sender.ts';
@@ -78,6 +78,7 @@ async function sendBatch(
     while (!outbox.isOver(batch)) {
       signal.throwIfAborted();
       if (sender.state() === 'sending' && outbox.paused() !== null) throw refusedToken();
+      if (outbox.batch(batch)?.paused_at) throw pausedBatch(batch);
       await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
   } finally {
@@ -128,6 +129,12 @@ function timed(client: Client, clock: Clock, { patienceMs, giveUp }: BatchOption
 function outOfReach(patienceMs: number, reason: string): AppError {
   const since = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
   return new AppError('unreachable', `the upstream could not be reached${since}: ${reason}`);
+}
+
+function pausedBatch(batch: string): AppError {
+  return new AppError('interrupted', 'the import was paused', {
+    hint: `Go on with "feedback-mirror outbox resume --batch ${batch}".`,
+  });
 }
 
 function refusedToken(): AppError {

@@ -124,7 +124,7 @@ describe('feedback-mirror import', () => {
     assert.match(stdout, /UNKNOWN BOARD .*\nbugz +1 +5 +bugs\n/);
     assert.match(stdout, new RegExp(`\n7 +.* +#${known.id} `));
     assert.match(stdout, /full_name was taken from the e-mail \(2 rows: line 2, 7\)/);
-    assert.match(stdout, /Customers may be notified by the service/);
+    assert.match(stdout, /2 customers may be told by the service/);
     assert.match(stdout, /nothing was written/);
   });
 

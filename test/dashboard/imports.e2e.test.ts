@@ -3,7 +3,9 @@ import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { ImportState } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
+import type { Duplicates } from '../../src/outbox/import/duplicates.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
+import { until } from '../outbox/sender.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';
 
@@ -44,7 +46,7 @@ describe('importing over HTTP', () => {
     assert.deepEqual(tallyOf(state), [3, 2, 0, 1]);
     assert.ok(state.preview?.ok);
     assert.deepEqual(state.preview.tally.refusals, [{ line: 4, reason: 'title is blank' }]);
-    assert.deepEqual([state.preview.outlook.asOwner, state.preview.outlook.asNewCustomer], [1, 1]);
+    assert.deepEqual([state.preview.found.asOwner, state.preview.found.asNewCustomer], [1, 1]);
     assert.deepEqual(state.headers, ['board', 'title', 'content', 'email']);
     assert.equal(await rowsIn(site), 0);
     assert.deepEqual(readdirSync(site.station.folder).sort(), before, 'the file has no name to be found by');
@@ -87,10 +89,10 @@ describe('importing over HTTP', () => {
     assert.match(half.problem, /no board/);
     const whole = await read({ title: 'Wish', content: 'Why' }, 'bugs');
     assert.ok(whole?.ok);
-    assert.deepEqual([whole.tally.accepted, whole.outlook.asNewCustomer], [1, 1]);
+    assert.deepEqual([whole.tally.accepted, whole.found.asNewCustomer], [1, 1]);
     const anonymous = await read({ title: 'Wish', content: 'Why', email: null }, 'bugs');
     assert.ok(anonymous?.ok);
-    assert.deepEqual([anonymous.outlook.asOwner, anonymous.outlook.asNewCustomer], [1, 0]);
+    assert.deepEqual([anonymous.found.asOwner, anonymous.found.asNewCustomer], [1, 0]);
     assert.deepEqual(anonymous.facts.ignored, ['email']);
     assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).preview?.choices.board, 'bugs');
   });
@@ -145,13 +147,18 @@ describe('importing over HTTP', () => {
     const site = await openOnSandbox(t);
     site.station.sandbox.world.editPost(3, { title: '<script>alert(document.domain)</script>' });
     await site.sweep();
-    const { preview } = await upload(
+    const { id, preview } = await upload(
       site,
       'board,title\n<b>none</b>,<script>alert(document.domain)</script>\n',
     );
     assert.ok(preview?.ok);
-    assert.equal(preview.outlook.unknownBoards[0]?.board, '<b>none</b>');
-    assert.equal(preview.outlook.duplicates.examples[0]?.postId, 3);
+    assert.equal(preview.found.unknownBoards[0]?.board, '<b>none</b>');
+    let compared: Duplicates | null = null;
+    await until('the rows are compared', async () => {
+      compared = (await site.get<ImportState>(`/data/imports/${id}`)).comparison?.result ?? null;
+      return compared !== null;
+    });
+    assert.equal((compared as Duplicates | null)?.examples[0]?.postId, 3);
   });
 
   it('refuses what is too large, whether or not its size is told', async (t) => {

@@ -8,7 +8,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
 import { exportMirror } from '../../src/export/export.ts';
-import { acceptPost } from '../../src/outbox/accept-post.ts';
+import { acceptPost } from '../../src/outbox/create.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import type { World } from '../../src/sandbox/server.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { openCsv, type ReadOptions } from '../../src/outbox/csv/read.ts';
-import { outboxDoor } from '../../src/outbox/import/accept.ts';
-import { dryDoor } from '../../src/outbox/import/dry-run.ts';
-import { intake } from '../../src/outbox/import/intake.ts';
-import { forecast, type Outlook } from '../../src/outbox/import/outlook.ts';
-import type { Tally } from '../../src/outbox/import/tally.ts';
+import { openCsv } from '../../src/outbox/csv/read.ts';
+import type { ReadOptions } from '../../src/outbox/csv/rows.ts';
+import { dryRun, type ImportChoices, outboxSink } from '../../src/outbox/import/import.ts';
+import type { Input } from '../../src/outbox/import/input.ts';
+import { intake, type Tally } from '../../src/outbox/import/intake.ts';
+import type { Preview } from '../../src/outbox/import/preview.ts';
 import { type ImportReads, openImportReads } from '../../src/store/outbox/import-reads.ts';
 import { openScratch } from '../../src/store/outbox/scratch.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
@@ -16,7 +16,7 @@ export interface ImportBench extends Bench {
   reads: ImportReads;
   /** Imports a text; `store` stands in for one that fails. */
   take(text: string, options?: TakeOptions): Promise<Tally & { openBatches: string[] }>;
-  rehearse(text: string, options?: ReadOptions): Promise<Tally & { outlook: Outlook }>;
+  dryRun(text: string): Promise<Tally & { preview: Preview }>;
   /** Source keys of the outbox, sorted. */
   keys(): string[];
 }
@@ -37,19 +37,20 @@ export function importBenchFor(t: TestContext): ImportBench {
     ...bench,
     reads,
     async take(text, { batch = 'one', store = bench.store, rowsAtOnce, ...options } = {}) {
-      const door = outboxDoor(store, reads, bench.clock);
-      const tally = await intake((await file(text, options)).rows, { batch, door, rowsAtOnce });
-      return { ...tally, openBatches: [...door.openBatches] };
+      const sink = outboxSink(store, reads, bench.clock);
+      const tally = await intake((await file(text, options)).rows, { batch, sink, rowsAtOnce });
+      return { ...tally, openBatches: [...sink.openBatches] };
     },
-    async rehearse(text, options = {}) {
+    async dryRun(text) {
       const scratch = openScratch();
       try {
-        const prospect = await forecast(reads, scratch, bench.clock);
-        const door = dryDoor(reads, scratch, prospect);
-        const tally = await intake((await file(text, options)).rows, { batch: 'dry', door });
-        return { ...tally, outlook: prospect.outlook };
+        const { tally, preview } = await dryRun(
+          { reads, scratch },
+          { ...QUIET, ...PLAIN, input: inputOf(text) },
+        );
+        return { ...tally, preview };
       } finally {
-        await scratch.close();
+        scratch.close();
       }
     },
     keys: () =>
@@ -57,6 +58,20 @@ export function importBenchFor(t: TestContext): ImportBench {
         .query<{ source_key: string }>('SELECT source_key FROM outbox ORDER BY source_key')
         .map(({ source_key }) => source_key),
   };
+}
+
+export const QUIET = {
+  signal: new AbortController().signal,
+  onFile: () => {},
+  onBytes: () => {},
+  onRows: () => {},
+};
+
+export const PLAIN: ImportChoices = { map: {}, boards: { map: {}, acceptUnknown: false } };
+
+export function inputOf(text: string): Input {
+  const bytes = Buffer.from(text);
+  return { bytes: bytes.length, read: () => inChunks(bytes, 50), isSame: () => false, close: async () => {} };
 }
 
 export function counts({ rows, accepted, already, refused }: Tally): number[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sourceKeys } from '../../src/outbox/csv/source-key.ts';
-import { csvLine } from '../../src/outbox/csv/write.ts';
+import { csvLine } from '../../src/outbox/import/results.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { readChunked } from './csv/feed.ts';
 import { counts, importBenchFor } from './import-feed.ts';

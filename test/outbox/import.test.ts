@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { batchId } from '../../src/outbox/import/batch-id.ts';
+import { batchId } from '../../src/outbox/create.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
@@ -55,7 +55,7 @@ describe('taking a file into the outbox', () => {
     const bench = importBenchFor(t);
     await bench.take('board,title,key\nbugs,Old,K1\n');
     const text = 'board,title,key\nbugs,New,K1\nbugs,A,K2\nbugs,B,K2\nbugs,A,K2\n';
-    const rehearsed = await bench.rehearse(text);
+    const rehearsed = await bench.dryRun(text);
     assert.deepEqual(counts(rehearsed), [4, 1, 1, 2]);
     const tally = await bench.take(text);
     assert.deepEqual(counts(tally), [4, 1, 1, 2]);
@@ -108,18 +108,18 @@ bugs,Mended,refused,,,title is blank
   });
 });
 
-describe('a rehearsal', () => {
+describe('a dry run', () => {
   it('judges as the import does and writes nothing', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title\nbugs,One\n');
     const before = bench.keys();
-    const rehearsed = await bench.rehearse(FILE);
+    const rehearsed = await bench.dryRun(FILE);
     assert.deepEqual(bench.keys(), before);
-    const { outlook, ...tally } = rehearsed;
+    const { preview, ...tally } = rehearsed;
     const { openBatches: _, ...real } = await bench.take(FILE);
     assert.deepEqual(tally, real);
-    assert.equal(outlook.mirror, 'empty');
-    assert.deepEqual([outlook.asOwner, outlook.asNewCustomer, outlook.newCustomers], [1, 2, 1]);
+    assert.equal(preview.mirror, 'empty');
+    assert.deepEqual([preview.asOwner, preview.asNewCustomer, preview.newCustomers], [1, 2, 1]);
   });
 });
 

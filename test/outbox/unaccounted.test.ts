@@ -32,6 +32,7 @@ function aRow(changes: Partial<OutboxRow> = {}): OutboxRow {
       known_max_id: 100,
       not_found: 0,
       candidates: [],
+      on_hold: false,
       was_ambiguous: true,
     },
     ...{ checks_left: 0, duplicate_of: null, erased_at: null, created_at: SENT_AT, changed_at: SENT_AT },

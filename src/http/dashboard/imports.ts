@@ -2,18 +2,21 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../../base/errors.ts';
-import { FIELDS } from '../../outbox/csv/csv-file.ts';
-import { openCsv } from '../../outbox/csv/read.ts';
-import { batchId } from '../../outbox/import/batch-id.ts';
+import { batchId } from '../../outbox/create.ts';
+import { FIELDS } from '../../outbox/csv/rows.ts';
 import {
+  type ComparisonState,
+  compareInBackground,
+  dryRun,
   type FileFacts,
   type Imported,
   type ImportRequest,
   importFile,
-  rehearse,
+  type ImportChoices as ReadChoices,
 } from '../../outbox/import/import.ts';
-import { resultsText } from '../../outbox/import/results.ts';
-import { sumCounts } from '../../outbox/import/tally.ts';
+import { sumCounts } from '../../outbox/import/intake.ts';
+import { openResults } from '../../outbox/import/results.ts';
+import type { OpenOptions } from '../../store/db.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import { openScratch } from '../../store/outbox/scratch.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
@@ -27,6 +30,8 @@ export interface ImportState {
   bytes: number;
   headers: string[];
   preview: Preview | null;
+  /** How far the new rows are compared with the mirror; null where that has not begun. */
+  comparison: ComparisonState | null;
   /** Null until somebody has said that it should be imported. */
   committed: Committed | null;
 }
@@ -45,6 +50,8 @@ export interface ImportDeps {
   view: Pick<OutboxView, 'counts'>;
   outbox: OutboxStore;
   reads: ImportReads;
+  /** Which file new rows are compared with. */
+  mirror: OpenOptions;
   clock: Clock;
   /** The data folder: what is uploaded lies there, without a name, for at most an hour. */
   folder: string;
@@ -53,8 +60,6 @@ export interface ImportDeps {
 }
 
 const LIMIT_BYTES = 64 * 1024 * 1024;
-/** Somebody waits in front of the page, and the service has other work: fewer rows are compared with the mirror. */
-const SEARCH_MS = 3000;
 
 /** `/data/imports`: a CSV file is handed over, previewOf as often as wanted, and then imported once. */
 export async function addImports(app: FastifyInstance, deps: ImportDeps): Promise<void> {
@@ -76,7 +81,7 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
       if (Number(headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
       if (!(body instanceof Readable)) throw new AppError('usage', 'send the file itself, as text/csv');
       const upload = await uploads.take(body);
-      upload.preview = await previewOf(context, upload, { map: {}, board: null });
+      upload.preview = await previewOf(context, upload, NO_CHOICES);
       return reply.code(201).send(await stateOf(context, upload));
     });
   };
@@ -95,11 +100,15 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
   });
   app.get('/data/imports/:id/results', async (request, reply) => {
     const upload = uploadOf(request);
-    const file = await openCsv(upload.input.read(), readOptions(usedChoices(upload)));
+    const results = await openResults(
+      upload.input,
+      readChoices(context, upload, usedChoices(upload)),
+      deps.reads,
+    );
     return reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="results.csv"')
-      .send(Readable.from(resultsText(file, deps.reads)));
+      .send(Readable.from(results));
   });
 }
 
@@ -118,53 +127,84 @@ function choicesOf(body: unknown): ImportChoices {
   const board = textOf(body, 'board')?.trim() || null;
   // One board for all rows says already where the column is not to be looked at.
   if (board !== null) delete map.board;
-  return { map, board };
+  const acceptUnknownBoards = Reflect.get(Object(body), 'acceptUnknownBoards') === true;
+  return { map, board, boardMap: boardMapOf(body), acceptUnknownBoards };
+}
+
+const NO_CHOICES: ImportChoices = { map: {}, board: null, boardMap: {}, acceptUnknownBoards: false };
+
+function boardMapOf(body: unknown): ImportChoices['boardMap'] {
+  const given = Object.entries(
+    Object(Reflect.get(Object(body), 'boardMap') ?? {}) as Record<string, unknown>,
+  );
+  return Object.fromEntries(
+    given.map(([name, slug]) => {
+      if (slug === null || typeof slug === 'string')
+        return [name, slug === null ? null : slug.trim() || null];
+      throw new AppError('usage', `the board for "${name}" must be the short part of its URL`);
+    }),
+  );
 }
 
 function usedChoices({ committed, preview }: Upload): ImportChoices {
   return required(committed?.choices ?? preview?.choices ?? null, 'map');
 }
 
-function readOptions({ map, board }: ImportChoices): Pick<ImportRequest, 'map' | 'board'> {
-  return { map, board: board ?? undefined };
+function readChoices({ outbox }: ImportContext, { id }: Upload, choices: ImportChoices): ReadChoices {
+  const { map, board, boardMap, acceptUnknownBoards } = choices;
+  const boards = { map: boardMap, acceptUnknown: acceptUnknownBoards };
+  return { map, board: board ?? undefined, boards, skipLines: outbox.duplicates.skippedLines(id) };
 }
 
 /** Only what concerns the file as a whole stops a dry run, and then the person can read it another way. */
 async function previewOf(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<Preview> {
-  const { reads, clock, signal } = context;
+  const { reads, signal } = context;
   const scratch = openScratch();
   let facts: FileFacts | null = null;
   const onFile = (found: FileFacts): void => {
     facts = found;
   };
   try {
-    const request = requestFor(upload, choices, signal, onFile);
-    const { tally, outlook } = await rehearse({ reads, scratch, clock, searchMs: SEARCH_MS }, request);
-    return { ok: true, choices, facts: required<FileFacts>(facts, 'facts'), tally, outlook };
+    const request = { ...requestFor(context, upload, choices), signal, onFile };
+    const { tally, preview: found } = await dryRun({ reads, scratch }, request);
+    compare(context, upload, choices);
+    return { ok: true, choices, facts: required<FileFacts>(facts, 'facts'), tally, found };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;
     return { ok: false, choices, problem: messageOf(error) };
   } finally {
-    await scratch.close();
+    scratch.close();
   }
 }
 
-function requestFor(
-  { input }: Upload,
-  choices: ImportChoices,
-  signal: AbortSignal,
-  onFile: (facts: FileFacts) => void = () => {},
-): ImportRequest {
-  return { input, ...readOptions(choices), signal, onFile, onBytes: () => {}, onRows: () => {} };
+/** Begins anew for other choices: another title column makes other duplicates. */
+function compare(context: ImportContext, upload: Upload, choices: ImportChoices): void {
+  const { outbox, reads, mirror } = context;
+  upload.comparison?.stop();
+  outbox.duplicates.forget(upload.id);
+  const request = { ...readChoices(context, upload, choices), input: upload.input };
+  const comparison = compareInBackground(reads, mirror, request, (found) => {
+    if (upload.comparison !== comparison) return;
+    outbox.duplicates.keep(
+      upload.id,
+      found.map(({ postId: post_id, ...duplicate }) => ({ ...duplicate, post_id })),
+    );
+  });
+  upload.comparison = comparison;
+}
+
+function requestFor(context: ImportContext, upload: Upload, choices: ImportChoices): ImportRequest {
+  const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
+  return { input: upload.input, ...readChoices(context, upload, choices), ...quiet };
 }
 
 /** Asked for twice it is still done once; one that failed goes on where it stopped. Whoever leaves meanwhile finds it done. */
 async function commit(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
-  const { outbox: store, reads, clock, signal, random = Math.random } = context;
+  const { outbox: store, reads, clock, random = Math.random } = context;
   if (upload.committed && !isSame(upload.committed.choices, choices)) throw importedAlready();
   if (!upload.committed) {
     const batch = batchId('import', clock.now(), random);
-    const work = importFile({ store, reads, clock }, batch, requestFor(upload, choices, signal));
+    const work = importFile({ store, reads, clock }, batch, requestFor(context, upload, choices));
     upload.committed = { choices, batch, result: null, work };
   }
   const under = upload.committed;
@@ -177,7 +217,8 @@ async function commit(context: ImportContext, upload: Upload, choices: ImportCho
 }
 
 function isSame(a: ImportChoices, b: ImportChoices): boolean {
-  return a.board === b.board && FIELDS.every((field) => a.map[field] === b.map[field]);
+  const isSameMap = JSON.stringify(a.boardMap) === JSON.stringify(b.boardMap);
+  return isSameMap && a.board === b.board && FIELDS.every((field) => a.map[field] === b.map[field]);
 }
 
 function importedAlready(): AppError {
@@ -188,7 +229,9 @@ function importedAlready(): AppError {
 
 async function stateOf(context: ImportContext, upload: Upload): Promise<ImportState> {
   const { id, input, headers, preview } = upload;
-  return { id, bytes: input.bytes ?? 0, headers, preview, committed: await committedOf(context, upload) };
+  const comparison = upload.comparison?.state() ?? null;
+  const committed = await committedOf(context, upload);
+  return { id, bytes: input.bytes ?? 0, headers, preview, comparison, committed };
 }
 
 async function committedOf({ view }: ImportContext, { committed }: Upload): Promise<Committed | null> {

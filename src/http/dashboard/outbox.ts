@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { boardNamed, type KnownBoard } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { acceptPost } from '../../outbox/accept-post.ts';
-import { checkDraft } from '../../outbox/create.ts';
+import { acceptPost, checkDraft } from '../../outbox/create.ts';
 import { cancel, resolve, retry } from '../../outbox/decide.ts';
 import { TRANSITIONS } from '../../outbox/states.ts';
-import type { ImportReads, KnownBoard } from '../../store/outbox/import-reads.ts';
+import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import {
   type AttemptRow,
@@ -162,7 +162,8 @@ function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean>
 /** A form carries a key of its own, so that one that is sent twice makes one post. */
 async function create(deps: OutboxDeps, body: unknown): Promise<Created> {
   const given = (name: string): string | undefined => textOf(body, name) ?? undefined;
-  const [board, title, content] = [given('board'), given('title'), given('content')];
+  const [title, content] = [given('title'), given('content')];
+  const board = boardNamed(deps.reads.boards(), given('board') ?? '');
   const checked = checkDraft({ board, title, content, email: given('email'), full_name: given('full_name') });
   const key = required(textOf(body, 'key'), 'key');
   const desk = { store: deps.outbox, clock: deps.clock, random: deps.random ?? Math.random };

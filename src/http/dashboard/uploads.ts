@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { headersOf } from '../../outbox/csv/read.ts';
-import type { FileFacts, Imported } from '../../outbox/import/import.ts';
+import { inspectCsv } from '../../outbox/csv/read.ts';
+import type { Comparison, FileFacts, Imported } from '../../outbox/import/import.ts';
 import { type Input, openInput } from '../../outbox/import/input.ts';
-import type { Outlook } from '../../outbox/import/outlook.ts';
-import type { Tally } from '../../outbox/import/tally.ts';
+import type { Tally } from '../../outbox/import/intake.ts';
+import type { Preview as Found } from '../../outbox/import/preview.ts';
 
 /** How a person wants a file to be read. */
 export interface ImportChoices {
@@ -13,11 +13,14 @@ export interface ImportChoices {
   map: Record<string, string | null>;
   /** One board for all rows. */
   board: string | null;
+  /** Old name to slug; null leaves the rows of that board out. */
+  boardMap: Record<string, string | null>;
+  acceptUnknownBoards: boolean;
 }
 
 /** What a dry run showed, or why the file could not be read like that. */
 export type Preview =
-  | { ok: true; choices: ImportChoices; facts: FileFacts; tally: Tally; outlook: Outlook }
+  | { ok: true; choices: ImportChoices; facts: FileFacts; tally: Tally; found: Found }
   | { ok: false; choices: ImportChoices; problem: string };
 
 /** A file that somebody has handed over, and how far they have come with it. */
@@ -27,6 +30,8 @@ export interface Upload {
   readonly headers: string[];
   /** What the last dry run showed. */
   preview: Preview | null;
+  /** The comparison with the mirror that the last dry run began. */
+  comparison: Comparison | null;
   /** The import, once somebody asked for it; it fails or ends once. */
   committed: {
     choices: ImportChoices;
@@ -60,6 +65,8 @@ export function openUploads({ folder, clock, limitBytes }: UploadOptions): Uploa
   const uploads = new Map<string, Upload>();
   const drop = async (upload: Upload): Promise<void> => {
     uploads.delete(upload.id);
+    upload.comparison?.stop();
+    await upload.comparison?.ended;
     await upload.committed?.work.catch(() => undefined);
     await upload.input.close();
   };
@@ -81,8 +88,8 @@ export function openUploads({ folder, clock, limitBytes }: UploadOptions): Uploa
         spoolIn: folder,
       });
       try {
-        const headers = await headersOf(input.read());
-        const upload = { id: randomUUID(), input, headers, preview: null, committed: null };
+        const { headers } = await inspectCsv(input.read());
+        const upload = { id: randomUUID(), input, headers, preview: null, comparison: null, committed: null };
         const kept: Upload = { ...upload, usedAt: clock.monotonic() };
         uploads.set(kept.id, kept);
         return kept;

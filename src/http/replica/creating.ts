@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { boardNamed } from '../../base/boards.ts';
 import { checkBody } from '../../contract/draft.ts';
-import { acceptPost, type Desk, waitForRow } from '../../outbox/accept-post.ts';
+import { acceptPost, type CreateDeps, waitForRow } from '../../outbox/create.ts';
 import type { OutboxRow } from '../../store/outbox/types.ts';
 import type { ReplicaReads } from '../../store/replica.ts';
 
-export interface Creating extends Desk {
+export interface Creating extends CreateDeps {
   reads: ReplicaReads;
   /** Where a relative address of a created post leads; null where nobody outside could follow it. */
   upstream: string | null;
@@ -29,10 +30,10 @@ export async function create(
   const key = request.headers[KEY_HEADER] ?? null;
   if (key !== null && (typeof key !== 'string' || !KEY.test(key)))
     return problem(reply, 400, 'The header Idempotency-Key takes 1 to 255 plain characters.');
-  const known = await boardOf(desk.reads, request.body);
+  const known = boardOf(desk.reads, request.body);
   const checked = checkBody(request.body, asUser);
   if (!checked.ok) return problem(reply, 400, NOT_CREATED, withBoard(checked.errors, known));
-  const row = await acceptPost(desk, checked.post, key);
+  const row = acceptPost(desk, { ...checked.post, board: known?.slug ?? checked.post.board }, key);
   if (row === null)
     return problem(
       reply,
@@ -71,18 +72,21 @@ async function untilListed(
 const NOT_CREATED = 'The post was not created.';
 
 /** Boards are known by their posts only: a new one may exist all the same, so the upstream has the last word. */
-interface KnownBoard {
+interface NamedBoard {
   slug: string;
   isKnown: boolean;
 }
 
-async function boardOf(reads: ReplicaReads, body: unknown): Promise<KnownBoard | null> {
-  const slug: unknown = Reflect.get(Object(body), 'board');
-  return typeof slug === 'string' ? { slug, isKnown: await reads.knowsBoard(slug) } : null;
+function boardOf(reads: ReplicaReads, body: unknown): NamedBoard | null {
+  const given: unknown = Reflect.get(Object(body), 'board');
+  if (typeof given !== 'string') return null;
+  const boards = reads.boards();
+  const slug = boardNamed(boards, given);
+  return { slug, isKnown: boards.some((board) => board.slug === slug) };
 }
 
 /** Where something is wrong anyway, a board that nobody has seen is told as well: the client can mend both at once. */
-function withBoard(errors: Record<string, string[]>, board: KnownBoard | null): Record<string, string[]> {
+function withBoard(errors: Record<string, string[]>, board: NamedBoard | null): Record<string, string[]> {
   if (board === null || board.isKnown || errors.board) return errors;
   return { board: [`There is no board "${board.slug}".`], ...errors };
 }
@@ -98,7 +102,7 @@ async function answer(
   desk: Creating,
   reply: FastifyReply,
   row: OutboxRow,
-  board: KnownBoard | null,
+  board: NamedBoard | null,
 ): Promise<FastifyReply> {
   switch (row.state) {
     case 'confirmed':
@@ -126,10 +130,10 @@ async function answer(
 
 /** The upstream's own status; and the board, where that is what it most likely minded. */
 async function rejected(
-  { store }: Desk,
+  { store }: Creating,
   reply: FastifyReply,
   row: OutboxRow,
-  board: KnownBoard | null,
+  board: NamedBoard | null,
 ): Promise<FastifyReply> {
   const status = (await store.attempts(row.id)).at(-1)?.http_status ?? 400;
   const errors = withBoard({}, board);

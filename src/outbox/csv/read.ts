@@ -1,25 +1,15 @@
+import {
+  CsvParser,
+  type CsvRecord,
+  DELIMITER_NAMES,
+  DELIMITERS,
+  type Delimiter,
+  faultText,
+} from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
-import { type CellReader, cellReader, explainFault } from './cells.ts';
-import { rowChecker } from './check.ts';
-import { mapColumns } from './columns.ts';
-import type { CsvFile, CsvRow, ReadOptions } from './csv-file.ts';
-import { chooseDelimiter, DELIMITERS } from './delimiter.ts';
-import { dataColumns } from './result-columns.ts';
-import { type Limits, type RawRecord, RecordScanner } from './scan.ts';
-import { openText, type Text } from './text.ts';
-
-export type {
-  AcceptedRow,
-  CsvFile,
-  CsvPost,
-  CsvRow,
-  Delimiter,
-  Encoding,
-  Field,
-  MappedColumn,
-  ReadOptions,
-  RefusedRow,
-} from './csv-file.ts';
+import { type Columns, countClaims, mapColumns } from './columns.ts';
+import { type CsvFile, type CsvRow, dataColumns, type ReadOptions, rowChecker } from './rows.ts';
+import { type Encoding, openText, type Text } from './text.ts';
 
 /** A megabyte of text in one cell is odd but real; more than this is an unclosed quote or no post. */
 const MAX_FIELD_BYTES = 2 * 1024 * 1024;
@@ -39,101 +29,158 @@ export async function openCsv(
 ): Promise<CsvFile> {
   const text = await openText(source, options);
   try {
-    return await openRows(text, options);
+    const { delimiter, parser, headers } = await openHead(text, options);
+    const { layout, mapping, ignored, unclear } = mapColumns(headers, options);
+    const [first] = unclear;
+    if (first) throw new AppError('usage', first.problem, { hint: first.hint });
+    const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
+    const { board, chooseBoard } = options;
+    const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
+    const check = rowChecker({ headers, mapping, board, chooseBoard, keyPrefix });
+    const rows = readRows(parser, text, (record) => refusal(record, text.encoding, options) ?? check(record));
+    const { encoding, bom } = text;
+    return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, mapping, ignored, rows };
   } catch (error) {
     await text.pieces.return();
     throw error;
   }
 }
 
-/** What the columns are called, also where nobody could tell yet what they are for. */
-export async function headersOf(
+/** How a file looks before anybody has said how to read it. */
+export interface Inspection extends Columns {
+  headers: string[];
+  encoding: Encoding;
+  delimiter: Delimiter;
+}
+
+/** The columns and what they seem to be, also where that is not clear yet. */
+export async function inspectCsv(
   source: AsyncIterable<Uint8Array>,
   options: ReadOptions = {},
-): Promise<string[]> {
+): Promise<Inspection> {
   const text = await openText(source, options);
   try {
-    const { headers } = await openHead(text, options);
-    return headers.slice(0, dataColumns(headers));
+    const { delimiter, headers } = await openHead(text, options);
+    const columns = mapColumns(headers, options);
+    return {
+      ...columns,
+      headers: headers.slice(0, dataColumns(headers)),
+      encoding: text.encoding,
+      delimiter,
+    };
   } finally {
     await text.pieces.return();
   }
 }
 
-async function openHead({ encoding, pieces }: Text, options: ReadOptions) {
-  const fieldBytes = options.maxFieldBytes ?? MAX_FIELD_BYTES;
-  const limits: Limits = { fieldBytes, rowBytes: fieldBytes * FIELDS_IN_A_ROW };
-  const head = await readHead(pieces, limits);
-  const delimiter = chooseDelimiter(head.header, options.map);
-  const scanner = new RecordScanner([delimiter], limits);
-  scanner.push(head.bytes);
-  const reader = cellReader(scanner, delimiter, encoding, limits);
-  return { delimiter, scanner, reader, headers: readHeader(scanner, reader) };
+function limitsOf({ maxFieldBytes = MAX_FIELD_BYTES }: ReadOptions) {
+  return { fieldBytes: maxFieldBytes, rowBytes: maxFieldBytes * FIELDS_IN_A_ROW };
 }
 
-async function openRows(text: Text, options: ReadOptions): Promise<CsvFile> {
-  const { encoding, bom, pieces } = text;
-  const { delimiter, scanner, reader, headers } = await openHead(text, options);
-  const { mapping, ignored } = mapColumns(headers, options);
-  const check = rowChecker({ headers, mapping, board: options.board });
-  const toRows = (records: readonly RawRecord[]): CsvRow[] => reader.read(records).map(check);
-  const rows = readRows(scanner, pieces, toRows);
-  return { encoding, bom, delimiter, headers, mapping, ignored, rows };
+interface Candidate {
+  delimiter: Delimiter;
+  parser: CsvParser;
+  header: CsvRecord | undefined;
 }
 
 interface Head {
-  /** Everything read so far. */
-  bytes: Buffer;
-  /** The header line, found with each delimiter taken for one: which it is, is decided by looking at this line. */
-  header: Buffer;
+  delimiter: Delimiter;
+  /** Holds what was read beyond the header line. */
+  parser: CsvParser;
+  headers: string[];
 }
 
-async function readHead(pieces: Text['pieces'], limits: Limits): Promise<Head> {
-  const scanner = new RecordScanner(DELIMITERS, limits);
-  const read: Buffer[] = [];
+/** The header line is read with each delimiter; the one that makes sense of it stays. */
+async function openHead(text: Text, options: ReadOptions): Promise<Head> {
+  const limits = limitsOf(options);
+  const candidates = DELIMITERS.map(
+    (delimiter): Candidate => ({ delimiter, parser: new CsvParser(delimiter, limits), header: undefined }),
+  );
   let size = 0;
-  let record: RawRecord | undefined;
-  while (!record) {
-    const piece = await pieces.next();
-    if (piece.done) break;
+  while (candidates.some(({ header }) => header === undefined) && size <= limits.rowBytes + HEAD_SLACK) {
+    const piece = await text.pieces.next();
+    if (piece.done) {
+      for (const candidate of candidates) candidate.header ??= candidate.parser.finish()[0];
+      break;
+    }
     size += piece.value.length;
-    // All of it is held until the header is known, so an endless first line has to end here.
-    if (size > limits.rowBytes + HEAD_SLACK)
-      throw badHeader(1, 'has no end: perhaps a quote in it is not closed');
-    read.push(piece.value);
-    scanner.push(piece.value);
-    [record] = scanner.scan(1);
+    for (const candidate of candidates) {
+      candidate.parser.push(piece.value);
+      candidate.header ??= candidate.parser.records(1)[0];
+    }
   }
-  record ??= scanner.finish()[0];
-  if (!record) throw new AppError('usage', 'the file is empty', { hint: 'It needs a header line.' });
-  if (record.fault) throw badHeader(record.line, explainFault(record.fault, limits));
-  return { bytes: Buffer.concat(read), header: scanner.slice(record.start, record.end) };
+  const { delimiter, parser, header } = choose(candidates, options);
+  if (header === undefined)
+    throw size === 0 ||
+      candidates.every(({ header: found }) => found === undefined && size <= limits.rowBytes)
+      ? new AppError('usage', 'the file is empty', { hint: 'It needs a header line.' })
+      : badHeader(1, 'has no end: perhaps a quote in it is not closed');
+  const refused = refusal(header, text.encoding, options);
+  if (refused) throw badHeader(header.line, refused.reason);
+  return { delimiter, parser, headers: header.cells };
 }
 
-function readHeader(scanner: RecordScanner, reader: CellReader): string[] {
-  const records = scanner.scan(1);
-  const [header] = reader.read(records.length > 0 ? records : scanner.finish());
-  if (!header) throw badHeader(1, 'cannot be read as CSV');
-  if (!header.ok) throw badHeader(header.line, header.reason);
-  return header.cells;
+/**
+ * The delimiter that the header line uses outside quotes. When it uses several, the one that yields more columns we know; a file of
+ * one column has none, and is read with commas.
+ */
+function choose(candidates: readonly Candidate[], { map }: ReadOptions): Candidate {
+  const [byCommas] = candidates;
+  if (!byCommas) throw new Error('there are delimiters');
+  const isGood = ({ header }: Candidate): boolean => header !== undefined && isReadable(header);
+  const columnsOf = ({ header }: Candidate): number => header?.cells.length ?? 0;
+  if (!candidates.some(isGood))
+    return candidates.find(({ header }) => header === undefined) ?? mostOf(candidates, columnsOf) ?? byCommas;
+  const judged = candidates
+    .filter((candidate) => isGood(candidate) && columnsOf(candidate) > 1)
+    .map((candidate) => ({ candidate, known: countClaims(candidate.header?.cells ?? [], map) }))
+    .sort((a, b) => b.known - a.known || columnsOf(b.candidate) - columnsOf(a.candidate));
+  const [best, next] = judged;
+  if (!best) return candidates.find(isGood) ?? byCommas;
+  const isTie = next?.known === best.known;
+  if (next && isTie && (best.known > 0 || columnsOf(next.candidate) === columnsOf(best.candidate))) {
+    const both = `${DELIMITER_NAMES[best.candidate.delimiter]} and ${DELIMITER_NAMES[next.candidate.delimiter]}`;
+    throw new AppError('usage', `the header line has both ${both} between names`, {
+      hint: 'Use one delimiter throughout, and put a name that contains the other in double quotes.',
+    });
+  }
+  return best.candidate;
+}
+
+/** A stray quote under one delimiter is an ordinary one under another; broken text is broken under all. */
+function isReadable({ fault }: CsvRecord): boolean {
+  return fault === null || fault.kind === 'not-utf8';
+}
+
+function mostOf<T>(items: readonly T[], size: (item: T) => number): T | undefined {
+  return [...items].sort((a, b) => size(b) - size(a))[0];
 }
 
 function badHeader(line: number, reason: string): AppError {
   return new AppError('usage', `the header in line ${line} ${reason}`);
 }
 
+function refusal({ line, cells, fault }: CsvRecord, encoding: Encoding, options: ReadOptions) {
+  if (fault === null) return null;
+  const isHalf = fault.kind === 'not-utf8' && encoding.startsWith('utf-16');
+  const reason = isHalf
+    ? `has half a character (a lone surrogate) in line ${fault.line}`
+    : faultText(fault, limitsOf(options));
+  return { ok: false as const, line, cells, reason };
+}
+
 async function* readRows(
-  scanner: RecordScanner,
-  pieces: Text['pieces'],
-  toRows: (records: readonly RawRecord[]) => CsvRow[],
+  parser: CsvParser,
+  { pieces }: Text,
+  toRow: (record: CsvRecord) => CsvRow,
 ): AsyncGenerator<CsvRow[], void, undefined> {
   try {
-    yield* scanned(scanner, toRows);
+    yield* parsed(parser, toRow);
     for await (const piece of pieces) {
-      scanner.push(piece);
-      yield* scanned(scanner, toRows);
+      parser.push(piece);
+      yield* parsed(parser, toRow);
     }
-    const last = toRows(scanner.finish());
+    const last = parser.finish().map(toRow);
     if (last.length > 0) yield last;
   } finally {
     // The source must be closed as well when the walk ends before its first piece was asked for.
@@ -141,10 +188,10 @@ async function* readRows(
   }
 }
 
-function* scanned(scanner: RecordScanner, toRows: (records: readonly RawRecord[]) => CsvRow[]) {
+function* parsed(parser: CsvParser, toRow: (record: CsvRecord) => CsvRow) {
   for (;;) {
-    const records = scanner.scan(BATCH_ROWS);
-    if (records.length > 0) yield toRows(records);
+    const records = parser.records(BATCH_ROWS);
+    if (records.length > 0) yield records.map(toRow);
     if (records.length < BATCH_ROWS) return;
   }
 }

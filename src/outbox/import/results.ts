@@ -1,15 +1,26 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
+import { csvCell, type Delimiter, inert } from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
 import { replaceFile } from '../../base/files.ts';
+import { reasonWords } from '../../base/text.ts';
 import { SUPPRESSED } from '../../store/erasure/list.ts';
 import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
-import type { AcceptedRow, CsvFile, CsvRow } from '../csv/csv-file.ts';
-import { RESULT_COLUMNS } from '../csv/result-columns.ts';
+import type { OutboxRow } from '../../store/outbox/types.ts';
+import { openCsv } from '../csv/read.ts';
+import {
+  type AcceptedRow,
+  type CsvFile,
+  type CsvRow,
+  dataColumns,
+  FIELDS,
+  RESULT_COLUMNS,
+} from '../csv/rows.ts';
 import { sourceKeys } from '../csv/source-key.ts';
-import { type ResultsWriter, type RowResult, resultsWriter } from '../csv/write.ts';
-import { erasedAmong } from './erased.ts';
+import { boardChooser } from './boards.ts';
+import { erasedAmong, type ImportChoices, readOptions } from './import.ts';
 import type { Input } from './input.ts';
 import { conflictReason, isConfirmed } from './intake.ts';
 
@@ -17,43 +28,45 @@ import { conflictReason, isConfirmed } from './intake.ts';
  * Writes the whole file anew, with what became of each row behind it. Cells of the person's own stay exactly as they are, also
  * one that a spreadsheet would run: the file is made to be fed back, and a changed cell would be another row.
  */
-export async function writeResults(
-  path: string,
-  file: CsvFile,
-  reads: Pick<ImportReads, 'known' | 'suppressed'>,
-): Promise<void> {
+async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
   await replaceFile(path, async (handle) => {
-    for await (const text of resultsText(file, reads)) await handle.writeFile(text);
+    for await (const text of results) await handle.writeFile(text);
     crashPoint('import:results');
   });
 }
 
 /** The same as text, piece by piece. */
-export async function* resultsText(
+async function* resultsText(
   file: CsvFile,
   reads: Pick<ImportReads, 'known' | 'suppressed'>,
+  skipLines: ReadonlySet<number>,
 ): AsyncGenerator<string, void, undefined> {
   const writer = resultsWriter(file);
   const keyOf = sourceKeys();
   yield writer.header;
-  for await (const rows of file.rows) yield await lines(rows, keyOf, file, writer, reads);
+  for await (const rows of file.rows) yield lines(rows, keyOf, file, { writer, reads, skipLines });
 }
 
-async function lines(
+interface LineDeps {
+  writer: ResultsWriter;
+  reads: Pick<ImportReads, 'known' | 'suppressed'>;
+  skipLines: ReadonlySet<number>;
+}
+
+function lines(
   rows: readonly CsvRow[],
   keyOf: ReturnType<typeof sourceKeys>,
   { headers }: CsvFile,
-  writer: ResultsWriter,
-  reads: Pick<ImportReads, 'known' | 'suppressed'>,
-): Promise<string> {
+  { writer, reads, skipLines }: LineDeps,
+): string {
   const keyed = rows.flatMap((row) => (row.ok ? [{ ...row.post, source_key: keyOf(row) }] : []));
   const known = reads.known(keyed);
-  const erased = await erasedAmong(reads, keyed);
+  const erased = erasedAmong(reads, keyed);
   let next = 0;
   let text = '';
   for (const row of rows) {
     const result: RowResult = row.ok
-      ? resultOf(row, known[next++] ?? null, headers.length, erased)
+      ? resultOf(row, known[next++] ?? null, headers.length, { erased, skipLines })
       : { state: 'refused', reason: row.reason };
     text += writer.line(row, result);
   }
@@ -64,7 +77,7 @@ function resultOf(
   row: AcceptedRow,
   known: KnownRow | null,
   columns: number,
-  erased: ReadonlySet<string>,
+  { erased, skipLines }: { erased: ReadonlySet<string>; skipLines: ReadonlySet<number> },
 ): RowResult {
   if (known?.same)
     return { state: known.state, post_id: known.post_id, url: known.url, reason: known.last_error };
@@ -75,6 +88,8 @@ function resultOf(
     );
     return { state, post_id, url, reason };
   }
+  if (row.isDropped) return { state: 'skipped', reason: 'its board was left out' };
+  if (skipLines.has(row.line)) return { state: 'skipped', reason: 'it looks like a post that exists' };
   if (erased.has(row.post.email ?? '')) return { state: 'refused', reason: SUPPRESSED };
   if (known) return { state: 'refused', reason: conflictReason(`outbox row ${known.id}`) };
   return { state: 'refused', reason: 'was not there yet when the file was imported; import it again' };
@@ -92,4 +107,108 @@ export async function checkResultsPath(path: string, input: Pick<Input, 'isSame'
     throw new AppError('usage', '--results would overwrite the file that is being imported', {
       hint: 'Give the results another name; they can be imported in its place.',
     });
+}
+
+/** The file with what became of each row, read and imported with these choices. */
+export async function openResults(
+  input: Pick<Input, 'read'>,
+  choices: ImportChoices,
+  reads: ImportReads,
+): Promise<AsyncGenerator<string, void, undefined>> {
+  const chooser = boardChooser(reads.boards(), choices.boards);
+  const file = await openCsv(input.read(), readOptions(choices, chooser));
+  return resultsText(file, reads, choices.skipLines ?? new Set());
+}
+
+/** Rewrites the results file at most every so often, and less often where that takes long. */
+export function resultsRefresher(
+  path: string,
+  request: ImportChoices & { input: Input },
+  reads: ImportReads,
+  clock: Clock,
+): { refresh(): Promise<void>; write(): Promise<void> } {
+  let notBefore = 0;
+  const write = async (): Promise<void> => {
+    const began = clock.now();
+    await writeResults(path, await openResults(request.input, request, reads));
+    const ended = clock.now();
+    notBefore = ended + Math.max(REFRESH_MS, (ended - began) * WRITING_SHARE);
+  };
+  return { write, refresh: async () => (clock.now() < notBefore ? undefined : await write()) };
+}
+
+const REFRESH_MS = 2000;
+/** A file of a million rows takes seconds to write: it gets a twentieth of the time. */
+const WRITING_SHARE = 20;
+
+/** Rows of the outbox as a file that can be imported again: the columns of an import, and behind them what became of each. */
+export function* outboxCsv(rows: Iterable<OutboxRow>): Generator<string> {
+  const headers = [...FIELDS, ...RESULT_COLUMNS];
+  const writer = resultsWriter({ headers, delimiter: ',', bom: false });
+  yield writer.header;
+  for (const row of rows) {
+    const key = row.source_key.startsWith('key:') ? row.source_key.slice('key:'.length) : '';
+    const cells = [row.board, row.title, row.content, row.email ?? '', row.full_name ?? '', key];
+    const { state, post_id, url, last_error: reason } = row;
+    yield writer.line({ cells }, { state, post_id, url, reason: reason && reasonWords(reason) });
+  }
+}
+
+export interface LineOptions {
+  delimiter: Delimiter;
+  /** RFC 4180 says CRLF, and every spreadsheet agrees. */
+  eol?: '\r\n' | '\n' | '\r';
+}
+
+/** One line of CSV with its line end. Reading it back gives exactly these cells. */
+export function csvLine(cells: readonly string[], { delimiter, eol = '\r\n' }: LineOptions): string {
+  // A lone empty cell would be a blank line, which is no record.
+  if (cells.length === 1 && cells[0] === '') return `""${eol}`;
+  let line = '';
+  for (let i = 0; i < cells.length; i++) line += (i === 0 ? '' : delimiter) + csvCell(cells[i] ?? '');
+  return line + eol;
+}
+
+export interface RowResult {
+  state: string;
+  post_id?: number | string | null;
+  url?: string | null;
+  reason?: string | null;
+}
+
+export interface ResultsWriter {
+  header: string;
+  line(row: Pick<CsvRow, 'cells'>, result: RowResult): string;
+}
+
+/**
+ * The lines of a results file: the file as it was, and behind it what became of each row. The result columns of a
+ * results file that was fed back are replaced, not repeated.
+ */
+export function resultsWriter(
+  { headers, delimiter, bom }: Pick<CsvFile, 'headers' | 'delimiter' | 'bom'>,
+  eol: '\r\n' | '\n' | '\r' = '\r\n',
+): ResultsWriter {
+  const data = dataColumns(headers);
+  const options: LineOptions = { delimiter, eol };
+  const mark = bom ? '\uFEFF' : '';
+  return {
+    header: mark + csvLine([...headers.slice(0, data), ...RESULT_COLUMNS], options),
+    line: ({ cells }, result) =>
+      csvLine([...ownCells(cells, headers.length, data), ...resultCells(result)], options),
+  };
+}
+
+/**
+ * A short row is filled up, so that its reason stands under the right name. A long one is left long: it stays refused
+ * when it is fed back, which cutting it would hide.
+ */
+function ownCells(cells: readonly string[], columns: number, data: number): string[] {
+  if (cells.length === columns) return cells.slice(0, data);
+  return cells.length < data ? [...cells, ...Array<string>(data - cells.length).fill('')] : [...cells];
+}
+
+/** Addresses and reasons can come from the upstream, and this file is made to be opened in a spreadsheet. */
+function resultCells({ state, post_id, url, reason }: RowResult): string[] {
+  return [state, String(post_id ?? ''), inert(url ?? ''), inert(reason ?? '')];
 }

@@ -143,12 +143,17 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
   const forgetErrors = db.prepare(
     'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
   );
+  // What a row said before a person mended it is no post: it goes, whatever state the row is in.
+  const forgetEdits = db.prepare(`
+    DELETE FROM outbox_edits WHERE outbox_id ${RANGE}
+       AND ((before ->> 'email' IS NOT NULL AND is_meant(before ->> 'email')) OR ${names('before', 'json_names_person')})`);
   const forgetKey = db.prepare("UPDATE outbox SET source_key = 'erased:' || id WHERE id = ?");
   return {
     end: ender(db, 'outbox'),
     run({ after, end, at }) {
       const counts = { outbox: 0, cancelled: 0, unclear: 0, mentions: 0 };
       const [underWay, unsettled]: [number[], number[]] = [[], []];
+      forgetEdits.run({ after, end });
       for (const row of found.all({ after, end })) {
         const { id, state, source_key, is_own } = row;
         if (is_own === 1 && state === 'sending') underWay.push(id);

@@ -90,15 +90,17 @@ export function rowErasers(db: Db): RowErasers {
 function outboxEraser(db: Db, changes: ChangeLog): RowErasers['outbox'] {
   const row = db.prepare(`
     UPDATE outbox SET title = $erased, content = iif(content = '', '', $erased), email = iif(email IS NULL, NULL, $erased),
-                      full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL,
+                      full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL, on_hold = 0,
                       state = iif(state IN ('confirmed', 'rejected'), state, 'cancelled'), erased_at = $at, changed_at = $at
      WHERE id = $id`);
   const attempts = db.prepare(
     'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
   );
+  const edits = db.prepare('DELETE FROM outbox_edits WHERE outbox_id = ?');
   return (id, at) => {
     row.run({ id, at, erased: ERASED, reason: 'its text was erased' });
     attempts.run(id);
+    edits.run(id);
     changes.add('outbox.erased', at, id);
   };
 }

@@ -1,3 +1,4 @@
+import type { KnownBoard } from '../../base/boards.ts';
 import { emailKey } from '../../base/email.ts';
 import { isThere } from '../../base/files.ts';
 import type { Db, OpenOptions } from '../db.ts';
@@ -20,16 +21,15 @@ export interface KnownRow {
   last_error: string | null;
   /** False when the key is taken by a row with other text. */
   same: boolean;
+  /** Rejected, and certainly no post: other text under its key mends it. */
+  mendable: boolean;
 }
 
-export interface KnownBoard {
-  slug: string;
-  name: string;
-}
-
-export interface KnownTitle {
+/** A post of the mirror, to be compared with rows of a file. */
+export interface ComparedPost {
   id: number;
   title: string;
+  content: string;
 }
 
 /** What an import asks the file before and after it writes: what is in the outbox already, and what the mirror knows; null where there is no file yet. */
@@ -46,17 +46,16 @@ export function openImportReads(options: OpenOptions) {
     )
     .pluck();
   const usersWith = peopleByEmail(db);
-  // The board of a deleted post may be gone too, but a board is never shown on its own: better one too many.
-  const boards = db.prepare<[], KnownBoard>('SELECT slug, name FROM boards ORDER BY slug');
-  const titles = db.prepare<[string, number], KnownTitle>(`
-    SELECT p.id, p.title FROM posts_text t JOIN posts p ON p.id = t.rowid
-     WHERE posts_text MATCH ? AND p.deleted_at IS NULL ORDER BY t.rank LIMIT ?`);
+  const boards = boardReader(db);
+  const posts = db.prepare<[], ComparedPost>(
+    'SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id',
+  );
   return {
     /** What the outbox holds under each row's source key, in the order of the rows. */
     known: (rows: readonly KeyedText[]) => rows.map(known),
     /** The batches of these rows. */
     batchesOf: (ids: readonly number[]) => batches.all(JSON.stringify(ids)),
-    boards: () => boards.all(),
+    boards,
     /** Those of the e-mails that belong to a user of the mirror, as their keys (base/email.ts). */
     customers: (emails: readonly string[]) =>
       new Set(emails.filter((email) => usersWith(email).length > 0).map(emailKey)),
@@ -65,25 +64,35 @@ export function openImportReads(options: OpenOptions) {
       const current = list();
       return new Set(current ? emails.filter((email) => current.hashOf(email) !== undefined) : []);
     },
-    /** Live posts whose title has some of these words, the most relevant first. */
-    titlesWith: (words: readonly string[], limit: number) => titles.all(anyOf(words), limit),
+    /** All live posts, one by one. */
+    livePosts: () => posts.iterate(),
     close: (): void => void db.close(),
   };
 }
 
-function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
-  const byKey = db.prepare<KeyedText, Omit<KnownRow, 'same'> & { same: number }>(`
-    SELECT id, state, post_id, url, last_error,
-           erased_at IS NOT NULL OR (board = $board AND title = $title AND content = $content AND email IS $email
-                                     AND full_name IS $full_name) AS same
-      FROM outbox WHERE source_key = $source_key`);
-  return ({ source_key, board, title, content, email, full_name }) => {
-    const row = byKey.get({ source_key, board, title, content, email, full_name });
-    return row ? { ...row, same: row.same === 1 } : null;
-  };
+/** All boards that can be named: those of mirrored posts, and those that a post was sent to and that nobody has listed yet. */
+export function boardReader(db: Db): () => KnownBoard[] {
+  // The board of a deleted post may be gone too, but a board is never shown on its own: better one too many.
+  const boards = db.prepare<[], KnownBoard>(`
+    SELECT id, slug, name FROM boards
+    UNION ALL SELECT NULL, slug, slug FROM sent_boards WHERE slug NOT IN (SELECT slug FROM boards) ORDER BY 2`);
+  return () => boards.all();
 }
 
-/** Words come from people: in quotes nothing of them is read as a sign of the query language. */
-function anyOf(words: readonly string[]): string {
-  return `title : (${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' OR ')})`;
+function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
+  const byKey = db.prepare<
+    KeyedText,
+    Omit<KnownRow, 'same' | 'mendable'> & { same: number; mendable: number }
+  >(`
+    SELECT id, state, post_id, url, last_error, state = 'rejected' AND was_ambiguous = 0 AS mendable,
+           erased_at IS NOT NULL OR source_key LIKE 'row:%'
+           OR (board = $board AND title = $title AND content = $content AND email IS $email AND full_name IS $full_name)
+           OR EXISTS (SELECT 1 FROM outbox_edits e WHERE e.outbox_id = o.id AND e.n = 1
+                         AND before ->> 'board' = $board AND before ->> 'title' = $title AND before ->> 'content' = $content
+                         AND before ->> 'email' IS $email AND before ->> 'full_name' IS $full_name) AS same
+      FROM outbox o WHERE source_key = $source_key`);
+  return ({ source_key, board, title, content, email, full_name }) => {
+    const row = byKey.get({ source_key, board, title, content, email, full_name });
+    return row ? { ...row, same: row.same === 1, mendable: row.mendable === 1 } : null;
+  };
 }

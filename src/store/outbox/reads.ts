@@ -1,13 +1,16 @@
 import type { Db } from '../db.ts';
+import { batchReader } from './batches.ts';
 import { listDelayReader } from './list-delay.ts';
 import {
   type AttemptRow,
   type Due,
+  type EditRow,
   type Knowledge,
   type KnownPost,
   type MirroredPost,
   OUTBOX_STATES,
   type OutboxRow,
+  type RecentSends,
   type RowFilter,
   type SentAuthor,
   type StateCounts,
@@ -32,6 +35,9 @@ export function outboxReader(db: Db) {
   const tries = db.prepare<[number], AttemptRow>(`
     SELECT n, started_at, deadline_at, ended_at, outcome, http_status, post_id, error
       FROM outbox_attempts WHERE outbox_id = ? ORDER BY n`);
+  const edits = db.prepare<[number], Omit<EditRow, 'before'> & { before: string }>(
+    'SELECT n, edited_at, before FROM outbox_edits WHERE outbox_id = ? ORDER BY n',
+  );
   // Two statements, for one with a condition that may be none would read every row for the sake of one batch.
   const count = db.prepare<[], { state: keyof StateCounts; n: number }>(
     'SELECT state, count(*) AS n FROM outbox GROUP BY state',
@@ -47,6 +53,13 @@ export function outboxReader(db: Db) {
     UNION ALL SELECT * FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
     UNION ALL SELECT * FROM outbox WHERE state = 'uncertain' AND checks_left > 0
     ORDER BY id`);
+  const free = db
+    .prepare<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0")
+    .pluck();
+  const recent = db.prepare<[string], { posts: number; first: string | null }>(
+    "SELECT count(*) AS posts, min(ended_at) AS first FROM outbox_attempts WHERE outcome = 'confirmed' AND ended_at >= ?",
+  );
+  const closing = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'upstream_closed'").pluck();
   const readPause = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'push_paused'").pluck();
 
   return {
@@ -61,6 +74,7 @@ export function outboxReader(db: Db) {
     countDue: dueCounter(db),
     ...postReader(db),
     ...boundReader(db),
+    ...batchReader(db),
     /** Rows left in `sending` by a sender that died; only for the process that holds the sender's lock. */
     orphans: () => sending.all().map(toRow),
     find(id: number): OutboxRow | null {
@@ -72,6 +86,9 @@ export function outboxReader(db: Db) {
     attempts: (id: number): AttemptRow[] => tries.all(id),
     /** When the oldest row came that is neither sent nor given up; null where there is none. */
     oldestUnsentAt: oldestReader(db),
+    /** What the row said before each time a person mended it. */
+    edits: (id: number): EditRow[] =>
+      edits.all(id).map(({ before, ...edit }) => ({ ...edit, before: JSON.parse(before) })),
     counts(batch: string | null): StateCounts {
       const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
       const found = batch === null ? count.all() : countBatch.all(batch);
@@ -87,6 +104,15 @@ export function outboxReader(db: Db) {
     /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
     toCheck: () => after.all().map(toRow),
     paused: () => readPause.get() ?? null,
+    /** Rows that are ready and not held. */
+    countFree: () => free.get() ?? 0,
+    /** How many posts were confirmed since then, and until when the upstream wants no calls. */
+    recentSends(since: number): RecentSends {
+      const { posts, first } = recent.get(iso(since)) ?? { posts: 0, first: null };
+      const closed = closing.get();
+      const closedUntil = closed === undefined ? null : (JSON.parse(closed) as { until: number }).until;
+      return { posts, first: first === null ? null : Date.parse(first), closedUntil };
+    },
   };
 }
 
@@ -97,7 +123,7 @@ function successorReader(db: Db) {
   const exists = db
     .prepare<Pick<OutboxRow, 'board' | 'kind' | 'content_hash'>, number>(
       `SELECT EXISTS (SELECT 1 FROM outbox o
-         WHERE state = 'ready' AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`,
+         WHERE state = 'ready' AND on_hold = 0 AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`,
     )
     .pluck();
   return ({ board, kind, content_hash }: OutboxRow): boolean =>
@@ -111,12 +137,12 @@ function unclearReader(db: Db): (now: number) => Unclear | null {
   // Each is one step into the index; min and max in one query would walk over all of them.
   const ends = ['ASC', 'DESC'].map((direction) =>
     db.prepare<[], { not_before: string | null }>(
-      `SELECT not_before FROM outbox WHERE state = 'ambiguous' ORDER BY not_before ${direction} LIMIT 1`,
+      `SELECT not_before FROM outbox WHERE state = 'ambiguous' AND on_hold = 0 ORDER BY not_before ${direction} LIMIT 1`,
     ),
   );
   const ahead = db
     .prepare<{ at: string }, number>(
-      "SELECT EXISTS (SELECT 1 FROM outbox WHERE state = 'ambiguous' AND not_before > $at AND changed_at > $at)",
+      "SELECT EXISTS (SELECT 1 FROM outbox WHERE state = 'ambiguous' AND on_hold = 0 AND not_before > $at AND changed_at > $at)",
     )
     .pluck();
   return (now) => {
@@ -162,7 +188,7 @@ const MOST_COUNTED = 1000;
 function dueCounter(db: Db): (now: number) => number {
   const counted = db
     .prepare<{ at: string }, number>(
-      `SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND (not_before IS NULL OR ${DUE})
+      `SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND on_hold = 0 AND (not_before IS NULL OR ${DUE})
                                 AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`,
     )
     .pluck();
@@ -201,8 +227,8 @@ function readyQueries(db: Db, of: string) {
   const select = (which: string) =>
     db.prepare<Which & { limit: number }, { id: number; since: string }>(`
       SELECT id, iif(not_before <= $at, not_before, min(created_at, $at)) AS since FROM outbox o
-       WHERE ${of} state = 'ready' AND ${which} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
-  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND not_before > $at AND changed_at <= $at`;
+       WHERE ${of} state = 'ready' AND on_hold = 0 AND ${which} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
+  const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND on_hold = 0 AND not_before > $at AND changed_at <= $at`;
   return {
     waited: select(`not_before IS NOT NULL AND ${DUE}`),
     untried: select('not_before IS NULL'),

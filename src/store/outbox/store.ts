@@ -3,12 +3,14 @@ import type { Db, OpenOptions } from '../db.ts';
 import type { StoreOptions } from '../mirror/store.ts';
 import { openClaimLog } from '../older-copy.ts';
 import { openMirror } from '../open.ts';
+import { duplicateTable } from './duplicates.ts';
 import { outboxReader } from './reads.ts';
 import { senderLock } from './sender-lock.ts';
 import type {
   Acceptance,
   AttemptEnd,
   Claim,
+  Edit,
   NewRow,
   OutboxRow,
   Refusal,
@@ -31,6 +33,7 @@ export function openOutboxStore(options: StoreOptions) {
   const sender = senderLock(options);
   const log = openClaimLog(db, options);
   const commit = <T>(work: () => T): T => db.transaction(work).immediate();
+  const duplicates = duplicateTable(db);
   return {
     ...reads,
     /** Takes rows in; each is accepted, already there, or in conflict with a row of the same key and other content. */
@@ -62,6 +65,31 @@ export function openOutboxStore(options: StoreOptions) {
       return row;
     },
     refusal: writes.refusal,
+    /** Other words for a row that a person mends; null where it is in no state for it. What it said before is kept. */
+    edit: (edit: Edit): OutboxRow | null => commit(() => writes.edit(edit)),
+    /** A pace of its own for an import, before its first row is accepted. */
+    paceBatch: (batch: string, perMinute: number, now: number): void =>
+      commit(() => writes.batches.pace(batch, perMinute, now)),
+    /** No row of the batch is claimed any more until it is resumed; returns how many rows that holds. */
+    pauseBatch: (batch: string, now: number): number => commit(() => writes.batches.pause(batch, now)),
+    resumeBatch: (batch: string, now: number): number => commit(() => writes.batches.resume(batch, now)),
+    /** No row of the batch is claimed any more, for good; each of them is still to be moved to `cancelled`. */
+    stopBatch: (batch: string, now: number): void => commit(() => writes.batches.stop(batch, now)),
+    reopenBatch: (batch: string, now: number): void => commit(() => writes.batches.reopen(batch, now)),
+    /** Likely duplicates of a file that is not imported yet, for a person who decides about them. */
+    duplicates: {
+      ...duplicates,
+      keep: (...kept: Parameters<typeof duplicates.keep>): void => commit(() => duplicates.keep(...kept)),
+    },
+    /** Several rows along one transition, in one transaction; returns how many moved. */
+    moveAll: (ids: readonly number[], transition: Transition, change: RowChange): number =>
+      commit(() => ids.filter((id) => writes.move(id, transition, change) !== null).length),
+    /** Frees rows of slow imports whose turn has come; when the next one's comes, or null. */
+    releasePaced(now: number): number | null {
+      const { nextRelease, release } = writes.batches;
+      if ((nextRelease() ?? Number.POSITIVE_INFINITY) <= now) commit(() => release(now));
+      return nextRelease();
+    },
     /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
     endAttempt: (end: AttemptEnd): OutboxRow | null => commit(() => writes.endAttempt(end)),
     checked: (check: SweepCheck): void => commit(() => writes.checked(check)),

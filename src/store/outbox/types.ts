@@ -28,6 +28,8 @@ export interface NewRow extends PostText {
 
 export type Acceptance =
   | { outcome: 'accepted'; id: number }
+  /** A rejected row that came again with other words: it has them now, and is ready. */
+  | { outcome: 'mended'; id: number }
   | { outcome: 'already'; id: number; state: OutboxState; post_id: number | null; url: string | null }
   | { outcome: 'conflict'; id: number };
 
@@ -55,6 +57,8 @@ export interface OutboxRow extends PostText {
   was_ambiguous: boolean;
   checks_left: number;
   duplicate_of: number | null;
+  /** Its batch is paused, cancelled, or slower than the service: the row is ready, but is not sent. */
+  on_hold: boolean;
   /** When its text was erased: such a row is not sent any more. */
   erased_at: string | null;
   created_at: string;
@@ -91,7 +95,24 @@ export interface Claim {
 
 /** Why a row was not claimed: nothing went out. */
 export interface Refusal {
-  refused: 'gone' | 'not due' | 'same content under way' | 'paused';
+  refused: 'gone' | 'not due' | 'same content under way' | 'paused' | 'on hold';
+}
+
+/** New words for a row that a person mends. */
+export interface Edit {
+  id: number;
+  /** The states in which a row may be mended. */
+  from: readonly OutboxState[];
+  post: PostText;
+  content_hash: string;
+  now: number;
+}
+
+/** What a row said before it was mended. */
+export interface EditRow {
+  n: number;
+  edited_at: string;
+  before: PostText;
 }
 
 export interface AttemptEnd {
@@ -145,6 +166,14 @@ export interface SweepCheck {
   candidates: number[] | null;
 }
 
+/** What tells how fast posts go out. */
+export interface RecentSends {
+  posts: number;
+  /** When the first of them was confirmed. */
+  first: number | null;
+  closedUntil: number | null;
+}
+
 export interface RowFilter {
   state?: OutboxState;
   batch?: string;
@@ -196,17 +225,19 @@ export interface Knowledge {
 }
 
 /** A row as SQLite holds it. */
-export interface StoredRow extends Omit<OutboxRow, 'baseline' | 'candidates' | 'was_ambiguous'> {
+export interface StoredRow extends Omit<OutboxRow, 'baseline' | 'candidates' | 'was_ambiguous' | 'on_hold'> {
   baseline: string;
   candidates: string;
   was_ambiguous: number;
+  on_hold: number;
 }
 
-export function toRow({ baseline, candidates, was_ambiguous, ...row }: StoredRow): OutboxRow {
+export function toRow({ baseline, candidates, was_ambiguous, on_hold, ...row }: StoredRow): OutboxRow {
   return {
     ...row,
     baseline: JSON.parse(baseline) as number[],
     candidates: JSON.parse(candidates) as number[],
     was_ambiguous: was_ambiguous === 1,
+    on_hold: on_hold === 1,
   };
 }

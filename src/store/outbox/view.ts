@@ -39,14 +39,29 @@ export function openOutboxView(options: OpenOptions) {
       FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id
       LEFT JOIN outbox o ON o.post_id = p.id
      WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.id`);
-  const { find, attempts, counts, paused } = reads;
+  const { find, attempts, edits, counts, paused, batch, batches, countFree, recentSends } = reads;
   return {
     find,
     attempts,
+    edits,
     counts,
     paused,
+    batch,
+    batches,
+    countFree,
+    recentSends,
     /** The newest rows first; `before` goes on below that row, `after` gives the page that ends above it. */
     newest,
+    /** All rows of a batch in one state, or of all states, oldest first. */
+    *rowsOf(batch: string, state: OutboxState | null): Generator<OutboxRow> {
+      for (let after = 0; ; ) {
+        const rows = reads.list({ batch, ...(state === null ? {} : { state }), after, limit: 500 });
+        yield* rows;
+        const last = rows.at(-1);
+        if (!last) return;
+        after = last.id;
+      }
+    },
     /** Posts of the mirror by id, with the row that each of them confirms. */
     posts: (ids: readonly number[]) => posts.all(JSON.stringify(ids)),
     close: (): void => void db.close(),
@@ -71,7 +86,9 @@ function pageReader(db: Db, way: Way): (page: PageBounds) => OutboxRow[] {
   const byBatch = rowsOf(
     db,
     way,
-    OUTBOX_STATES.flatMap((state) => walks(way, `batch = $batch AND state = '${state}'`)),
+    OUTBOX_STATES.flatMap((state) =>
+      walks(way, `batch = $batch AND state = '${state}'`, state === 'ready' ? [0, 1] : [0]),
+    ),
   );
   const byState = rowsOf(db, way, walks(way, 'state = $state'));
   const byBoth = rowsOf(db, way, walks(way, 'batch = $batch AND state = $state'));
@@ -82,9 +99,16 @@ function pageReader(db: Db, way: Way): (page: PageBounds) => OutboxRow[] {
   };
 }
 
-/** Both indexes go on with `not_before`, and only where that is one value do they stand in the order of ids: few rows wait for a time. */
-function walks(way: Way, condition: string): string[] {
-  return ['IS NULL', 'IS NOT NULL'].map((waiting) => idsOf(way, [condition, `not_before ${waiting}`]));
+/**
+ * Both indexes go on with `on_hold` and `not_before`, and only where those are one value do they stand in the order of ids: few rows
+ * wait for a time, and only rows that are ready can be on hold.
+ */
+function walks(way: Way, condition: string, holds: readonly (0 | 1)[] = [0, 1]): string[] {
+  return holds.flatMap((hold) =>
+    ['IS NULL', 'IS NOT NULL'].map((waiting) =>
+      idsOf(way, [condition, `on_hold = ${hold}`, `not_before ${waiting}`]),
+    ),
+  );
 }
 
 const ORDER: Record<Way, string> = { older: 'DESC', newer: 'ASC' };

@@ -1,13 +1,16 @@
 import { changeLog } from '../changes/log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppressedPerson, suppressionList } from '../erasure/list.ts';
+import { batchWriter } from './batches.ts';
 import type { OutboxReader } from './reads.ts';
 import {
   type Acceptance,
   type AttemptEnd,
   type Claim,
+  type Edit,
   type NewRow,
   type OutboxRow,
+  type PostText,
   type Refusal,
   type RowChange,
   type StoredRow,
@@ -24,14 +27,14 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const changes = changeLog(db);
   // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
   const insert = db.prepare(`
-    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_key) DO NOTHING`);
+    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_key) DO NOTHING`);
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error, matched = $matched,
                       not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, checks_left = $checksLeft,
-                      baseline = $baseline, duplicate_of = nullif(duplicate_of, $postId)
+                      baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId)
      WHERE id = $id`);
   const boundTo = db.prepare<[number], number>('SELECT id FROM outbox WHERE post_id = ?').pluck();
   const twinUnderWay = db
@@ -63,7 +66,21 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       candidates = coalesce($candidates, candidates), changed_at = $at
      WHERE id = $id`);
 
-  const acceptOne = (row: NewRow, at: string): Acceptance => {
+  const batches = batchWriter(db);
+  const sentBoard = db.prepare(
+    'INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const firstEdit = db
+    .prepare<[number], string>('SELECT before FROM outbox_edits WHERE outbox_id = ? ORDER BY n LIMIT 1')
+    .pluck();
+  const noteEdit = db.prepare(`
+    INSERT INTO outbox_edits (outbox_id, n, edited_at, before)
+    SELECT $id, count(*) + 1, $at, $before FROM outbox_edits WHERE outbox_id = $id`);
+  const mend = db.prepare(`
+    UPDATE outbox SET kind = $kind, board = $board, title = $title, content = $content, email = $email, full_name = $full_name,
+                      content_hash = $content_hash, changed_at = $at WHERE id = $id`);
+
+  const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
     const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
     const kind = email === null ? 'owner' : 'as-user';
     const added = insert.run(
@@ -79,12 +96,43 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       content_hash,
       at,
       at,
+      onHold,
     );
     if (added.changes === 1) return { outcome: 'accepted', id: Number(added.lastInsertRowid) };
     const found = byKey.get(source_key);
     if (!found) throw new Error('a key that cannot be inserted is there');
-    if (found.erased_at === null && !isSameText(found, row)) return { outcome: 'conflict', id: found.id };
+    if (!isSameSource(found, row)) return mendRejected(found, row, at);
     return { outcome: 'already', id: found.id, state: found.state, post_id: found.post_id, url: found.url };
+  };
+
+  /** Whether the row came from the same source row, also where a person has mended its words since. */
+  const isSameSource = (found: StoredRow, row: NewRow): boolean => {
+    if (found.erased_at !== null || row.source_key.startsWith('row:') || isSameText(found, row)) return true;
+    const before = firstEdit.get(found.id);
+    return before !== undefined && isSameText(JSON.parse(before) as PostText, row);
+  };
+
+  /** The upstream certainly has no post of a row that it rejected: other words under its key are that row, mended in the file. */
+  const mendRejected = (found: StoredRow, row: NewRow, at: string): Acceptance => {
+    if (found.state !== 'rejected' || found.was_ambiguous === 1) return { outcome: 'conflict', id: found.id };
+    const { board, title, content, email, full_name, content_hash } = row;
+    const post = { board, title, content, email, full_name };
+    edit({ id: found.id, from: ['rejected'], post, content_hash, now: Date.parse(at) });
+    move(
+      found.id,
+      { from: ['rejected'], to: 'ready' },
+      { now: Date.parse(at), notBefore: null, error: null },
+    );
+    return { outcome: 'mended', id: found.id };
+  };
+
+  const edit = ({ id, from, post, content_hash, now }: Edit): OutboxRow | null => {
+    const old = byId.get(id);
+    if (!old || !from.includes(old.state) || old.erased_at !== null) return null;
+    const { board, title, content, email, full_name } = old;
+    noteEdit.run({ id, at: iso(now), before: JSON.stringify({ board, title, content, email, full_name }) });
+    mend.run({ id, kind: post.email === null ? 'owner' : 'as-user', ...post, content_hash, at: iso(now) });
+    return toRow(byId.get(id) ?? old);
   };
 
   const move = (id: number, transition: Transition, change: RowChange): OutboxRow | null => {
@@ -92,8 +140,14 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (!old || !transition.from.includes(old.state)) return null;
     if (transition.to === 'ready' && old.erased_at !== null) return null;
     if (change.postId !== undefined && (boundTo.get(change.postId) ?? id) !== id) return null;
-    update.run({ id, state: transition.to, ...merged(old, change), ...dismissed(old, transition) });
-    changes.outbox(iso(change.now), id, old.state, transition.to);
+    const { isHeld, isCancelled } = batches.holds(old.batch);
+    const comesBack = old.state === 'sending' || old.state === 'ambiguous';
+    // A row that would be sent again by itself although its import was cancelled meanwhile takes two steps at once: ready, cancelled.
+    const to = transition.to === 'ready' && isCancelled && comesBack ? 'cancelled' : transition.to;
+    const onHold = to === 'ready' && isHeld ? 1 : 0;
+    update.run({ id, state: to, onHold, ...merged(old, change), ...dismissed(old, transition) });
+    if (to === 'confirmed') sentBoard.run(old.board, iso(change.now));
+    changes.outbox(iso(change.now), id, old.state, to);
     const row = byId.get(id);
     return row ? toRow(row) : null;
   };
@@ -101,6 +155,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (!old || !from.includes(old.state)) return { refused: 'gone' };
     // A change that lies in the future was made by a clock that was ahead: the time it set counts as come.
     if (old.not_before !== null && old.not_before > at && old.changed_at <= at) return { refused: 'not due' };
+    if (old.on_hold === 1) return { refused: 'on hold' };
     if (readPause.get() !== undefined) return { refused: 'paused' };
     return twinUnderWay.get(old.content_hash, old.id) ? { refused: 'same content under way' } : null;
   };
@@ -111,13 +166,24 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       const list = suppressed();
       if (list && rows.some(({ email }) => email !== null && list.hashOf(email) !== undefined))
         throw suppressedPerson();
-      const taken = rows.map((row) => acceptOne(row, at));
+      const held = new Map<string, number>();
+      const holdOf = (batch: string): number => {
+        const known = held.get(batch);
+        if (known !== undefined) return known;
+        const { isHeld, isPaced } = batches.holds(batch);
+        held.set(batch, isHeld || isPaced ? 1 : 0);
+        return holdOf(batch);
+      };
+      const taken = rows.map((row) => acceptOne(row, at, holdOf(row.batch)));
       // One change for all of them: SQLite gives new rows of one transaction numbers without a gap.
       const ids = taken.flatMap(({ outcome, id }) => (outcome === 'accepted' ? [id] : []));
       if (ids[0] !== undefined) changes.add('outbox.accepted', at, ids[0], { count: ids.length });
       return taken;
     },
     move,
+    batches,
+    /** Other words for a row; null where it is in no state to be mended. */
+    edit,
     /** Why `claim` would be refused now; null when it would not. */
     refusal: (id: number, now: number): Refusal | null => refused(byId.get(id), ['ready'], iso(now)),
     claim({ id, transition, now, deadline, listedMaxId }: Claim): OutboxRow | Refusal {
@@ -184,7 +250,7 @@ function merged(old: StoredRow, change: RowChange) {
   };
 }
 
-function isSameText(a: StoredRow, b: NewRow): boolean {
+function isSameText(a: PostText, b: PostText): boolean {
   return (
     a.board === b.board &&
     a.title === b.title &&

@@ -1,10 +1,10 @@
+import type { KnownBoard } from '../../base/boards.ts';
 import type { ImportState } from '../../http/dashboard/imports.ts';
 import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
-import type { Field } from '../../outbox/csv/csv-file.ts';
-import type { UnknownBoard } from '../../outbox/import/outlook.ts';
-import type { Duplicate } from '../../outbox/import/similar.ts';
-import type { RefusedLine } from '../../outbox/import/tally.ts';
-import type { KnownBoard } from '../../store/outbox/import-reads.ts';
+import type { Field } from '../../outbox/csv/rows.ts';
+import type { UnknownBoard } from '../../outbox/import/boards.ts';
+import type { Duplicate } from '../../outbox/import/duplicates.ts';
+import type { RefusedLine } from '../../outbox/import/intake.ts';
 import { fetchJson } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { counted, number, size } from '../format.ts';
@@ -34,7 +34,7 @@ export function showPreview(view: PreviewView): Child[] {
     trouble,
     preview.ok ? summary(view, preview) : banner('warn', sentence(preview.problem)),
     columnForm({ state, preview, boards, onChange: (choices) => void again(choices) }),
-    ...(preview.ok ? [refusedCard(preview), ...outlookCards(preview)] : []),
+    ...(preview.ok ? [refusedCard(preview), ...foundCards(state, preview)] : []),
   ];
 }
 
@@ -68,9 +68,9 @@ function notes({ tally }: Readable): Child {
   return h('ul.note', ...text.map((one) => h('li', one)));
 }
 
-function importButton({ path, draw }: PreviewView, { tally, choices, outlook }: Readable): HTMLElement {
+function importButton({ path, draw }: PreviewView, { tally, choices, found }: Readable): HTMLElement {
   const rows = counted(tally.accepted, 'row');
-  const asCustomers = outlook.asKnownCustomer + outlook.asNewCustomer;
+  const asCustomers = found.asKnownCustomer + found.asNewCustomer;
   const label = tally.accepted === 0 ? 'Nothing new to import' : `Import ${rows}`;
   const ask = (): void =>
     openForm({
@@ -132,7 +132,7 @@ export interface ColumnForm {
   onChange(choices: ImportChoices): void;
 }
 
-/** Which column is what, as it was found, to be put right by choosing; each choice rehearses the file anew. */
+/** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
 export function columnForm({ state, preview, boards, onChange }: ColumnForm): HTMLElement {
   const { choices } = preview;
   const found = (name: Field): string | null | undefined => {
@@ -150,7 +150,7 @@ export function columnForm({ state, preview, boards, onChange }: ColumnForm): HT
       const { [name]: _, ...others } = choices.map;
       const map =
         value === 'by-name' ? others : { ...others, [name]: value.startsWith('=') ? value.slice(1) : null };
-      onChange({ board: name === 'board' && value.startsWith('=') ? null : choices.board, map });
+      onChange({ ...choices, board: name === 'board' && value.startsWith('=') ? null : choices.board, map });
     };
     const header = found(name);
     const chosen = header === undefined ? 'by-name' : header === null ? 'none' : `=${header}`;
@@ -173,13 +173,13 @@ export function columnForm({ state, preview, boards, onChange }: ColumnForm): HT
 const fields = Object.keys(NAMES) as Field[];
 
 /** What the mirror can tell about the rows that would be sent. */
-export function outlookCards(preview: Readable): Child[] {
+export function foundCards(state: ImportState, preview: Readable): Child[] {
   if (preview.tally.accepted === 0) return [];
-  return [h('div.grid', asWhom(preview), boardsCard(preview)), duplicatesCard(preview)];
+  return [h('div.grid', asWhom(preview), boardsCard(preview)), duplicatesCard(state, preview)];
 }
 
-function asWhom({ outlook }: Readable): HTMLElement {
-  const { mirror, asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers } = outlook;
+function asWhom({ found }: Readable): HTMLElement {
+  const { mirror, asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers } = found;
   const rows = [
     { who: 'you, the owner of the token', n: asOwner, people: null },
     { who: 'customers the mirror knows', n: asKnownCustomer, people: knownCustomers },
@@ -203,8 +203,8 @@ function asWhom({ outlook }: Readable): HTMLElement {
   );
 }
 
-function boardsCard({ outlook }: Readable): HTMLElement {
-  const { unknownBoards, moreUnknownBoards, mirror } = outlook;
+function boardsCard({ found }: Readable): HTMLElement {
+  const { unknownBoards, moreUnknownBoards, mirror } = found;
   const title = 'Boards nobody has seen';
   if (mirror === 'empty')
     return card(
@@ -222,7 +222,7 @@ function boardsCard({ outlook }: Readable): HTMLElement {
         { head: 'Board', cell: ({ board }) => board },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
         { head: 'First in line', kind: 'number', cell: ({ line }) => number(line) },
-        { head: 'Perhaps meant', cell: ({ nearest }) => nearest ?? '–' },
+        { head: 'Perhaps meant', cell: ({ suggestions }) => suggestions.join(', ') || '–' },
       ],
       unknownBoards,
       title,
@@ -231,10 +231,11 @@ function boardsCard({ outlook }: Readable): HTMLElement {
   );
 }
 
-function duplicatesCard({ outlook, tally }: Readable): Child {
-  const { checked, found, examples } = outlook.duplicates;
-  if (outlook.mirror === 'empty') return null;
-  const scope = checked < tally.accepted ? `the first ${counted(checked, 'row')} were compared` : null;
+function duplicatesCard({ comparison }: ImportState, { found: preview, tally }: Readable): Child {
+  if (preview.mirror === 'empty' || comparison === null) return null;
+  const { checked } = comparison;
+  const { found, examples } = comparison.result ?? { found: 0, examples: [] };
+  const scope = checked < tally.accepted ? `${counted(checked, 'row')} compared so far` : null;
   const more = found > examples.length ? `${number(found)} in all` : null;
   return card(
     {

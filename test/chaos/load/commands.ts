@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { csvLine } from '../../../src/outbox/csv/write.ts';
+import { csvLine } from '../../../src/outbox/import/results.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
 import type { Fixture } from '../fixture.ts';
 import { streamOf } from '../plan.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ReadOptions } from '../../../src/outbox/csv/read.ts';
+import type { ReadOptions } from '../../../src/outbox/csv/rows.ts';
 import { accepted, read, refusal } from './feed.ts';
 
 /** `field=Header (how)` for each mapped column. */
@@ -36,7 +36,6 @@ describe('columns are recognised by their names', () => {
       'board=board (exact) title=Feature (alias) content=Details (alias) email=Mail (alias) full_name=Customer Name (alias) key=ID (alias)',
     ],
     ['board,Request,Message', 'board=board (exact) title=Request (alias) content=Message (alias)'],
-    ['board,Name,Description', 'board=board (exact) title=Name (alias) content=Description (alias)'],
     [
       'board,title,Name,Email',
       'board=board (exact) title=title (exact) email=Email (exact) full_name=Name (alias)',

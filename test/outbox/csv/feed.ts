@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { AppError } from '../../../src/base/errors.ts';
-import { type CsvFile, type CsvRow, openCsv, type ReadOptions } from '../../../src/outbox/csv/read.ts';
+import { openCsv } from '../../../src/outbox/csv/read.ts';
+import type { CsvFile, CsvRow, ReadOptions } from '../../../src/outbox/csv/rows.ts';
 
 export type Read = Omit<CsvFile, 'rows'> & { rows: CsvRow[] };
 

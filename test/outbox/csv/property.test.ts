@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Delimiter } from '../../../src/base/csv.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import type { Delimiter } from '../../../src/outbox/csv/read.ts';
-import { csvLine } from '../../../src/outbox/csv/write.ts';
+import { csvLine } from '../../../src/outbox/import/results.ts';
 import { type Read, readChunked } from './feed.ts';
 import { recordLines } from './reference.ts';
 

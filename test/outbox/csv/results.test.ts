@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sourceKey, sourceKeys } from '../../../src/outbox/csv/source-key.ts';
-import { csvLine, resultsWriter } from '../../../src/outbox/csv/write.ts';
+import { csvLine, resultsWriter } from '../../../src/outbox/import/results.ts';
 import { accepted, outcomes, type Read, read } from './feed.ts';
 
 const POST = { board: 'b', title: 't', content: 'c', email: null, full_name: null };

@@ -114,7 +114,7 @@ describe('one bad row never costs another', () => {
 
   test('a byte that is not UTF-8 refuses its row and names its line', async () => {
     const bytes = Buffer.from(`${HEADER}b,one,c\nb,two,"c\nd \xe9"\nb,three,\xe9\nb,four,c\n`, 'latin1');
-    const file = await read(bytes);
+    const file = await read(bytes, { encoding: 'utf-8' });
     assert.deepEqual(outcomes(file), [
       [2, 'ok'],
       [3, 'has a byte that is not UTF-8 in line 4; save the file as "CSV UTF-8"'],
@@ -306,7 +306,7 @@ test('a header that cannot be read refuses the file and names the line', async (
   );
   assert.match((await refusal('ti"tle,board\nx,y\n')).message, /^the header in line 1 has a stray quote/);
   assert.match(
-    (await refusal(Buffer.from('title,b\xe9\nx,y\n', 'latin1'))).message,
+    (await refusal(Buffer.from('title,b\xe9\nx,y\n', 'latin1'), { encoding: 'utf-8' })).message,
     /line 1 has a byte that is not UTF-8/,
   );
 });

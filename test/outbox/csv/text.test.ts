@@ -54,6 +54,41 @@ describe('encodings', () => {
     });
   }
 
+  const WESTERN = 'board,title,content\nb,Größe,"Üben, naïve – “déjà” €5"\nb,plain,text\n';
+  const windows1252 = Buffer.from(
+    [...WESTERN].map((c) => ({ '–': 0x96, '“': 0x93, '”': 0x94, '€': 0x80 })[c] ?? c.charCodeAt(0)),
+  );
+
+  test('windows-1252, and Latin-1 as a part of it, is told by its bytes and read exactly', async () => {
+    const file = await read(windows1252);
+    assert.equal(file.encoding, 'windows-1252');
+    assert.deepEqual(accepted(file.rows[0]).cells, ['b', 'Größe', 'Üben, naïve – “déjà” €5']);
+    assert.equal((await read(Buffer.from('board,title\nb,caf\xe9\n', 'latin1'))).encoding, 'windows-1252');
+  });
+
+  test('UTF-8 with one broken character stays UTF-8: only its row is refused', async () => {
+    const broken = Buffer.concat([Buffer.from('board,title\nb,é\nb,ü\nb,ö\nb,'), Buffer.from([0xe9, 0x0a])]);
+    const file = await read(broken);
+    assert.equal(file.encoding, 'utf-8');
+    assert.deepEqual(
+      outcomes(file).map(([, outcome]) => outcome === 'ok'),
+      [true, true, true, false],
+    );
+  });
+
+  test('other single-byte encodings are not taken for Western text', async () => {
+    const cyrillic = Buffer.from('board,title\nb,\xcf\xf0\xe8\xe2\xe5\xf2 \xec\xe8\xf0\n', 'latin1');
+    const file = await read(cyrillic);
+    assert.deepEqual([file.encoding, file.rows[0]?.ok], ['utf-8', false]);
+  });
+
+  test('a person can say which encoding it is', async () => {
+    const file = await read(Buffer.from('board,title\nb,\xe9\xe8\xe0\n', 'latin1'), {
+      encoding: 'windows-1252',
+    });
+    assert.equal(accepted(file.rows[0]).post.title, 'éèà');
+  });
+
   test('a mark inside the text is text', async () => {
     const file = await read('board,title\nb,a\uFEFFb\n');
     assert.equal(accepted(file.rows[0]).post.title, 'a\uFEFFb');
@@ -101,14 +136,14 @@ describe('the source', () => {
       let chunks = 0;
       async function* source() {
         try {
-          for (; ; chunks++) yield Buffer.from(text.repeat(100));
+          for (; ; chunks++) yield Buffer.from(text.repeat(10_000));
         } finally {
           closed = true;
         }
       }
       if (walk) {
         const file = await openCsv(source());
-        assert.ok(chunks < 3);
+        assert.ok(chunks < 4);
         for await (const batch of file.rows) if (batch.length > 0) break;
       } else {
         await assert.rejects(openCsv(source()));
@@ -130,7 +165,7 @@ describe('the source', () => {
 
   test('is left when the signal says so', async () => {
     const controller = new AbortController();
-    const file = await openCsv(inChunks(Buffer.from(`board,title\n${'b,t\n'.repeat(1000)}`), 600), {
+    const file = await openCsv(inChunks(Buffer.from(`board,title\n${'b,t\n'.repeat(200_000)}`), 6000), {
       signal: controller.signal,
     });
     await assert.rejects(

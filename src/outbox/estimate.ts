@@ -1,0 +1,89 @@
+import { durationText, grouped } from '../base/text.ts';
+import type { OutboxReader } from '../store/outbox/reads.ts';
+
+/** What is known of how fast rows go out. */
+export interface Pace {
+  /** Rows that are to be sent. */
+  rows: number;
+  /** Rows of others that go before them. */
+  ahead: number;
+  /** What PUSH_PER_MINUTE, or the import's own pace, allows. */
+  perMinute: number;
+  /** Posts that were confirmed in the last minutes; null where nothing was sent lately. */
+  observed: { posts: number; ms: number } | null;
+  /** Until when the upstream wants no calls; null where it takes them. */
+  closedUntil: number | null;
+}
+
+export interface Estimate {
+  rows: number;
+  perMinute: number;
+  ms: number;
+  /** When the last of them is sent, in milliseconds since the epoch. */
+  until: number;
+}
+
+/** How far back the observed rate looks, and how much it must have seen: fewer posts say nothing about a rate. */
+export const OBSERVED_MS = 5 * 60_000;
+const LEAST_POSTS = 5;
+const LEAST_MS = 30_000;
+
+/**
+ * How long these rows take. A service that answers slowly, or with 429, makes the observed rate lower than the one that is set, and
+ * the estimate follows; it never promises more than is set.
+ */
+export function estimateOf({ rows, ahead, perMinute, observed, closedUntil }: Pace, now: number): Estimate {
+  const seen = observed && observed.posts >= LEAST_POSTS && observed.ms >= LEAST_MS ? observed : null;
+  const rate = seen ? Math.min(perMinute, (seen.posts * 60_000) / seen.ms) : perMinute;
+  const waitMs = closedUntil === null ? 0 : Math.max(0, closedUntil - now);
+  const ms = rows === 0 ? 0 : waitMs + ((rows + ahead) * 60_000) / rate;
+  return { rows, perMinute: Math.max(1, Math.round(rate)), ms, until: now + ms };
+}
+
+type PaceReads = Pick<OutboxReader, 'counts' | 'batch' | 'countFree' | 'recentSends'>;
+
+/** The pace of rows that are not in the outbox yet; behind all that wait there. */
+export function paceOf(reads: PaceReads | null, rows: number, perMinute: number, now: number): Pace {
+  if (!reads) return { rows, ahead: 0, perMinute, observed: null, closedUntil: null };
+  const { posts, first, closedUntil } = reads.recentSends(now - OBSERVED_MS);
+  const observed = first === null ? null : { posts, ms: Math.max(1, now - first) };
+  return { rows, ahead: reads.countFree(), perMinute, observed, closedUntil };
+}
+
+/** How long what waits takes: of one batch, at its own pace, or of all. Null where nothing waits, or where it is paused. */
+export function estimateWaiting(
+  reads: PaceReads,
+  batch: string | null,
+  perMinute: number,
+  now: number,
+): Estimate | null {
+  const told = batch === null ? null : reads.batch(batch);
+  if (told?.paused_at || told?.cancelled_at) return null;
+  const { ready, sending } = reads.counts(batch);
+  const rows = (batch === null ? reads.countFree() : ready) + sending;
+  if (rows === 0) return null;
+  const pace = paceOf(reads, rows, Math.min(perMinute, told?.per_minute ?? perMinute), now);
+  // A slow import lets others pass; at the common pace a row waits for all that are ready.
+  const ahead = batch === null || told?.per_minute ? 0 : Math.max(0, pace.ahead - ready);
+  return estimateOf({ ...pace, ahead }, now);
+}
+
+/** `5,000 posts at 60 a minute: about 83 min, until 17:40`. */
+export function estimateText({ rows, perMinute, ms, until }: Estimate): string {
+  const posts = rows === 1 ? '1 post' : `${grouped(rows)} posts`;
+  return `${posts} at ${grouped(perMinute)} a minute: about ${durationText(ms)}, until ${clockText(until, ms)}`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** In the time zone of the machine; with its day where that is not obvious. */
+function clockText(at: number, ms: number): string {
+  const date = new Date(at);
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (ms < DAY_MS / 2) return time;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
+function two(n: number): string {
+  return String(n).padStart(2, '0');
+}

@@ -1,0 +1,123 @@
+import { type BoardMatch, boardMatcher, type KnownBoard } from '../../base/boards.ts';
+import { AppError } from '../../base/errors.ts';
+import { foldedName } from '../../base/text.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
+
+/** A board of a file that no known one matches, once for all of its rows. */
+export interface UnknownBoard {
+  board: string;
+  rows: number;
+  /** Where it stands first. */
+  line: number | null;
+  suggestions: string[];
+}
+
+export interface BoardChoices {
+  /** Old name to slug; null leaves its rows out. */
+  map: Readonly<Record<string, string | null>>;
+  acceptUnknown: boolean;
+}
+
+/** Which board each text of a file goes to: what the person said first, then what the boards are called. */
+export interface BoardChooser {
+  /** For `ReadOptions.chooseBoard`: a text that nothing matches stays as it is, null leaves the row out. */
+  choose(text: string): string | null;
+  /** What the text matches, where it is unknown; null where a board was found or chosen. */
+  unknown(text: string): BoardMatch | null;
+}
+
+export function boardChooser(
+  boards: readonly KnownBoard[],
+  { map, acceptUnknown }: BoardChoices,
+): BoardChooser {
+  const match = boardMatcher(boards);
+  const said = new Set(Object.values(map));
+  const mapped = new Map(Object.entries(map).map(([name, slug]) => [foldedName(name), slug]));
+  const choose = (text: string): { slug: string | null; unknown: BoardMatch | null } => {
+    const meant = mapped.get(foldedName(text));
+    if (meant !== undefined) return { slug: meant, unknown: null };
+    if (said.has(text)) return { slug: text, unknown: null };
+    const found = match(text);
+    if (found.slug !== null) return { slug: found.slug, unknown: null };
+    return { slug: text, unknown: acceptUnknown ? null : found };
+  };
+  // A file has few boards and many rows.
+  const known = new Map<string, ReturnType<typeof choose>>();
+  const chosen = (text: string): ReturnType<typeof choose> => {
+    const before = known.get(text);
+    if (before) return before;
+    const made = choose(text);
+    if (known.size < 10_000) known.set(text, made);
+    return made;
+  };
+  return { choose: (text) => chosen(text).slug, unknown: (text) => chosen(text).unknown };
+}
+
+/** `Old name=slug`, one or several of them; nothing after the sign leaves the rows of that board out. */
+export function readBoardMap(pairs: readonly string[]): Record<string, string | null> {
+  const map: Record<string, string | null> = {};
+  for (const pair of pairs) {
+    const at = pair.lastIndexOf('=');
+    const name = pair.slice(0, at).trim();
+    if (at < 1 || name === '')
+      throw new AppError('usage', `--board-map "${pair}" is not of the form "Old name=slug"`, {
+        hint: 'For example: --board-map "Feature Requests=ideas"; "Old name=" leaves its rows out.',
+      });
+    map[name] = pair.slice(at + 1).trim() || null;
+  }
+  return map;
+}
+
+/** More are only counted: a file with so many has its columns mixed up. */
+const BOARDS_LISTED = 100;
+
+export interface UnknownBoards {
+  unknownBoards: UnknownBoard[];
+  /** Rows with further unknown boards that are not listed. */
+  moreUnknownBoards: number;
+}
+
+export interface BoardCollector extends UnknownBoards {
+  note(row: Pick<NewRow, 'board' | 'line'>): void;
+}
+
+/** Collects the boards of rows that nothing matches, each once. */
+export function unknownBoards(chooser: BoardChooser): BoardCollector {
+  const byName = new Map<string, UnknownBoard>();
+  const found: BoardCollector = {
+    unknownBoards: [],
+    moreUnknownBoards: 0,
+    note({ board, line }) {
+      const match = chooser.unknown(board);
+      if (match === null) return;
+      const noted = byName.get(board);
+      if (noted) noted.rows++;
+      else if (byName.size >= BOARDS_LISTED) found.moreUnknownBoards++;
+      else {
+        const unknown = { board, rows: 1, line, suggestions: match.suggestions };
+        byName.set(board, unknown);
+        found.unknownBoards.push(unknown);
+      }
+    },
+  };
+  return found;
+}
+
+/** A file is not taken in part: whoever meant other boards would have to find the posts again. */
+export function refuseUnknownBoards({ unknownBoards: boards }: UnknownBoards): void {
+  const [first] = boards;
+  if (!first) return;
+  const named = boards.slice(0, 10).map(({ board, rows, suggestions: [meant] }) => {
+    const perhaps = meant === undefined ? '' : `, perhaps ${meant}`;
+    return `"${board}" (${rows === 1 ? '1 row' : `${rows} rows`}${perhaps})`;
+  });
+  const more = boards.length > 10 ? ` and ${boards.length - 10} more` : '';
+  const example = `--board-map "${first.board}=${first.suggestions[0] ?? 'slug'}"`;
+  throw new AppError(
+    'usage',
+    `no board is known by these names: ${named.join(', ')}${more}; nothing was imported`,
+    {
+      hint: `Say which board each is: ${example} ("${first.board}=" leaves its rows out), --board SLUG for all rows, or --accept-unknown-boards.`,
+    },
+  );
+}

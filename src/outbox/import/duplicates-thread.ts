@@ -1,0 +1,221 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../base/errors.ts';
+import { wordsOf } from '../../base/likeness.ts';
+import type { OpenOptions } from '../../store/db.ts';
+import { openImportReads } from '../../store/outbox/import-reads.ts';
+import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates.ts';
+
+/** As much of a text as tells it from others. */
+const TEXT_WORDS = 60;
+const TEXT_CHARACTERS = 2000;
+/** Entries of the index that are looked at for one field of one row: the rarest words first. */
+const MOST_ENTRIES = 20_000;
+/** How many of the posts that share most with a row are compared word for word. */
+const CANDIDATES = 8;
+
+/** How much of two titles must be shared; of two texts more, because long ones of a language are alike anyway. */
+const ALIKE_TITLE = 0.7;
+const ALIKE_TEXT = 0.8;
+const SAME = 0.95;
+/** A shorter text, such as "please!", may be under any title. */
+const SHORTEST_TEXT = 40;
+
+/** Words as numbers, and how many letters each has. */
+class Vocabulary {
+  readonly #ids = new Map<string, number>();
+  readonly letters: number[] = [];
+
+  add(word: string): number {
+    const known = this.#ids.get(word);
+    if (known !== undefined) return known;
+    const id = this.letters.push(word.length) - 1;
+    this.#ids.set(word, id);
+    return id;
+  }
+}
+
+/** The words of one field of many posts in flat arrays: a hundred thousand sets of strings would be ten times as large. */
+class FieldIndex {
+  #words = new Int32Array(1 << 16);
+  #used = 0;
+  readonly #starts: number[] = [0];
+  /** By word: where its posts begin in `#posts`. */
+  #postStarts = new Int32Array(0);
+  #posts = new Int32Array(0);
+  #hits = new Int32Array(0);
+
+  add(words: readonly number[]): void {
+    if (this.#used + words.length > this.#words.length) {
+      const larger = new Int32Array(this.#words.length * 2);
+      larger.set(this.#words);
+      this.#words = larger;
+    }
+    this.#words.set(words, this.#used);
+    this.#used += words.length;
+    this.#starts.push(this.#used);
+  }
+
+  wordsOf(post: number): Int32Array {
+    return this.#words.subarray(this.#starts[post], this.#starts[post + 1]);
+  }
+
+  /** After the last `add`: which posts have each word. */
+  close(vocabulary: number): void {
+    const starts = new Int32Array(vocabulary + 1);
+    const more = (word: number, by: number): void => {
+      starts[word] = (starts[word] ?? 0) + by;
+    };
+    for (let at = 0; at < this.#used; at++) more((this.#words[at] ?? 0) + 1, 1);
+    for (let word = 0; word < vocabulary; word++) more(word + 1, starts[word] ?? 0);
+    const next = starts.slice();
+    this.#posts = new Int32Array(this.#used);
+    for (let post = 0; post + 1 < this.#starts.length; post++)
+      for (const word of this.wordsOf(post)) {
+        const at = next[word] ?? 0;
+        this.#posts[at] = post;
+        next[word] = at + 1;
+      }
+    this.#postStarts = starts;
+    this.#hits = new Int32Array(this.#starts.length);
+  }
+
+  /** The posts that share most letters in rare words with these. */
+  candidates(words: readonly number[], letters: readonly number[]): number[] {
+    const known = words.filter((word) => this.#frequency(word) > 0);
+    const rarest = known.sort((a, b) => this.#frequency(a) - this.#frequency(b));
+    const touched: number[] = [];
+    let left = MOST_ENTRIES;
+    for (const word of rarest) {
+      if (left <= 0) break;
+      left -= this.#frequency(word);
+      this.#count(word, letters[word] ?? 0, touched);
+    }
+    const best = this.#best(touched);
+    for (const post of touched) this.#hits[post] = 0;
+    return best;
+  }
+
+  #frequency(word: number): number {
+    return word + 1 < this.#postStarts.length
+      ? (this.#postStarts[word + 1] ?? 0) - (this.#postStarts[word] ?? 0)
+      : 0;
+  }
+
+  #count(word: number, weight: number, touched: number[]): void {
+    const [from, to] = [this.#postStarts[word] ?? 0, this.#postStarts[word + 1] ?? 0];
+    const [posts, hits] = [this.#posts, this.#hits];
+    for (let at = from; at < to; at++) {
+      const post = posts[at] as number;
+      const before = hits[post] as number;
+      if (before === 0) touched.push(post);
+      hits[post] = before + weight;
+    }
+  }
+
+  #best(touched: readonly number[]): number[] {
+    const best: number[] = [];
+    let least = 0;
+    for (const post of touched) {
+      const hits = this.#hits[post] ?? 0;
+      if (best.length >= CANDIDATES && hits <= least) continue;
+      best.push(post);
+      best.sort((a, b) => (this.#hits[b] ?? 0) - (this.#hits[a] ?? 0));
+      best.length = Math.min(best.length, CANDIDATES);
+      least = this.#hits[best.at(-1) ?? 0] ?? 0;
+    }
+    return best;
+  }
+}
+
+interface Best {
+  post: number;
+  kind: DuplicateKind;
+  score: number;
+}
+
+const RANK: Record<DuplicateKind, number> = { same: 2, title: 1, content: 0 };
+
+/** All live posts, ready to be compared. */
+function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | null {
+  const vocabulary = new Vocabulary();
+  const [titles, contents] = [new FieldIndex(), new FieldIndex()];
+  const posts: { id: number; title: string }[] = [];
+  const idsOf = (text: string): number[] => {
+    const words = [...wordsOf(text.slice(0, TEXT_CHARACTERS))].slice(0, TEXT_WORDS);
+    return words.map((word) => vocabulary.add(word));
+  };
+  const reads = openImportReads(mirror);
+  for (const { id, title, content } of reads?.livePosts() ?? []) {
+    titles.add(idsOf(title));
+    contents.add(idsOf(content));
+    posts.push({ id, title });
+  }
+  reads?.close();
+  const known = vocabulary.letters.length;
+  titles.close(known);
+  contents.close(known);
+  const { letters } = vocabulary;
+
+  return ({ line, title, content }) => {
+    const [ours, text] = [idsOf(title), idsOf(content)];
+    const found = new Set([
+      ...titles.candidates([...ours], letters),
+      ...contents.candidates([...text], letters),
+    ]);
+    let best: Best | null = null;
+    for (const post of found) {
+      const match = compare(likeness(ours, titles.wordsOf(post), letters), {
+        score: likeness(text, contents.wordsOf(post), letters),
+        letters: sum(text, letters),
+      });
+      if (
+        match &&
+        (!best ||
+          RANK[match.kind] > RANK[best.kind] ||
+          (match.kind === best.kind && match.score > best.score))
+      )
+        best = { post, ...match };
+    }
+    const post = best && posts[best.post];
+    return best && post
+      ? { line, title, kind: best.kind, score: best.score, postId: post.id, postTitle: post.title }
+      : null;
+  };
+}
+
+function compare(title: number, text: { score: number; letters: number }): Omit<Best, 'post'> | null {
+  if (title >= SAME && text.score >= SAME) return { kind: 'same', score: Math.min(title, text.score) };
+  if (title >= ALIKE_TITLE) return { kind: 'title', score: title };
+  return text.score >= ALIKE_TEXT && text.letters >= SHORTEST_TEXT
+    ? { kind: 'content', score: text.score }
+    : null;
+}
+
+/** The same measure as `base/likeness.ts`, over numbers; two empty texts are the same. */
+function likeness(ours: readonly number[], theirs: Int32Array, letters: readonly number[]): number {
+  if (ours.length === 0 && theirs.length === 0) return 1;
+  const all = sum(ours, letters) + sum(theirs, letters);
+  let shared = 0;
+  for (const word of ours) if (theirs.includes(word)) shared += letters[word] ?? 0;
+  return (2 * shared) / all;
+}
+
+function sum(words: Iterable<number>, letters: readonly number[]): number {
+  let total = 0;
+  for (const word of words) total += letters[word] ?? 0;
+  return total;
+}
+
+let comparison: ReturnType<typeof openComparison> | undefined;
+
+function answer(rows: readonly ComparedRow[]): Answer {
+  try {
+    comparison ??= openComparison(workerData as OpenOptions);
+    const compared = comparison;
+    return { found: rows.map((row) => compared(row)).filter((match) => match !== null) };
+  } catch (error) {
+    return { failure: messageOf(error) };
+  }
+}
+
+parentPort?.on('message', (rows: ComparedRow[]) => parentPort?.postMessage(answer(rows)));

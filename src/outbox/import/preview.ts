@@ -1,0 +1,116 @@
+import { emailKey } from '../../base/email.ts';
+import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
+import type { Scratch } from '../../store/outbox/scratch.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
+import { sourceKey } from '../csv/source-key.ts';
+import type { UnknownBoards } from './boards.ts';
+import type { Duplicates } from './duplicates.ts';
+import type { Sink, Verdict } from './intake.ts';
+
+/** What would come of the rows that an import would accept, as far as the mirror can tell. */
+export interface Preview extends UnknownBoards {
+  /** Without one, or with one that was never filled, nothing is known about boards, customers and duplicates. */
+  mirror: 'filled' | 'empty';
+  asOwner: number;
+  asKnownCustomer: number;
+  asNewCustomer: number;
+  /** Different people among the rows that go as a customer: whom the service may tell about posts in their name. */
+  knownCustomers: number;
+  newCustomers: number;
+  /** Rows that look like posts of the mirror; null where they were not compared. */
+  duplicates: Duplicates | null;
+  /** The first posts as they would be sent. */
+  first: NewRow[];
+}
+
+const FIRST_SHOWN = 5;
+
+export interface PreviewSink extends Sink {
+  readonly people: Omit<Preview, keyof UnknownBoards | 'duplicates'>;
+}
+
+/** Judges rows as the outbox would, and writes nothing. */
+export function previewSink(reads: ImportReads | null, scratch: Scratch): PreviewSink {
+  const filled = reads && reads.boards().length > 0 ? reads : null;
+  const people: PreviewSink['people'] = {
+    mirror: filled ? 'filled' : 'empty',
+    asOwner: 0,
+    asKnownCustomer: 0,
+    asNewCustomer: 0,
+    knownCustomers: 0,
+    newCustomers: 0,
+    first: [],
+  };
+  return {
+    people,
+    async take(rows) {
+      const known = reads?.known(rows) ?? [];
+      const earlier = sameKeyEarlier(rows, scratch);
+      const verdicts = rows.map((_, i) => judge(known[i] ?? null, earlier[i] ?? 'none'));
+      const accepted = rows.filter((_, i) => verdicts[i]?.outcome === 'accepted');
+      people.first.push(...accepted.slice(0, FIRST_SHOWN - people.first.length));
+      addPeople(people, accepted, filled, scratch);
+      return verdicts;
+    },
+  };
+}
+
+type Earlier = 'none' | 'same' | 'other';
+
+function judge(known: KnownRow | null, earlier: Earlier): Verdict {
+  if (known) {
+    const { id, state, same, mendable } = known;
+    if (!same && mendable) return { outcome: 'accepted' };
+    return same ? { outcome: 'already', state } : { outcome: 'conflict', with: `outbox row ${id}` };
+  }
+  if (earlier === 'none') return { outcome: 'accepted' };
+  return earlier === 'same'
+    ? { outcome: 'already', state: 'ready' }
+    : { outcome: 'conflict', with: 'an earlier row of this file' };
+}
+
+/** A key that stands twice in the file is only in the outbox once the first of its rows is: here it must be remembered. */
+function sameKeyEarlier(rows: readonly NewRow[], scratch: Scratch): Earlier[] {
+  const keyed = rows.filter(isKeyed);
+  const texts = keyed.map((post) => sourceKey({ key: null, post }, 1));
+  const before = scratch.remember(
+    'key',
+    keyed.map((row, i) => [row.source_key, texts[i] ?? ''] as const),
+  );
+  let next = 0;
+  return rows.map((row) => {
+    if (!isKeyed(row)) return 'none';
+    const [text, first] = [texts[next], before[next] ?? null];
+    next++;
+    if (first === null) return 'none';
+    return first === text ? 'same' : 'other';
+  });
+}
+
+/** Rows without a key of their own have one that cannot stand twice. */
+function isKeyed({ source_key }: NewRow): boolean {
+  return source_key.startsWith('key:');
+}
+
+function addPeople(
+  people: PreviewSink['people'],
+  rows: readonly NewRow[],
+  reads: ImportReads | null,
+  scratch: Scratch,
+): void {
+  const emails = rows.flatMap(({ email }) => (email === null ? [] : [emailKey(email)]));
+  people.asOwner += rows.length - emails.length;
+  const known = reads?.customers([...new Set(emails)]) ?? new Set<string>();
+  const met = scratch.remember(
+    'customer',
+    emails.map((email) => [email, ''] as const),
+  );
+  for (const [i, email] of emails.entries()) {
+    const isNew = !known.has(email);
+    if (isNew) people.asNewCustomer++;
+    else people.asKnownCustomer++;
+    if (met[i] !== null) continue;
+    if (isNew) people.newCustomers++;
+    else people.knownCustomers++;
+  }
+}

@@ -1,0 +1,126 @@
+import type { Db } from '../db.ts';
+import type { OutboxState } from './types.ts';
+
+/** What an import as a whole was told to do; a batch that was told nothing has no row. */
+export interface BatchRow {
+  batch: string;
+  created_at: string;
+  per_minute: number | null;
+  next_at: string | null;
+  paused_at: string | null;
+  cancelled_at: string | null;
+}
+
+export type BatchReader = ReturnType<typeof batchReader>;
+
+export function batchReader(db: Db) {
+  const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
+  const some = db.prepare<[], BatchRow>(`
+    SELECT * FROM batches WHERE paused_at IS NOT NULL OR per_minute IS NOT NULL ORDER BY created_at DESC LIMIT 100`);
+  const exists = db.prepare<[string], number>('SELECT 1 FROM outbox WHERE batch = ? LIMIT 1').pluck();
+  const ids = db
+    .prepare<[string, OutboxState], number>('SELECT id FROM outbox WHERE batch = ? AND state = ?')
+    .pluck();
+  return {
+    batch: (batch: string): BatchRow | null => one.get(batch) ?? null,
+    /** Batches that are paused or have a pace of their own, the newest first. */
+    batches: (): BatchRow[] => some.all(),
+    hasBatch: (batch: string): boolean => exists.get(batch) === 1,
+    idsOf: (batch: string, state: OutboxState): number[] => ids.all(batch, state),
+  };
+}
+
+/** Rows that stand free beside those that are held: the next one never has to wait for the release, and a standstill makes no burst. */
+const MOST_FREE = 2;
+
+/** The writing half: each function is the inside of one transaction. */
+export function batchWriter(db: Db) {
+  const note = db.prepare(
+    'INSERT INTO batches (batch, created_at) VALUES (?, ?) ON CONFLICT (batch) DO NOTHING',
+  );
+  const set = db.prepare(`
+    UPDATE batches SET per_minute = coalesce($perMinute, per_minute), next_at = coalesce(next_at, $nextAt),
+                       paused_at = $pausedAt, cancelled_at = $cancelledAt WHERE batch = $batch`);
+  const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
+  const hold = db.prepare(
+    "UPDATE outbox SET on_hold = ?, changed_at = ? WHERE batch = ? AND state = 'ready' AND on_hold <> ?",
+  );
+  const paced = db.prepare<[string], BatchRow>(`
+    SELECT * FROM batches b WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL AND next_at <= ?
+       AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`);
+  const nextAt = db
+    .prepare<[], string | null>(`
+      SELECT min(next_at) FROM batches b WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL
+         AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`)
+    .pluck();
+  const free = db
+    .prepare<[string], number>(
+      `SELECT count(*) FROM (SELECT 1 FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 0 LIMIT ${MOST_FREE})`,
+    )
+    .pluck();
+  const release = db.prepare(`
+    UPDATE outbox SET on_hold = 0 WHERE id IN (
+      SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)`);
+  const releasedAt = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
+
+  const change = (batch: string, now: number, told: Partial<BatchRow>): BatchRow | null => {
+    const at = iso(now);
+    note.run(batch, at);
+    const old = one.get(batch);
+    const { paused_at = old?.paused_at ?? null, cancelled_at = old?.cancelled_at ?? null } = told;
+    const { per_minute: perMinute = null } = told;
+    set.run({ batch, perMinute, nextAt: at, pausedAt: paused_at, cancelledAt: cancelled_at });
+    return one.get(batch) ?? null;
+  };
+  const releaseFrom = ({ batch, per_minute, next_at }: BatchRow, now: number): void => {
+    if (per_minute === null || (free.get(batch) ?? 0) >= MOST_FREE) return;
+    const interval = 60_000 / per_minute;
+    // As many as a second brings, where the intervals are shorter than the looks at the outbox.
+    const from = Math.max(Date.parse(next_at ?? iso(now)), now - 1000);
+    const count = Math.max(1, Math.floor((now - from) / interval));
+    release.run(batch, count);
+    releasedAt.run(iso(from + count * interval), batch);
+  };
+  return {
+    pace: (batch: string, perMinute: number, now: number) =>
+      void change(batch, now, { per_minute: perMinute }),
+    /** From here on no row of the batch is claimed; what is being sent just now is brought to its end. */
+    pause(batch: string, now: number): number {
+      change(batch, now, { paused_at: iso(now) });
+      return hold.run(1, iso(now), batch, 1).changes;
+    },
+    /** A batch with a pace of its own is released row by row. */
+    resume(batch: string, now: number): number {
+      const told = change(batch, now, { paused_at: null });
+      return told?.per_minute == null ? hold.run(0, iso(now), batch, 0).changes : 0;
+    },
+    /** The same as a pause, and for good: the rows are cancelled one by one afterwards, also those that come back later. */
+    stop(batch: string, now: number): void {
+      change(batch, now, { cancelled_at: iso(now) });
+      hold.run(1, iso(now), batch, 1);
+    },
+    reopen: (batch: string, now: number): void =>
+      void (one.get(batch) && change(batch, now, { cancelled_at: null })),
+    /** When the next row that is held for its turn has it, in milliseconds; null where there is none. */
+    nextRelease(): number | null {
+      const next = nextAt.get();
+      return next == null ? null : Date.parse(next);
+    },
+    release(now: number): void {
+      for (const batch of paced.all(iso(now))) releaseFrom(batch, now);
+    },
+    /** Whether a row of this batch that becomes ready now has to wait, and whether it is to be sent at all. */
+    holds(batch: string): { isHeld: boolean; isPaced: boolean; isCancelled: boolean } {
+      const told = one.get(batch);
+      return {
+        isHeld: told !== undefined && told.paused_at !== null,
+        isPaced: told !== undefined && told.per_minute !== null,
+        isCancelled: told !== undefined && told.cancelled_at !== null,
+      };
+    },
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { boardChooser, unknownBoards } from '../../src/outbox/import/boards.ts';
+import { previewSink } from '../../src/outbox/import/preview.ts';
+import type { ImportReads } from '../../src/store/outbox/import-reads.ts';
+import { openScratch } from '../../src/store/outbox/scratch.ts';
+import type { NewRow } from '../../src/store/outbox/types.ts';
+
+const BOARDS = [
+  { id: 1, slug: 'feature-requests', name: 'Feature requests' },
+  { id: 2, slug: 'bugs', name: 'Bugs' },
+];
+
+function row(text: Partial<NewRow>): NewRow {
+  const post = { board: 'bugs', title: 'T', content: '', email: null, full_name: null };
+  return { batch: 'b', source_key: 'row:x:1', line: 2, content_hash: 't', ...post, ...text };
+}
+
+function sinkFor(t: TestContext, reads: ImportReads | null) {
+  const scratch = openScratch();
+  t.after(() => scratch.close());
+  return previewSink(reads, scratch);
+}
+
+const READS: ImportReads = {
+  known: (rows) => rows.map(() => null),
+  batchesOf: () => [],
+  boards: () => BOARDS,
+  customers: (emails) => new Set(emails.filter((email) => email.startsWith('known'))),
+  suppressed: () => new Set(),
+  livePosts: () => [].values(),
+  close: () => {},
+};
+
+describe('the preview of an import', () => {
+  it('tells owners, known and new customers apart, and counts people once', async (t) => {
+    const sink = sinkFor(t, READS);
+    const emails = [null, 'known@example.com', 'KNOWN@example.com', 'new@example.com', 'New@Example.com'];
+    await sink.take(emails.map((email) => row({ email })));
+    await sink.take([row({ email: 'new@example.com' })]);
+    const { asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers } = sink.people;
+    assert.deepEqual(
+      [asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers],
+      [1, 2, 3, 1, 1],
+    );
+  });
+
+  it('shows the first posts as they would be sent', async (t) => {
+    const sink = sinkFor(t, READS);
+    await sink.take(Array.from({ length: 9 }, (_, i) => row({ title: `T${i}` })));
+    assert.deepEqual(
+      sink.people.first.map(({ title }) => title),
+      ['T0', 'T1', 'T2', 'T3', 'T4'],
+    );
+  });
+
+  it('knows nothing of customers without a mirror', async (t) => {
+    const sink = sinkFor(t, null);
+    await sink.take([row({ email: 'a@example.com' })]);
+    assert.deepEqual([sink.people.mirror, sink.people.asNewCustomer], ['empty', 1]);
+  });
+});
+
+describe('the boards of a file', () => {
+  const choices = { map: {}, acceptUnknown: false };
+  const noted = (boards: string[], chooser = boardChooser(BOARDS, choices)) => {
+    const unknown = unknownBoards(chooser);
+    for (const [i, board] of boards.entries()) unknown.note({ board, line: i + 2 });
+    return unknown.unknownBoards;
+  };
+
+  it('are known by slug, name and id, however they are written', () => {
+    const { choose } = boardChooser(BOARDS, choices);
+    const written = [
+      'bugs',
+      'Bugs',
+      ' BÜGS',
+      'Feature Requests',
+      'feature_requests',
+      '/b/feature-requests/',
+      '2',
+    ];
+    assert.deepEqual(written.map(choose), [
+      'bugs',
+      'bugs',
+      'bugs',
+      ...Array<string>(3).fill('feature-requests'),
+      'bugs',
+    ]);
+    assert.deepEqual(noted(written), []);
+  });
+
+  it('that nobody knows are named once, with what could be meant', () => {
+    assert.deepEqual(noted(['bugs', 'bugz', 'Feature', 'bugz', 'something else entirely']), [
+      { board: 'bugz', rows: 2, line: 3, suggestions: ['bugs'] },
+      { board: 'Feature', rows: 1, line: 4, suggestions: ['feature-requests'] },
+      { board: 'something else entirely', rows: 1, line: 6, suggestions: [] },
+    ]);
+  });
+
+  it('go where the person says, or nowhere', () => {
+    const chooser = boardChooser(BOARDS, { map: { 'Old Ideas': 'bugs', Spam: null }, acceptUnknown: false });
+    assert.deepEqual([chooser.choose('old ideas'), chooser.choose('spam')], ['bugs', null]);
+    assert.deepEqual(noted(['Old ideas', 'Spam'], chooser), []);
+  });
+
+  it('are taken as they are where the mirror knows none, if they could be slugs', () => {
+    const chooser = boardChooser([], choices);
+    assert.deepEqual(noted(['ideas'], chooser), []);
+    assert.deepEqual(noted(['Feature Requests'], chooser), [
+      { board: 'Feature Requests', rows: 1, line: 2, suggestions: ['feature-requests'] },
+    ]);
+  });
+
+  it('that are spelt alike are told apart by the slug alone', () => {
+    const alike = [
+      { id: 1, slug: 'ideas', name: 'Ideas' },
+      { id: 2, slug: 'ideas-2', name: 'Idéas' },
+    ];
+    const { choose, unknown } = boardChooser(alike, choices);
+    assert.deepEqual([choose('ideas'), unknown('IDEAS')?.suggestions], ['ideas', ['ideas', 'ideas-2']]);
+  });
+});
