@@ -5,8 +5,8 @@ import type { ImportState } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import type { Duplicates } from '../../src/outbox/import/duplicates.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
-import { until } from '../outbox/sender.ts';
 import { fakeClock } from '../support/clock.ts';
+import { until } from '../support/until.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';
 
 const HOUR = 3_600_000;

@@ -170,8 +170,8 @@ function oldestReader(db: Db): () => number | null {
   const oldest = db
     .prepare<[], string | null>(`
       SELECT min(created_at) FROM (
-        SELECT * FROM (SELECT created_at FROM outbox WHERE state = 'ready' AND not_before IS NULL ORDER BY id LIMIT 1)
-        UNION ALL SELECT created_at FROM outbox WHERE state = 'ready' AND not_before IS NOT NULL
+        SELECT * FROM (SELECT created_at FROM outbox WHERE state = 'ready' AND on_hold = 0 AND not_before IS NULL ORDER BY id LIMIT 1)
+        UNION ALL SELECT created_at FROM outbox WHERE state = 'ready' AND on_hold = 0 AND not_before IS NOT NULL
         UNION ALL SELECT created_at FROM outbox WHERE state IN ('sending', 'ambiguous'))`)
     .pluck();
   return () => {

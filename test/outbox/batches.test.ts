@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  cancelBatch,
+  edit,
+  editBatch,
+  pauseBatch,
+  resumeBatch,
+  retryBatch,
+} from '../../src/outbox/decide.ts';
+import { push } from '../../src/outbox/push.ts';
+import { reconcile } from '../../src/outbox/reconcile.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { type Bench, benchFor, CREATE_MS, MINUTE, SETTLE_MS } from './bench.ts';
+import { importBenchFor } from './import-feed.ts';
+import { unknown } from './scripted-upstream.ts';
+
+function claim({ store, clock }: Bench, id: number) {
+  const [now, deadline] = [clock.now(), clock.now() + CREATE_MS];
+  return store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId: null });
+}
+
+function reject(bench: Bench, id: number, error = 'no such board'): void {
+  claim(bench, id);
+  bench.store.move(id, TRANSITIONS.reject, { now: bench.clock.now(), error });
+}
+
+describe('a paused import', () => {
+  it('sends nothing, lets others pass, and goes on where it stood', async (t) => {
+    const bench = benchFor(t);
+    const [a, b] = [await bench.add({ title: 'A' }, 'one'), await bench.add({ title: 'B' }, 'one')];
+    const other = await bench.add({ title: 'C' }, 'two');
+    assert.equal(pauseBatch(bench, 'one').rows, 2);
+    assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, [other]);
+    assert.deepEqual(claim(bench, a), { refused: 'on hold' });
+    assert.equal(resumeBatch(bench, 'one').rows, 2);
+    assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, [a, b, other]);
+  });
+
+  it('holds a row that comes back from an attempt meanwhile', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({}, 'one');
+    claim(bench, id);
+    pauseBatch(bench, 'one');
+    bench.store.move(id, TRANSITIONS.release, { now: bench.clock.now() });
+    assert.equal((await bench.row(id)).on_hold, true);
+    assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, []);
+  });
+
+  it('of a name that nobody knows is refused', (t) => {
+    assert.throws(() => pauseBatch(benchFor(t), 'none'), /there is no batch none in the outbox/);
+  });
+});
+
+describe('a cancelled import', () => {
+  it('drops what is not sent, and also what comes back from an attempt later', async (t) => {
+    const bench = benchFor(t);
+    const [sent, waiting] = [await bench.add({ title: 'A' }, 'one'), await bench.add({ title: 'B' }, 'one')];
+    claim(bench, sent);
+    assert.equal(cancelBatch(bench, 'one').rows, 1);
+    assert.equal((await bench.row(waiting)).state, 'cancelled');
+    bench.store.move(sent, TRANSITIONS.release, { now: bench.clock.now() });
+    assert.equal((await bench.row(sent)).state, 'cancelled');
+  });
+
+  it('does not send again what was unclear and proves to be absent', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({}, 'one');
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    cancelBatch(bench, 'one');
+    bench.clock.advance(CREATE_MS + 2 * SETTLE_MS);
+    await reconcile(bench.context);
+    assert.equal((await bench.row(id)).state, 'cancelled');
+  });
+
+  it('leaves rejected rows to be decided about, and takes them back on demand', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({}, 'one');
+    reject(bench, id);
+    cancelBatch(bench, 'one');
+    assert.equal((await bench.row(id)).state, 'rejected');
+    assert.equal(retryBatch(bench, 'one').rows, 1);
+    assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, [id]);
+    assert.throws(() => cancelBatch(bench, 'one', 'confirmed'), /cannot be cancelled/);
+  });
+});
+
+describe('an import with a pace of its own', () => {
+  it('frees a row for each interval, and makes no burst after a standstill', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    store.paceBatch('slow', 6, clock.now());
+    for (let n = 0; n < 9; n++) await bench.add({ title: `T${n}` }, 'slow');
+    const free = (): number => store.due(clock.now(), 10).ready.length;
+    assert.equal(free(), 0);
+    assert.equal(store.releasePaced(clock.now()), clock.now() + 10_000);
+    assert.equal(free(), 1);
+    clock.advance(MINUTE);
+    store.releasePaced(clock.now());
+    assert.equal(free(), 2);
+    store.releasePaced(clock.now() + MINUTE);
+    assert.equal(free(), 2, 'two that wait are enough');
+  });
+
+  it('stays paused until it is resumed', async (t) => {
+    const bench = benchFor(t);
+    bench.store.paceBatch('slow', 60, bench.clock.now());
+    await bench.add({}, 'slow');
+    pauseBatch(bench, 'slow');
+    assert.equal(bench.store.releasePaced(bench.clock.now() + MINUTE), null);
+    resumeBatch(bench, 'slow');
+    bench.store.releasePaced(bench.clock.now());
+    assert.equal(bench.store.due(bench.clock.now(), 10).ready.length, 1);
+  });
+});
+
+describe('a row that is mended', () => {
+  it('says something else, keeps what it said, and is not sent by that', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({ board: 'Ideen' }, 'one');
+    reject(bench, id);
+    const row = edit(bench, id, { board: 'ideas', email: 'ada@example.com', full_name: 'Ada' });
+    assert.deepEqual([row.board, row.kind, row.state], ['ideas', 'as-user', 'rejected']);
+    assert.equal(bench.store.edits(id)[0]?.before.board, 'Ideen');
+    assert.throws(() => edit(bench, id, { title: ' ' }), /title is blank/);
+  });
+
+  it('is one that was rejected or needs a decision', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    assert.throws(() => edit(bench, id, { title: 'New' }), /cannot be edited: it is ready/);
+  });
+
+  it('may be all that have a value', async (t) => {
+    const bench = benchFor(t);
+    for (const board of ['X', 'X', 'Y']) reject(bench, await bench.add({ board, title: board }, 'one'));
+    assert.deepEqual(editBatch(bench, 'one', { board: 'X' }, { board: 'ideas' }).ids, [1, 2]);
+    assert.deepEqual(
+      bench.query('SELECT board FROM outbox ORDER BY id'),
+      ['ideas', 'ideas', 'Y'].map((board) => ({ board })),
+    );
+  });
+
+  it('is still the row of its file: importing that again adds nothing', async (t) => {
+    const bench = importBenchFor(t);
+    const text = 'board,title,key\nold,One,K1\nold,Two,\n';
+    await bench.take(text);
+    for (const id of [1, 2]) {
+      reject(bench, id);
+      edit(bench, id, { board: 'ideas' });
+    }
+    const again = await bench.take(text, { batch: 'two' });
+    assert.deepEqual([again.accepted, again.already, again.refused], [0, 2, 0]);
+  });
+
+  it('may be mended in the file: a rejected row takes the new words under its key, and is sent', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take('board,title,key\nold,One,K1\n');
+    reject(bench, 1);
+    const text = 'board,title,key\nideas,One,K1\n';
+    assert.equal((await bench.dryRun(text)).accepted, 1);
+    const tally = await bench.take(text, { batch: 'two' });
+    assert.deepEqual([tally.accepted, tally.openBatches], [1, ['one']]);
+    assert.deepEqual(bench.query('SELECT board, state FROM outbox'), [{ board: 'ideas', state: 'ready' }]);
+  });
+});
