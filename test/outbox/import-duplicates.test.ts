@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { openDuplicateSearch } from '../../src/outbox/import/duplicates.ts';
+import { type Bench, benchFor } from './bench.ts';
+
+type Text = [title: string, content?: string];
+
+async function mirrorOf(t: TestContext, posts: readonly Text[]): Promise<Bench> {
+  const bench = benchFor(t);
+  for (const [title, content = ''] of posts) bench.upstream.publish({ title, content });
+  await bench.sweep();
+  return bench;
+}
+
+async function found(t: TestContext, rows: readonly Text[], posts: readonly Text[]) {
+  const bench = await mirrorOf(t, posts);
+  const search = openDuplicateSearch({ mirror: { path: bench.path, upstream: 'http://upstream.test' } });
+  t.after(() => search.close());
+  await search.look(rows.map(([title, content = ''], i) => ({ line: i + 2, title, content })));
+  return await search.result();
+}
+
+const TEXT = 'When I export the whole board to a spreadsheet, the file stops after the first hundred rows.';
+
+describe('looking for posts that a row may already be', () => {
+  it('finds the same title in other words of the same kind', async (t) => {
+    const { examples } = await found(
+      t,
+      [['Dark mode'], ['Add dark mode'], ['Expört in Café']],
+      [['Export'], ['dark MODE!'], ['export in cafe']],
+    );
+    assert.deepEqual(
+      examples.map(({ line, kind, postTitle }) => [line, kind, postTitle]),
+      [
+        [2, 'same', 'dark MODE!'],
+        [3, 'title', 'dark MODE!'],
+        [4, 'same', 'export in cafe'],
+      ],
+    );
+  });
+
+  it('finds the same text under another title', async (t) => {
+    const { byKind } = await found(t, [['Export is broken', TEXT]], [['Only a part of the file', `${TEXT} Why?`]]);
+    assert.deepEqual(byKind, { same: 0, title: 0, content: 1 });
+  });
+
+  it('does not take titles for each other that share only what all titles share', async (t) => {
+    const rows: Text[] = [['Export dashboards in the mobile app'], ['!!!'], ['Please', 'please!']];
+    const { checked, found: count } = await found(t, rows, [
+      ['Export invoices in the mobile app'],
+      ['Dark mode', 'please!'],
+    ]);
+    assert.deepEqual([checked, count], [3, 0]);
+  });
+
+  it('compares every row, shows the first ten and counts all', async (t) => {
+    const result = await found(
+      t,
+      Array.from({ length: 2500 }, (): Text => ['Dark mode']),
+      [['Dark mode', 'x']],
+    );
+    assert.deepEqual([result.checked, result.found, result.examples.length], [2500, 2500, 10]);
+  });
+
+  it('keeps what it found for a person who decides, one by one or all of a kind', async (t) => {
+    const { store } = await mirrorOf(t, [['Dark mode']]);
+    const [post] = [1001];
+    const duplicate = { score: 0.9, post_id: post };
+    store.duplicates.keep('file', [
+      { line: 2, kind: 'same', ...duplicate },
+      { line: 3, kind: 'title', ...duplicate },
+      { line: 4, kind: 'title', ...duplicate },
+    ]);
+    assert.equal(store.duplicates.skip('file', { kind: 'title' }, true), 2);
+    assert.equal(store.duplicates.skip('file', { line: 4 }, false), 1);
+    assert.deepEqual(store.duplicates.skippedLines('file'), new Set([3]));
+    const [first] = store.duplicates.page('file', { kind: null, after: 0, limit: 1 });
+    assert.deepEqual([first?.line, first?.post_title], [2, 'Dark mode']);
+    store.duplicates.forget('file');
+    assert.deepEqual(store.duplicates.counts('file'), []);
+  });
+});
