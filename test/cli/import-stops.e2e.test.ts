@@ -72,7 +72,11 @@ describe('a file of 100,000 rows', () => {
     };
     assert.deepEqual([accepted, estimate.rows, estimate.perMinute], [100_000, 100_000, 60]);
     const told = async (...args: string[]): Promise<number> =>
-      (JSON.parse((await site.run(['outbox', ...args, '--batch', batch, '--json'])).stdout) as { rows: number }).rows;
+      (
+        JSON.parse((await site.run(['outbox', ...args, '--batch', batch, '--json'])).stdout) as {
+          rows: number;
+        }
+      ).rows;
     assert.equal(await told('pause'), 0, 'its rows are held already: they wait for their turn');
     await told('resume');
     assert.equal(await told('cancel'), 100_000);

@@ -13,7 +13,10 @@ describe('how long an import takes', () => {
       estimateText(estimateOf(PACE, NOW)),
       '5,000 posts at 60 a minute: about 83 min, until 17:40',
     );
-    assert.match(estimateText(estimateOf({ ...PACE, rows: 50_000 }, NOW)), /about 13\.9 h, until 2026-11-16 06:10$/);
+    assert.match(
+      estimateText(estimateOf({ ...PACE, rows: 50_000 }, NOW)),
+      /about 13\.9 h, until 2026-11-16 06:10$/,
+    );
   });
 
   it('counts what goes before, and the wait that the service asked for', () => {
@@ -44,7 +47,9 @@ describe('how long an import takes', () => {
 describe('the reason of an upstream', () => {
   it('is told in words', () => {
     assert.equal(
-      reasonWords('the upstream answered 400: {"detail":"Invalid.","errors":{"board":["There is no board \\"x\\"."]}}'),
+      reasonWords(
+        'the upstream answered 400: {"detail":"Invalid.","errors":{"board":["There is no board \\"x\\"."]}}',
+      ),
       'the upstream answered 400: Invalid.; board: There is no board "x".',
     );
     for (const plain of ['no such board', 'the upstream answered 400: {"cut', 'sent [1] of {}'])

@@ -40,7 +40,11 @@ describe('looking for posts that a row may already be', () => {
   });
 
   it('finds the same text under another title', async (t) => {
-    const { byKind } = await found(t, [['Export is broken', TEXT]], [['Only a part of the file', `${TEXT} Why?`]]);
+    const { byKind } = await found(
+      t,
+      [['Export is broken', TEXT]],
+      [['Only a part of the file', `${TEXT} Why?`]],
+    );
     assert.deepEqual(byKind, { same: 0, title: 0, content: 1 });
   });
 

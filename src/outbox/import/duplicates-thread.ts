@@ -85,7 +85,9 @@ class FieldIndex {
 
   /** The posts that share most letters in rare words with these. */
   candidates(words: readonly number[], letters: readonly number[]): number[] {
-    const known = words.map((word) => ({ word, posts: this.#frequency(word) })).filter(({ posts }) => posts > 0);
+    const known = words
+      .map((word) => ({ word, posts: this.#frequency(word) }))
+      .filter(({ posts }) => posts > 0);
     known.sort((a, b) => a.posts - b.posts);
     this.#met = 0;
     let left = MOST_ENTRIES;
