@@ -108,7 +108,7 @@ const TABLES = [
     'post_versions',
     'comment_versions',
   ],
-  ...['quarantine', 'outbox', 'outbox_attempts', 'suppressions', 'suppressed_users'],
+  ...['quarantine', 'outbox', 'outbox_attempts', 'outbox_edits', 'suppressions', 'suppressed_users'],
   ...['posts_text_data', 'posts_text_idx', 'posts_text_docsize'],
 ];
 

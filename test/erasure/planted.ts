@@ -10,7 +10,7 @@ export const EMAIL = 'Zoë.Quandt@Planted.example';
 export const PLANTED = [
   ...[EMAIL, 'zoe-before@planted.example', 'Zoë Quandtflüchtig', 'Zoë Mädchennamig', 'zqalias'],
   ...['zqbadge', 'zqtitle', 'zqcontent', 'zqcomment', 'zqurl', 'zqfield', 'zqoverflow', 'zqbroken', 'zqcut'],
-  ...['zqoutbox', 'zqfullname', 'zqunsent', 'zqrefused', 'zqreason', 'zqexplained', 'zqunclear'],
+  ...['zqoutbox', 'zqfullname', 'zqunsent', 'zqrefused', 'zqreason', 'zqexplained', 'zqunclear', 'zqmended'],
 ];
 
 const person = (version: number) => ({
@@ -150,5 +150,11 @@ export async function fillOutbox(bench: ErasureBench): Promise<Record<string, nu
   await end(rejected, 'rejected', 'zqreason');
   await end(unclear, 'ambiguous', 'zqreason');
   await end(mention, 'rejected', `no customer ${EMAIL}`);
+  const mended = { board: 'bugs', title: 'For a customer', content: '', email: null, full_name: null };
+  for (const [id, post] of [
+    [rejected, { ...mended, ...as, title: 'zqmended' }],
+    [mention, mended],
+  ] as const)
+    bench.outbox.edit({ id, from: ['rejected'], post, content_hash: `mended ${id}`, now });
   return { confirmed, ready, rejected, unclear, mention, foreign };
 }
