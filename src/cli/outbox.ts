@@ -132,7 +132,7 @@ function editing(outbox: Command, open: () => Context): void {
   outbox
     .command('edit')
     .argument('[id]', 'the id of a row that is rejected or uncertain')
-    .option('--batch <batch>', 'all such rows of one import that --where-... names, instead of one row')
+    .option('--batch <batch>', 'all such rows of one import that --where-board or --where-email names')
     .option('--where-board <board>', 'with --batch: rows of this board')
     .option('--where-email <address>', 'with --batch: rows of this customer')
     .option('--board <board>', 'the board it should go to')

@@ -53,7 +53,7 @@ function recordsOf(text: string): string[][] {
     if (fault)
       throw new AppError(
         'usage',
-        `the customers file cannot be read: line ${line} ${faultText(fault, LIMITS)}`,
+        `the customers file cannot be read as CSV: line ${line} ${faultText(fault, LIMITS)}`,
       );
   if (records.length > 0) return records.map(({ cells }) => cells);
   throw new AppError('usage', 'the customers file is empty', {
