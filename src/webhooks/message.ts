@@ -122,32 +122,27 @@ const markdownLink: Link = (title, url) =>
   `[${markdownText(title)}](${encodeURI(url).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'))})`;
 
 /** What happened, for people in a channel. */
-function sentence(
-  { type, change, author }: Message,
-  base: string | null,
-  link: Link,
-  escape: Escape,
-): string {
+function sentence({ type, change, author }: Message, base: string | null, link: Link, plain: Escape): string {
   if (!change) return 'This is a test of Feedback Mirror: messages arrive here.';
-  const what = TEXTS[change.type]?.(change, escape) ?? type;
-  const by = author?.name ? ` (${escape(author.name)})` : '';
+  const what = TEXTS[change.type]?.(change, plain) ?? type;
+  const by = author?.name ? ` (${plain(author.name)})` : '';
   if (!change.post) return `${what}${by}`;
   const { title, url } = change.post;
   const address = URL.parse(url, base ?? undefined);
   const isLink = address !== null && ['http:', 'https:'].includes(address.protocol);
-  return `${what}: ${isLink ? link(title, address.href) : escape(title)}${by}`;
+  return `${what}: ${isLink ? link(title, address.href) : plain(title)}${by}`;
 }
 
 const shown = (values: Values | undefined, name: string): string => String(values?.[name] ?? '?');
 
-const TEXTS: Partial<Record<Change['type'], (change: Change, escape: Escape) => string>> = {
-  'post.created': ({ post }, escape) => `New post on ${escape(post?.board ?? '?')}`,
+const TEXTS: Partial<Record<Change['type'], (change: Change, plain: Escape) => string>> = {
+  'post.created': ({ post }, plain) => `New post on ${plain(post?.board ?? '?')}`,
   'post.edited': () => 'A post was edited',
-  'post.status_changed': ({ before, after }, escape) =>
-    `${escape(shown(before, 'status'))} → ${escape(shown(after, 'status'))}`,
+  'post.status_changed': ({ before, after }, plain) =>
+    `${plain(shown(before, 'status'))} → ${plain(shown(after, 'status'))}`,
   'post.votes_changed': ({ after }) => `${shown(after, 'votes_count')} votes`,
-  'post.moved': ({ before, after }, escape) =>
-    `Moved from ${escape(shown(before, 'board'))} to ${escape(shown(after, 'board'))}`,
+  'post.moved': ({ before, after }, plain) =>
+    `Moved from ${plain(shown(before, 'board'))} to ${plain(shown(after, 'board'))}`,
   'post.deleted': () => 'A post was deleted',
   'post.restored': () => 'A post is back',
   'post.erased': () => 'The text of a post was erased',
@@ -159,7 +154,6 @@ const TEXTS: Partial<Record<Change['type'], (change: Change, escape: Escape) => 
   'outbox.rejected': ({ outbox_id }) => `Row ${outbox_id} of the outbox was rejected`,
   'outbox.needs_decision': ({ outbox_id }) => `Row ${outbox_id} of the outbox needs a decision`,
   'sync.held': ({ sync }) => `${shown(sync, 'held')} deletions of ${shown(sync, 'list')} wait to be accepted`,
-  'sync.failed': ({ sync }, escape) =>
-    `Reading ${shown(sync, 'list')} fails: ${escape(shown(sync, 'error'))}`,
+  'sync.failed': ({ sync }, plain) => `Reading ${shown(sync, 'list')} fails: ${plain(shown(sync, 'error'))}`,
   'sync.recovered': ({ sync }) => `Reading ${shown(sync, 'list')} works again`,
 };

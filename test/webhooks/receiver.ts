@@ -16,6 +16,7 @@ export type Behaviour = number | 'stall' | 'die';
 /** A receiver of webhooks on loopback that does as it is told, one behaviour a request, and then answers 204. */
 export async function openReceiver(t: TestContext) {
   const received: Received[] = [];
+  const ids = new Set<unknown>();
   const plan: Behaviour[] = [];
   let connections = 0;
   const answer = (response: ServerResponse, behaviour: Behaviour): void => {
@@ -25,6 +26,7 @@ export async function openReceiver(t: TestContext) {
   };
   const server = createServer(async (request, response) => {
     const body = await text(request);
+    ids.add(request.headers['webhook-id']);
     received.push({ at: Date.now(), headers: request.headers, body });
     answer(response, plan.shift() ?? 204);
   });
@@ -40,6 +42,8 @@ export async function openReceiver(t: TestContext) {
     port: (server.address() as AddressInfo).port,
     received,
     plan,
+    /** How many different messages came. */
+    distinct: () => ids.size,
     connections: () => connections,
     /** What it took, by the number of the change, repeats left out. */
     numbers: (): number[] => [
