@@ -37,7 +37,10 @@ describe('deletions on a list without an order that never stands still', () => {
       const { concludedAfter, falseDeletions, held } = await play({ ...CALM, order, bumps: 0.5 });
       assert.deepEqual([falseDeletions, held], [[], 0]);
       const late = concludedAfter.filter((after) => after === null || after > 8);
-      assert.ok(concludedAfter.length > 20 && late.length <= 0.05 * concludedAfter.length, `${concludedAfter}`);
+      assert.ok(
+        concludedAfter.length > 20 && late.length <= 0.05 * concludedAfter.length,
+        `${concludedAfter}`,
+      );
     });
 });
 

@@ -57,7 +57,9 @@ export function absences(db: Db): Absences {
       gap_reads = iif(run_id = excluded.run_id AND beyond = excluded.beyond, gap_reads, 0) + excluded.gap_reads,
       run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before, beyond = excluded.beyond`);
   const clearAll = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0, held = 0 WHERE resource = ?');
-  const restart = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND held = 0');
+  const restart = db.prepare(
+    'UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND held = 0',
+  );
   const restartBeyond = db.prepare(
     'UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND beyond = 1',
   );
