@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
+import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import type { PassMode } from '../../src/store/mirror/types.ts';
+import { type SyncOutcome, syncOnce } from '../../src/sync/engine.ts';
 import { type Bench, benchFor } from '../outbox/bench.ts';
 import { liveIds, mirrorReader } from '../support/mirror.ts';
 import { aPost, range } from '../support/rows.ts';
+import { KILLED, killedAfter } from './workbench.ts';
 
 const GONE = 8;
 
@@ -47,6 +52,20 @@ describe('a row that is missing from a list without an order', () => {
     assert.equal(await sweepsUntilDeleted(await withOneGone(t, unordered())), 3);
   });
 
+  for (const [where, pageSize] of [
+    ['on one of its pages', 5],
+    ['on its only page', 100],
+  ] as const)
+    it(`is not deleted where a row whose id cannot be read came ${where}`, async (t) => {
+      const bench = await withOneGone(t, unordered());
+      bench.upstream.pageSize = pageSize;
+      bench.upstream.rejects = [{ index: 0, id: null, reason: 'no id', body: '{}' }];
+      assert.equal(await sweepsUntilDeleted(bench), null);
+      assert.deepEqual(bench.query("SELECT rule FROM sync_state WHERE resource = 'posts'"), [
+        { rule: 'none' },
+      ]);
+    });
+
   it('is not deleted where the start of the list is another one when it is read again', async (t) => {
     const bench = await withOneGone(t, unordered());
     bench.upstream.beforePage = (page) => {
@@ -54,5 +73,84 @@ describe('a row that is missing from a list without an order', () => {
       if (page === 1) bench.upstream.posts = [...posts.slice(0, 5).toReversed(), ...posts.slice(5)];
     };
     assert.equal(await sweepsUntilDeleted(bench), null);
+  });
+});
+
+function passOf(
+  { upstream: { client }, mirror, clock }: Bench,
+  { mode = 'sweep', store = mirror }: { mode?: PassMode; store?: MirrorStore } = {},
+): Promise<SyncOutcome> {
+  const { signal } = new AbortController();
+  return syncOnce({ client, store, clock, signal, ahead: 0, onPage: () => {} }, { resource: 'posts', mode });
+}
+
+describe('a list whose ids are out of order', () => {
+  it('is found to stand by creation time where it does', async (t) => {
+    const day = (n: number): string => new Date(Date.UTC(2026, 0, 31 - n)).toISOString();
+    const bench = await withOneGone(
+      t,
+      range(1, 20).map((n) => aPost((n * 8) % 21, { created: day(n) })),
+    );
+    assert.match(
+      bench.query<{ rule_why: string }>('SELECT rule_why FROM sync_state')[0]?.rule_why ?? '',
+      /strictly by creation time/,
+    );
+  });
+});
+
+describe('a list that was in strict order', () => {
+  const ordered = (): Post[] =>
+    range(1, 20)
+      .toReversed()
+      .map((id) => aPost(id));
+
+  it('and is not any more speaks against no row', async (t) => {
+    const bench = await withOneGone(t, ordered());
+    bench.upstream.posts = range(1, 20).map((n) => aPost((n * 8) % 21));
+    await bench.sweep();
+    assert.deepEqual(bench.query('SELECT count(*) AS n FROM absences'), [{ n: 0 }]);
+  });
+
+  it('and is turned around has no newest rows on its first pages: the next head pass is declined', async (t) => {
+    const bench = await withOneGone(t, ordered());
+    assert.equal((await passOf(bench, { mode: 'head' })).done, true);
+    bench.upstream.posts = ordered().toReversed();
+    await passOf(bench, { mode: 'head' });
+    assert.equal((await passOf(bench, { mode: 'head' })).done, false);
+  });
+});
+
+describe('a sweep that goes on in the next process', () => {
+  it('is none where the first one read no page', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.posts = [aPost(1)];
+    bench.upstream.readError = new AppError('unreachable', 'no route');
+    await assert.rejects(passOf(bench));
+    bench.upstream.readError = null;
+    const outcome = await passOf(bench);
+    assert.ok(outcome.done);
+    assert.equal(outcome.summary.resumed, 0);
+  });
+
+  it('reads a list without an order to its end again: rows may stand anywhere by then', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    upstream.pageSize = 5;
+    upstream.posts = range(1, 20).map((n) => aPost((n * 8) % 21));
+    await assert.rejects(passOf(bench, { store: killedAfter(bench.mirror, 2) }), KILLED);
+    const moved = upstream.posts[10];
+    const edited = upstream.posts[6];
+    assert.ok(moved && edited);
+    upstream.beforePage = (page) => {
+      if (page !== 4 || upstream.posts[0] === moved) return;
+      const rest = upstream.posts.filter((post) => post !== moved);
+      upstream.posts = [moved, ...rest.map((post) => (post === edited ? { ...post, title: 'Other' } : post))];
+    };
+    const outcome = await passOf(bench);
+    assert.ok(outcome.done && outcome.summary.resumed === 1);
+    const row = mirrorReader(bench.path)
+      .table('posts')
+      .find(({ id }) => id === edited.id);
+    assert.equal(row?.title, 'Other');
   });
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Key, KeyRange } from '../../src/store/mirror/types.ts';
-import { gapsOf, type PagePlace } from '../../src/sync/gaps.ts';
-import { compareKeys, keyOf, type Slot } from '../../src/sync/order.ts';
+import { absenceShownBy, gapsOf, type PagePlace } from '../../src/sync/gaps.ts';
+import { compareKeys, keyOf, noEvidence, type Order, type Slot } from '../../src/sync/order.ts';
 import { slots } from './rows.ts';
 
 const MIDDLE: PagePlace = { by: 'id', direction: 'desc', cursor: 'page=2', isLast: false, previous: null };
@@ -130,5 +130,18 @@ describe('gaps of a page', () => {
     assert.deepEqual(desc, [{ range: { above: null, below: previous.key }, ...place }]);
     const asc = gapsOf([], { ...MIDDLE, direction: 'asc', isLast: true, previous });
     assert.deepEqual(asc, [{ range: { above: previous.key, below: null }, ...place }]);
+  });
+});
+
+describe('a page of one row', () => {
+  it('shows what is absent before it where the order of the list is known, and nothing where it is not', () => {
+    const previous = { cursor: 'before', key: { created: '', id: 9 } };
+    const evidence = noEvidence('posts', false);
+    const page = { cursor: 'here', next: 'after' };
+    const shown = (order: Order | null) =>
+      absenceShownBy(slots([5]), page, { evidence, order, previous }).gaps.map(({ range }) => range);
+    const between = { above: { created: '', id: 5 }, below: { created: '', id: 9 } };
+    assert.deepEqual(shown({ by: 'id', direction: 'desc' }).at(-1), between);
+    assert.deepEqual(shown(null), []);
   });
 });
