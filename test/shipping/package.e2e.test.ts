@@ -165,6 +165,8 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
+const BARE = /^(?:import|export)\b[^;'"]*\bfrom ['"][^'"./]/m;
+
 /** The document, and all that it and its modules name. */
 async function assertLoads(url: string, path: string, seen = new Set<string>()): Promise<void> {
   if (seen.has(path)) return;
@@ -172,9 +174,12 @@ async function assertLoads(url: string, path: string, seen = new Set<string>()):
   const answer = await fetch(new URL(path, url));
   assert.equal(answer.status, 200, path);
   const text = await answer.text();
-  const named =
-    path === '/' ? /(?<=(?:src|href)=")\/assets\/[^"]+/g : /(?<=(?:from |import\()')\.[^']+(?=')/g;
-  if (path !== '/' && !path.endsWith('.js')) return;
+  const isScript = path.endsWith('.js');
+  if (path !== '/' && !isScript) return;
+  if (isScript) assert.doesNotMatch(text, BARE, `${path} names a package, which no browser finds`);
+  const named = isScript
+    ? /(?<=(?:from |import\()['"])(?:\.|\/assets)[^'"]+(?=['"])/g
+    : /(?<=(?:src|href)=")\/assets\/[^"]+/g;
   for (const [next] of text.matchAll(named))
     await assertLoads(url, new URL(next, new URL(path, url)).pathname, seen);
   if (path === '/') assert.ok(seen.size > 20, [...seen].join(' '));

@@ -100,7 +100,8 @@ function withAddresses(source: string): string {
 
 function pack(name: string, text: string): Asset {
   const script = extname(name) === '.ts' ? withoutTypes(text) : text;
-  const isModule = extname(name) === '.ts' || name.startsWith('modules/');
+  // Compiled, our own modules end as those of the packages do.
+  const isModule = ['.ts', '.js'].includes(extname(name)) && !CHARTS.includes(name);
   const plain = Buffer.from(isModule ? withAddresses(script) : script);
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
