@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../src/base/errors.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { backUp } from '../../src/store/backup.ts';
 import type { Change } from '../../src/store/changes/change.ts';
 import { changeFeed, openChangeFeed, touchedRows } from '../../src/store/changes/feed.ts';
 import { pruneChanges } from '../../src/store/changes/log.ts';
@@ -304,7 +303,8 @@ describe('a position in the change feed', () => {
       play(1, 1);
       play(2, 2);
       const early = head(mirror);
-      await backUp(mirror, `${path}.copy`, { force: false });
+      // By hand, so that nothing marks the file as a copy.
+      copyFileSync(path, `${path}.copy`);
       for (const at of [3, 4]) play(at, at);
       const late = head(mirror);
       copyFileSync(`${path}.copy`, path);
@@ -325,7 +325,10 @@ describe('a position in the change feed', () => {
       const store = openMirrorStore({ ...mirror, holder: 'a test' });
       for (const at of [1, 2, 3]) sweep(store, 'posts', [aPost(1, { votes_count: at })], at);
       store.close();
-      await backUp(mirror, `${path}.copy`, { force: false });
+      // As "backup" makes its copy.
+      const own = new Database(path);
+      own.prepare('VACUUM INTO ?').run(`${path}.copy`);
+      own.close();
       const db = new Database(`${path}.copy`);
       assert.equal(changeFeed(db).head().position, head(mirror));
       assert.equal(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").pluck().get(), 3);
