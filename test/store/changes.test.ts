@@ -193,6 +193,7 @@ describe('the change feed', () => {
     const claim = { now: minute(3), deadline: minute(4), listedMaxId: null };
     outbox.claim({ id: 1, transition: TRANSITIONS.claim, ...claim });
     outbox.move(1, TRANSITIONS.reject, { now: minute(4), error: 'no' });
+    outbox.pauseBatch(newRow({}).batch, minute(5));
     outbox.close();
     assert.deepEqual(
       changes(mirror).map(({ type, outbox_id, after, outbox: row }) => [
@@ -206,6 +207,7 @@ describe('the change feed', () => {
         ['outbox.updated', 2, 'cancelled', undefined],
         ['outbox.updated', 1, 'sending', undefined],
         ['outbox.rejected', 1, 'rejected', undefined],
+        ['outbox.updated', 3, undefined, 1],
       ],
     );
     const db = new Database(mirror.path);

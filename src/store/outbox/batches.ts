@@ -1,3 +1,4 @@
+import type { ChangeLog } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import type { OutboxState } from './types.ts';
 
@@ -34,7 +35,7 @@ export function batchReader(db: Db) {
 const MOST_FREE = 2;
 
 /** The writing half: each function is the inside of one transaction. */
-export function batchWriter(db: Db) {
+export function batchWriter(db: Db, changes: ChangeLog) {
   const note = db.prepare(
     'INSERT INTO batches (batch, created_at) VALUES (?, ?) ON CONFLICT (batch) DO NOTHING',
   );
@@ -42,9 +43,19 @@ export function batchWriter(db: Db) {
     UPDATE batches SET per_minute = coalesce($perMinute, per_minute), next_at = coalesce(next_at, $nextAt),
                        paused_at = $pausedAt, cancelled_at = $cancelledAt WHERE batch = $batch`);
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
-  const hold = db.prepare(
+  const holdAll = db.prepare(
     "UPDATE outbox SET on_hold = ?, changed_at = ? WHERE batch = ? AND state = 'ready' AND on_hold <> ?",
   );
+  const ends = db.prepare<[string], { first: number; last: number }>(
+    "SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'",
+  );
+  // One change for all of them, from the first to the last: a consumer reads a row between them that belongs to another batch for nothing.
+  const hold = (onHold: number, at: string, batch: string): number => {
+    const held = holdAll.run(onHold, at, batch, onHold).changes;
+    const range = held === 0 ? undefined : ends.get(batch);
+    if (range) changes.add('outbox.updated', at, range.first, { count: range.last - range.first + 1 });
+    return held;
+  };
   const paced = db.prepare<[string], BatchRow>(`
     SELECT * FROM batches b WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL AND next_at <= ?
        AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`);
@@ -87,17 +98,17 @@ export function batchWriter(db: Db) {
     /** From here on no row of the batch is claimed; what is being sent just now is brought to its end. */
     pause(batch: string, now: number): number {
       change(batch, now, { paused_at: iso(now) });
-      return hold.run(1, iso(now), batch, 1).changes;
+      return hold(1, iso(now), batch);
     },
     /** A batch with a pace of its own is released row by row. */
     resume(batch: string, now: number): number {
       const told = change(batch, now, { paused_at: null });
-      return told?.per_minute == null ? hold.run(0, iso(now), batch, 0).changes : 0;
+      return told?.per_minute == null ? hold(0, iso(now), batch) : 0;
     },
     /** The same as a pause, and for good: the rows are cancelled one by one afterwards, also those that come back later. */
     stop(batch: string, now: number): void {
       change(batch, now, { cancelled_at: iso(now) });
-      hold.run(1, iso(now), batch, 1);
+      hold(1, iso(now), batch);
     },
     reopen: (batch: string, now: number): void =>
       void (one.get(batch) && change(batch, now, { cancelled_at: null })),

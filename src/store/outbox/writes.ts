@@ -66,7 +66,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       candidates = coalesce($candidates, candidates), changed_at = $at
      WHERE id = $id`);
 
-  const batches = batchWriter(db);
+  const batches = batchWriter(db, changes);
   const sentBoard = db.prepare(
     'INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
@@ -132,6 +132,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const { board, title, content, email, full_name } = old;
     noteEdit.run({ id, at: iso(now), before: JSON.stringify({ board, title, content, email, full_name }) });
     mend.run({ id, kind: post.email === null ? 'owner' : 'as-user', ...post, content_hash, at: iso(now) });
+    changes.add('outbox.updated', iso(now), id);
     return toRow(byId.get(id) ?? old);
   };
 
