@@ -33,7 +33,9 @@ export async function* walk<T extends { id: number }>(
   try {
     let cursor: string | null = from;
     for (let number = 1; cursor !== null; number++) {
-      const received: ReceivedPage<T> = await pages.take(cursor, number);
+      let received: ReceivedPage<T> = await pages.take(cursor, number);
+      // The page before said that there is more. An end without a row is asked for again: it may be one page that went wrong.
+      if (isEmptyEnd(received)) received = await pages.take(cursor, number);
       const leadsBack = check.next(received);
       // Before the rows are decoded and worked on, so that the upstream works meanwhile.
       if (leadsBack === null) pages.prepare(received);
@@ -47,6 +49,12 @@ export async function* walk<T extends { id: number }>(
   } finally {
     pages.stop();
   }
+}
+
+function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {
+  if (cursor === '' || next !== null) return false;
+  const { rows, rejects } = decode();
+  return rows.length + rejects.length === 0;
 }
 
 function circleCheck<T extends { id: number }>(from: string) {

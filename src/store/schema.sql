@@ -193,7 +193,7 @@ CREATE TABLE sync_state (
   run_id   INTEGER REFERENCES sync_runs (id),
   state    TEXT,
   learned   TEXT
-, rule TEXT CHECK (rule IN ('proof', 'three sweeps', 'none')), rule_why TEXT) STRICT, WITHOUT ROWID;
+, rule TEXT CHECK (rule IN ('proof', 'three sweeps', 'none')), rule_why TEXT, leak REAL NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sweep_pages (
   run_id INTEGER NOT NULL REFERENCES sync_runs (id),

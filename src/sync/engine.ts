@@ -12,7 +12,7 @@ import type {
 import { head } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
 import { type Learned, newSweep, readLearned, type Sweep, type SweepState } from './state.ts';
-import { sweep } from './sweep.ts';
+import { LostPlace, sweep } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -89,7 +89,11 @@ async function headPass(context: PassContext, { resource }: SyncRequest): Promis
  */
 async function wholeSweep(context: PassContext, request: SyncRequest): Promise<PassSummary> {
   const began = context.clock.now();
-  const first = await sweepPass(context, request, began, null);
+  const begin = () => sweepPass(context, request, began, null);
+  const first = await begin().catch((error: unknown) => {
+    if (error instanceof LostPlace) return begin();
+    throw error;
+  });
   if (first.summary.resumed === 0) return first.summary;
   const { summary } = await sweepPass(context, request, began, first.firstIds);
   return together(first.summary, summary);

@@ -48,16 +48,16 @@ export async function sweep(
   return { ...concluded(last, again, under.learned), firstIds };
 }
 
-/** A place to resume at came from a page that said there was more: an end there, without a row, means that it was forgotten. */
+/** The upstream has forgotten where an interrupted sweep stopped, or the list has become shorter than that. */
+export class LostPlace extends AppError {
+  constructor() {
+    super('protocol', 'the list has no rows at the place where the sweep was interrupted; it begins again');
+  }
+}
+
+/** A place to resume at came from a page that said there was more: an end there, without a row, is no end of this sweep. */
 function refuseLostPlace({ cursor }: SweepState, { rows, rejects, next }: AnyPage): void {
-  if (cursor === '' || next !== null || rows.length + rejects.length > 0) return;
-  throw new AppError(
-    'protocol',
-    'the upstream no longer knows the place at which the sweep was interrupted',
-    {
-      hint: 'The next sweep begins from the start of the list.',
-    },
-  );
+  if (cursor !== '' && next === null && rows.length + rejects.length === 0) throw new LostPlace();
 }
 
 /** Writes one page and returns the state after it. */

@@ -198,6 +198,8 @@ describe('a living row', () => {
     for (const nth of [2, 4, 5, 6]) {
       const bench = await settledBench(t);
       bench.sandbox.faults.set(`empty on=posts nth=${nth}`);
+      assert.equal((await bench.sync(SWEEP)).rows, 30, 'asked for again');
+      bench.sandbox.faults.set(`empty on=posts from=${nth} to=${nth + 1}`);
       const { deleted, pages } = await bench.sync(SWEEP);
       assert.deepEqual({ deleted, pages }, { deleted: 0, pages: nth });
       assert.equal((await bench.sync(SWEEP)).suspects, 0);

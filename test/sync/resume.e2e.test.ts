@@ -62,11 +62,12 @@ describe('a sweep that is killed', () => {
     const forgetful: typeof client = {
       ...client,
       async *posts(options) {
-        for await (const page of client.posts(options)) return yield { ...page, rows: [], next: null };
+        for await (const page of client.posts(options))
+          if (options?.from) return yield { ...page, rows: [], next: null };
+          else yield page;
       },
     };
-    await assert.rejects(bench.sync(SWEEP, { client: forgetful }), /no longer knows the place/);
-    assert.equal((await bench.sync(SWEEP)).resumed, 0);
+    assert.equal((await bench.sync(SWEEP, { client: forgetful })).resumed, 0);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 

@@ -2,3 +2,6 @@
 -- short looks the same. Evidence of the earlier rule had both in one count, so it starts anew.
 ALTER TABLE absences ADD COLUMN beyond INTEGER NOT NULL DEFAULT 0 CHECK (beyond IN (0, 1));
 UPDATE absences SET sweeps = 0, gap_sweeps = 0, accepted = 0;
+
+-- The share of its rows that the list has lately left out of a sweep and shown again in the next.
+ALTER TABLE sync_state ADD COLUMN leak REAL NOT NULL DEFAULT 0;

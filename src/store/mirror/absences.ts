@@ -7,8 +7,11 @@ import type { Absence, Candidate, Conclusion, Gap, Key, KeyFamily, KeyRange, Pas
 const SWEEPS_TO_DELETE = 3;
 /** The same for a list without an order that moved meanwhile: at each page boundary that moves, a living row is missed by chance. */
 const MOVING_SWEEPS = 5;
-/** Where so much of what the last sweep missed has come back, the upstream leaves out rows, and what it missed proves nothing. */
-const LEAKY_SHARE = 0.75;
+/** How often a list that leaves out rows by chance may have the same living row missed until it is deleted: once in so many sweeps. */
+const SWEEPS_PER_MISTAKE = 100_000;
+/** What a list has left out is forgotten by half with each sweep. A larger share was away for another reason, and for that sweep only. */
+const LEAK_KEPT = 0.5;
+const MOST_LEAKED = 0.2;
 /** Rows that one sweep reads again; a list that lost more is read again in full by the next sweeps anyway. */
 const MOST_REREAD = 5000;
 
@@ -57,9 +60,6 @@ export function absences(db: Db): Absences {
       gap_reads = iif(run_id = excluded.run_id AND beyond = excluded.beyond, gap_reads, 0) + excluded.gap_reads,
       run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before, beyond = excluded.beyond`);
   const clearAll = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0, held = 0 WHERE resource = ?');
-  const restart = db.prepare(
-    'UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND held = 0',
-  );
   const restartBeyond = db.prepare(
     'UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND beyond = 1',
   );
@@ -77,7 +77,7 @@ export function absences(db: Db): Absences {
        AND (gap_reads >= 2 AND gap_sweeps >= $sweeps
             OR sweeps >= $sweeps AND gap_sweeps >= 1
             OR sweeps >= 2 AND $quiet
-            OR sweeps >= ${SWEEPS_TO_DELETE} AND (beyond OR NOT $moved))`)
+            OR sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) AND (beyond OR NOT $moved))`)
     .pluck();
   const firstMissed = db
     .prepare<[string, number], number>(
@@ -90,11 +90,13 @@ export function absences(db: Db): Absences {
     VALUES ($resource, $id, $at, $run, $run, 1, $still)
     ON CONFLICT DO UPDATE SET sweeps = sweeps + 1, gap_sweeps = gap_sweeps + $still, run_id = excluded.run_id`);
   const missed = db
-    .prepare<{ resource: string; run: number; same: number }, number>(`
+    .prepare<{ resource: string; run: number; same: number; sweeps: number }, number>(`
     SELECT id FROM absences
      WHERE resource = $resource AND run_id = $run
-       AND (gap_sweeps >= ${SWEEPS_TO_DELETE} OR sweeps >= ${MOVING_SWEEPS} OR sweeps >= 2 AND $same)`)
+       AND (gap_sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) OR sweeps >= max($sweeps, ${MOVING_SWEEPS}) OR sweeps >= 2 AND $same)`)
     .pluck();
+  const leak = db.prepare<[string], number>('SELECT leak FROM sync_state WHERE resource = ?').pluck();
+  const saveLeak = db.prepare('UPDATE sync_state SET leak = ? WHERE resource = ?');
   const returned = db.prepare<{ resource: string; run: number }, { before: number; stayed: number }>(`
     SELECT coalesce((SELECT suspects FROM sync_runs
                       WHERE resource = $resource AND mode = 'sweep' AND outcome = 'complete' AND id < $run
@@ -109,11 +111,20 @@ export function absences(db: Db): Absences {
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ?');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
-  /** What was noted when the upstream left out rows, or beyond an end that was none, counts from this sweep on only. */
-  const restartIfUnsound = ({ resource, runId: run }: Pass, isSameEnd: boolean): void => {
+  /** How many rows that the last sweep missed have come back since. */
+  const cameBack = ({ resource, runId: run }: Pass): number => {
     const { before, stayed } = returned.get({ resource, run }) ?? { before: 0, stayed: 0 };
-    if (before > stayed && before - stayed >= LEAKY_SHARE * before) restart.run(resource);
-    if (!isSameEnd) restartBeyond.run(resource);
+    return Math.max(0, before - stayed);
+  };
+
+  /** In how many reads a row must be missing, so that the share of rows which the list leaves out explains it no longer. */
+  const readsFor = ({ resource, counts: { rows } }: Pass, back: number): number => {
+    const known = LEAK_KEPT * (leak.get(resource) ?? 0);
+    // One row alone may be anything.
+    const share = Math.max(known, (back - 1) / (rows + back));
+    const kept = share > MOST_LEAKED ? known : share;
+    if (kept > 0) saveLeak.run(kept < 1e-6 ? 0 : kept, resource);
+    return share === 0 ? 0 : -Math.log(SWEEPS_PER_MISTAKE * (rows + 1)) / Math.log(share);
   };
   const noteGap = (pass: Pass, { page, pageBefore, kind }: Gap, ids: number[], at: string): number => {
     const { resource, runId: run } = pass;
@@ -145,22 +156,27 @@ export function absences(db: Db): Absences {
       return { total, candidates: total === 0 ? [] : readers[resource].toReread(runId) };
     },
     reset: (resource) => clearAll.run(resource),
-    missedInGaps(pass, { sweeps, moved, sameEnd }) {
+    missedInGaps(pass, { sweeps: least, moved, sameEnd }) {
       const { resource, runId: run, counts } = pass;
-      restartIfUnsound(pass, sameEnd);
+      if (!sameEnd) restartBeyond.run(resource);
       countSweep.run(resource, run);
-      if (sweeps === null) return [];
-      const isQuiet = !moved && counts.inserted + counts.updated === 0 && !firstMissed.get(resource, run);
+      const back = cameBack(pass);
+      // Two reads in each sweep but the first.
+      const leaky = (readsFor(pass, back) + 1) / 2;
+      if (least === null) return [];
+      const isQuiet =
+        !moved && back + counts.inserted + counts.updated === 0 && !firstMissed.get(resource, run);
+      const sweeps = isQuiet ? least : Math.max(least, leaky);
       return enough.all({ resource, run, sweeps, quiet: Number(isQuiet), moved: Number(moved) });
     },
     missedInAll(pass, at) {
       const { resource, runId: run, counts } = pass;
       const shown = sightingsOf(db, pass);
       if (shown === null) return null;
-      restartIfUnsound(pass, true);
+      const sweeps = readsFor(pass, cameBack(pass));
       for (const id of shown.unseen) miss.run({ resource, id, at, run, still: Number(shown.isStill) });
       const isSame = shown.isSame && counts.inserted + counts.updated === 0;
-      return missed.all({ resource, run, same: Number(isSame) });
+      return missed.all({ resource, run, sweeps, same: Number(isSame) });
     },
     cohorts(resource, ids) {
       const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
