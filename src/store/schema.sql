@@ -329,7 +329,7 @@ CREATE TABLE absences (
   page        TEXT NOT NULL DEFAULT '',
   page_before TEXT,
   held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
-  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)), beyond INTEGER NOT NULL DEFAULT 0 CHECK (beyond IN (0, 1)),
+  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)), end_sweeps INTEGER NOT NULL DEFAULT 0, end_reads INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (resource, id)
 ) STRICT, WITHOUT ROWID;
 

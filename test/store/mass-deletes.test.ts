@@ -161,6 +161,20 @@ describe('mass deletions', () => {
     assert.deepEqual(deleted, [0, 0, 0, 1]);
   });
 
+  story(
+    'a list without an order that is cut short does not add to what other sweeps missed',
+    async (mirror) => {
+      const { store, read } = mirror;
+      const all = range(1, 100);
+      await sweep(store, 'posts', posts(...all), 1);
+      const upTo = (last: number, at: number) =>
+        unorderedSweep(store, 'posts', [posts(...all.slice(1, last)), posts(1)], at);
+      await upTo(99, 2);
+      await upTo(70, 3);
+      assert.deepEqual([(await upTo(40, 4)).deleted, liveIds(read).length], [0, 100]);
+    },
+  );
+
   story('a list that shows a tenth of its rows twice has no order, and concludes nothing', async (mirror) => {
     await sweep(mirror.store, 'posts', posts(1, 2, 3), 1);
     for (const at of range(2, 9)) await unorderedSweep(mirror.store, 'posts', [posts(3), posts(1, 3)], at);

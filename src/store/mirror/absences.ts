@@ -26,8 +26,11 @@ export interface Absences {
   reset(resource: Resource): void;
   /** Counts this sweep against the rows it missed twice; returns those against which enough speaks. */
   missedInGaps(pass: Pass, conclusion: Conclusion): number[];
-  /** Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. */
-  missedInAll(pass: Pass, at: string): number[] | null;
+  /**
+   * Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. Where it newly misses
+   * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed.
+   */
+  missedInAll(pass: Pass, at: string, most: number): number[] | null;
   /**
    * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end, or
    * without an order, also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later
@@ -46,38 +49,40 @@ export function absences(db: Db): Absences {
   const count = db.prepare<[string], { suspects: number; held: number }>(
     'SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?',
   );
+  const isAbsent = db.prepare('SELECT 1 FROM absences WHERE resource = ? AND id = ?').pluck();
   const any = db
     .prepare<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)')
     .pluck();
   const remove = db.prepare('DELETE FROM absences WHERE resource = ? AND id = ?');
   const put = db.prepare<NoteRow>(`
-    INSERT INTO absences (resource, id, since, first_run, run_id, reads, gap_reads, page, page_before, beyond)
-    VALUES ($resource, $id, $at, $run, $run, 1, $gapReads, $page, $pageBefore, $beyond)
+    INSERT INTO absences (resource, id, since, first_run, run_id, reads, gap_reads, end_reads, page, page_before)
+    VALUES ($resource, $id, $at, $run, $run, $reads, $gapReads, $endReads, $page, $pageBefore)
     ON CONFLICT DO UPDATE SET
-      sweeps = iif(beyond = excluded.beyond, sweeps, 0),
-      gap_sweeps = iif(beyond = excluded.beyond, gap_sweeps, 0),
-      reads = iif(run_id = excluded.run_id AND beyond = excluded.beyond, reads, 0) + 1,
-      gap_reads = iif(run_id = excluded.run_id AND beyond = excluded.beyond, gap_reads, 0) + excluded.gap_reads,
-      run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before, beyond = excluded.beyond`);
-  const clearAll = db.prepare('UPDATE absences SET sweeps = 0, gap_sweeps = 0, held = 0 WHERE resource = ?');
-  const restartBeyond = db.prepare(
-    'UPDATE absences SET sweeps = 0, gap_sweeps = 0 WHERE resource = ? AND beyond = 1',
+      reads = iif(run_id = excluded.run_id, reads, 0) + excluded.reads,
+      gap_reads = iif(run_id = excluded.run_id, gap_reads, 0) + excluded.gap_reads,
+      end_reads = iif(run_id = excluded.run_id, end_reads, 0) + excluded.end_reads,
+      run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before`);
+  const restart = db.prepare(
+    'UPDATE absences SET sweeps = 0, gap_sweeps = 0, end_sweeps = 0 WHERE resource = ?',
   );
-  const countSweep = db.prepare(`
-    UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1)
-     WHERE resource = ? AND run_id = ?`);
+  const unhold = db.prepare('UPDATE absences SET held = 0 WHERE resource = ?');
+  const countSweep = db.prepare<{ resource: string; run: number; sameEnd: number }>(`
+    UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1),
+                        end_sweeps = iif(end_reads >= 2, iif($sameEnd, end_sweeps, 0) + 1, 0)
+     WHERE resource = $resource AND run_id = $run`);
   // Three reads with a neighbour on each side, in two sweeps: a page leaves a row out in silence at times, but not the same row three
-  // times. A gap with one side is less: then two reads in each of two sweeps, one of them with two sides, or in each of two where
-  // nothing else changed. Otherwise in each of three, at the end of the list because such a row has no neighbour beyond it, between two
-  // pages only where no row was shown twice: rows that move over a boundary are missed there for as long as they move.
+  // times. Between two pages one read proves less: then two reads in each of two sweeps, one of them with two sides, or in each of two
+  // where nothing else changed, or in each of three that showed no row twice: rows that move over a boundary are missed there for as
+  // long as they move. Beyond the end two reads in each of three sweeps with the same end, or of two where nothing else changed.
   const enough = db
     .prepare<{ resource: string; run: number; sweeps: number; quiet: number; moved: number }, number>(`
     SELECT id FROM absences
-     WHERE resource = $resource AND run_id = $run AND reads >= 2
-       AND (gap_reads >= 2 AND gap_sweeps >= $sweeps
-            OR sweeps >= $sweeps AND gap_sweeps >= 1
-            OR sweeps >= 2 AND $quiet
-            OR sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) AND (beyond OR NOT $moved))`)
+     WHERE resource = $resource AND run_id = $run
+       AND (reads >= 2 AND (gap_reads >= 2 AND gap_sweeps >= $sweeps
+                            OR sweeps >= $sweeps AND gap_sweeps >= 1
+                            OR sweeps >= 2 AND $quiet
+                            OR sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) AND NOT $moved)
+            OR end_reads >= 2 AND (end_sweeps >= 2 AND $quiet OR end_sweeps >= max($sweeps, ${SWEEPS_TO_DELETE})))`)
     .pluck();
   const firstMissed = db
     .prepare<[string, number], number>(
@@ -105,9 +110,9 @@ export function absences(db: Db): Absences {
   const cohort = db.prepare<[string], { first_run: number; size: number }>(
     'SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run',
   );
-  // Without a page of its own a row was missed in a list without an order.
-  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; loose: number }>(`
-    SELECT first_run, held, beyond OR reads = 0 AS loose FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
+  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; loose: number }>(
+    'SELECT first_run, held, reads = 0 AS loose FROM absences WHERE resource = ? AND id = ? AND accepted = 0',
+  );
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ?');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
@@ -128,9 +133,9 @@ export function absences(db: Db): Absences {
   };
   const noteGap = (pass: Pass, { page, pageBefore, kind }: Gap, ids: number[], at: string): number => {
     const { resource, runId: run } = pass;
-    const row = { resource, at, run, page, pageBefore };
-    const [gapReads, beyond] = [kind === 'inside' ? 1 : 0, kind === 'end' ? 1 : 0];
-    for (const id of ids) put.run({ ...row, id, gapReads, beyond });
+    const [reads, gapReads, endReads] = [kind !== 'end', kind === 'inside', kind === 'end'].map(Number);
+    const row = { resource, at, run, page, pageBefore, reads, gapReads, endReads } as Omit<NoteRow, 'id'>;
+    for (const id of ids) put.run({ ...row, id });
     return ids.length;
   };
 
@@ -155,11 +160,13 @@ export function absences(db: Db): Absences {
       const total = suspects + kept;
       return { total, candidates: total === 0 ? [] : readers[resource].toReread(runId) };
     },
-    reset: (resource) => clearAll.run(resource),
+    reset(resource) {
+      restart.run(resource);
+      unhold.run(resource);
+    },
     missedInGaps(pass, { sweeps: least, moved, sameEnd }) {
       const { resource, runId: run, counts } = pass;
-      if (!sameEnd) restartBeyond.run(resource);
-      countSweep.run(resource, run);
+      countSweep.run({ resource, run, sameEnd: Number(sameEnd) });
       const back = cameBack(pass);
       // Two reads in each sweep but the first.
       const leaky = (readsFor(pass, back) + 1) / 2;
@@ -169,10 +176,11 @@ export function absences(db: Db): Absences {
       const sweeps = isQuiet ? least : Math.max(least, leaky);
       return enough.all({ resource, run, sweeps, quiet: Number(isQuiet), moved: Number(moved) });
     },
-    missedInAll(pass, at) {
+    missedInAll(pass, at, most) {
       const { resource, runId: run, counts } = pass;
       const shown = sightingsOf(db, pass);
       if (shown === null) return null;
+      if (shown.unseen.filter((id) => !isAbsent.get(resource, id)).length > most) restart.run(resource);
       const sweeps = readsFor(pass, cameBack(pass));
       for (const id of shown.unseen) miss.run({ resource, id, at, run, still: Number(shown.isStill) });
       const isSame = shown.isSame && counts.inserted + counts.updated === 0;
@@ -202,8 +210,9 @@ type NoteRow = {
   id: number;
   at: string;
   run: number;
+  reads: number;
   gapReads: number;
-  beyond: number;
+  endReads: number;
   page: string;
   pageBefore: string | null;
 };
@@ -246,8 +255,9 @@ function rangeReaders(db: Db, table: Resource): Readers {
     SELECT a.id, r.created, a.page, a.page_before AS pageBefore
       FROM absences a JOIN ${table} r ON r.id = a.id
      WHERE a.resource = '${table}' AND a.run_id = ?
-       AND (a.reads = 1 AND a.gap_reads = 0 OR a.sweeps + a.gap_sweeps > 0 AND (a.reads = 1 OR a.reads = 2 AND a.gap_reads = 1))
-     ORDER BY a.sweeps + a.gap_sweeps DESC, a.id LIMIT ${MOST_REREAD}`);
+       AND (a.reads = 1 AND a.gap_reads = 0 OR a.end_reads = 1
+            OR a.sweeps + a.gap_sweeps > 0 AND (a.reads = 1 OR a.reads = 2 AND a.gap_reads = 1))
+     ORDER BY a.sweeps + a.gap_sweeps + a.end_sweeps DESC, a.id LIMIT ${MOST_REREAD}`);
   return {
     within: {
       id: ({ above, below }) => byId.all((above ?? LOWEST).id, (below ?? HIGHEST).id),

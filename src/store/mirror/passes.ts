@@ -1,4 +1,5 @@
 import type { Comment, Post } from '../../contract/decode.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import { changeLog, passEvents } from '../changes/log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { suppression } from '../erasure/suppression.ts';
@@ -126,6 +127,8 @@ export function passes(db: Db, options: OpenOptions) {
     return runs.finish(end, { deleted, held, suspects }, at);
   }
 
+  const guardLimit = (resource: Resource): number => Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
+
   /** Rows against which enough speaks after this pass. */
   function concluded({ pass, conclusion }: PassEnd, at: string): number[] {
     if (!conclusion) return [];
@@ -136,7 +139,10 @@ export function passes(db: Db, options: OpenOptions) {
     if (known !== null && (known === 'proof') !== (rule === 'proof')) absent.reset(resource);
     runs.rule(resource, { rule, ruleWhy });
     if (rule === 'none') return [];
-    const missed = rule === 'proof' ? absent.missedInGaps(pass, conclusion) : absent.missedInAll(pass, at);
+    const missed =
+      rule === 'proof'
+        ? absent.missedInGaps(pass, conclusion)
+        : absent.missedInAll(pass, at, guardLimit(resource));
     if (missed === null) runs.rule(resource, { rule: 'none', ruleWhy: `${ruleWhy}, ${SHOWN_TWICE}` });
     return missed ?? [];
   }
@@ -147,7 +153,7 @@ export function passes(db: Db, options: OpenOptions) {
    */
   function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: number[] } {
     if (ids.length === 0) return { going: [], kept: [] };
-    const limit = counts.rows === 0 ? 0 : Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
+    const limit = counts.rows === 0 ? 0 : guardLimit(resource);
     const cohorts = absent.cohorts(resource, ids);
     const { going = [], kept = [] } = Object.groupBy(ids, (id) =>
       (cohorts.get(id) ?? 0) > limit ? 'kept' : 'going',
