@@ -14,6 +14,7 @@ import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
 import { openRecentPosts, type RecentPosts } from '../store/recent-posts.ts';
 import { openReplicaReads, type ReplicaReads } from '../store/replica.ts';
 import { openReportReader, type ReportReader } from '../store/reports.ts';
+import { openSamePosts, type SamePosts } from '../store/same-posts.ts';
 import { openSaved, type SavedItems } from '../store/saved.ts';
 import { openSearchReads, type SearchReads } from '../store/search.ts';
 import { mirrorOf } from './place.ts';
@@ -69,6 +70,11 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
 /** The statements and views that people keep in the mirror. */
 export function savedItems(settings: Settings): SavedItems {
   return openSaved(mirrorOf(settings));
+}
+
+/** The posts that people hold to be the same. */
+export function samePosts(settings: Settings): SamePosts {
+  return openSamePosts(mirrorOf(settings));
 }
 
 /** The few numbers that the pages of the dashboard watch. */

@@ -90,7 +90,7 @@ export function nearest(
 }
 
 /** Levenshtein's distance, one row of the table at a time. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -19,6 +19,7 @@ import { register as query } from './query.ts';
 import { register as report } from './report.ts';
 import { register as sandbox } from './sandbox.ts';
 import { register as search } from './search.ts';
+import { register as similar } from './similar.ts';
 import { register as start } from './start.ts';
 import { register as status } from './status.ts';
 import { register as sync } from './sync.ts';
@@ -32,6 +33,7 @@ const COMMANDS: readonly Register[] = [
   importCsv,
   outbox,
   search,
+  similar,
   report,
   changes,
   status,

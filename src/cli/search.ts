@@ -22,9 +22,9 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('search')
     .argument(
       '<text...>',
-      'words of title or content; "in quotes" side by side, and dark* for words that begin so',
+      'words of title, content or comments, a #number or the address of a post; "in quotes" side by side, and dark* for words that begin so',
     )
-    .description('find posts by their words, the most relevant first')
+    .description('find posts by their words or those of their comments, the most relevant first')
     .option('--remote', "ask the service's own search instead of the mirror")
     .option('--limit <number>', `how many at most, up to ${MOST}`, '20')
     .option('--board <board>', 'only posts of this board, by its name or the short part of its URL')
@@ -61,8 +61,11 @@ async function locally({ settings }: Context, text: string, options: Wanted): Pr
   }
 }
 
+/** What only the mirror's own search knows. */
+const REMOTE: Found = { hits: [], isQuestion: true, isPartial: false, suggestion: null, unindexed: 0 };
+
 async function remotely(context: Context, text: string, options: Wanted): Promise<Found> {
-  if (text.trim() === '') return { hits: [], isQuestion: false, unindexed: 0 };
+  if (text.trim() === '') return { ...REMOTE, isQuestion: false };
   const { openApp } = await import('../app.ts');
   const app = await openApp(context.settings, context.input, 'search');
   try {
@@ -77,11 +80,13 @@ async function remotely(context: Context, text: string, options: Wanted): Promis
   }
 }
 
-function remarks({ hits, isQuestion, unindexed }: Found): string[] {
+function remarks({ hits, isQuestion, isPartial, suggestion, unindexed }: Found): string[] {
   const said: string[] = [];
   if (!isQuestion) said.push('There is no word in that to look for.');
   else if (hits.length === 0)
     said.push('No post has all of these words. A * at the end of a word finds every word that begins so.');
+  else if (isPartial) said.push('\nNo post has all of these words: these have most of them.');
+  if (suggestion !== null) said.push(`Did you mean: ${oneLine(suggestion)}`);
   if (unindexed > 0)
     said.push(
       `${counted(unindexed, 'post')} cannot be found yet: "feedback-mirror sync" puts the rest into the index.`,
@@ -107,7 +112,7 @@ function fromUpstream(
       'usage',
       `none of the ${hits.length} posts that the service found is of board "${board}"`,
     );
-  return { hits: kept, isQuestion: true, unindexed: 0 };
+  return { ...REMOTE, hits: kept };
 }
 
 function toHit(post: Post, place: number): Hit {
@@ -115,6 +120,7 @@ function toHit(post: Post, place: number): Hit {
     id: post.id,
     title: [{ text: post.title, isMatch: false }],
     snippet: [{ text: cut(post.content, BEGINNING), isMatch: false }],
+    comment: null,
     url: post.url,
     board: post.board.name,
     boardSlug: slugOf(post.board.url),
@@ -128,14 +134,14 @@ function toHit(post: Post, place: number): Hit {
 }
 
 /** Title and snippet as plain texts, and the same in pieces for whoever wants to mark the matches. */
-function hitsJson({ hits, unindexed }: Found): string {
+function hitsJson({ hits, isPartial, suggestion, unindexed }: Found): string {
   const shown = hits.map(({ title, snippet, ...rest }) => ({
     ...rest,
     title: plain(title),
     snippet: plain(snippet),
     parts: { title, snippet },
   }));
-  return JSON.stringify({ hits: shown, unindexed });
+  return JSON.stringify({ hits: shown, isPartial, suggestion, unindexed });
 }
 
 function plain(parts: readonly Part[]): string {
@@ -149,7 +155,8 @@ function hitsText(hits: readonly Hit[], baseUrl: URL | null): string {
 
 function hitText(hit: Hit, width: number, baseUrl: URL | null): string {
   const facts = [hit.board, hit.status, counted(hit.votes, 'vote'), addressOf(hit.url, baseUrl)];
-  const lines = [facts.map(oneLine).join('  '), marked(hit.snippet)].filter((line) => line !== '');
+  const said = hit.comment === null ? '' : 'in a comment: ';
+  const lines = [facts.map(oneLine).join('  '), said + marked(hit.snippet)].filter((line) => line !== '');
   const below = lines.map((line) => ' '.repeat(width) + line);
   return [`${`#${hit.id}`.padEnd(width)}${marked(hit.title)}`, ...below].join('\n');
 }

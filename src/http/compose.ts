@@ -7,6 +7,7 @@ import {
   openRecent,
   openReplica,
   readsForImport,
+  samePosts,
   savedItems,
   viewOutbox,
   viewSync,
@@ -123,9 +124,10 @@ function dashboard(
   const { exportCron, exportFormat, exportDir } = settings;
   const upstream = baseUrl?.href ?? null;
   const [view, importReads] = [keep(viewOutbox(settings)), keep(readsForImport(settings))];
-  const [stats, saved, sync] = [
+  const [stats, saved, same, sync] = [
     keep(watchStats(settings)),
     keep(savedItems(settings)),
+    keep(samePosts(settings)),
     keep(viewSync(settings)),
   ];
   const reads = keep(openReads(fileOf(settings)));
@@ -146,6 +148,6 @@ function dashboard(
     const schedule = { cron: exportCron, format: exportFormat, root: exportDir, timeZone };
     addExports(scope, { openSource: () => exportSource(settings), service, schedule, folder, clock });
     scope.get('/data/settings', async () => ({ settings: describeSettings(settings) }));
-    addPosts(scope, { reads, clock, timeZone, upstream });
+    addPosts(scope, { reads, same, clock, timeZone, upstream });
   };
 }

@@ -69,7 +69,9 @@ const PRAGMAS = new Set([
 const READABLE = new Set([
   ...PUBLIC_TABLES.map(({ name }) => name),
   ...Object.keys(INSIDE_TABLES),
-  ...['data', 'idx', 'docsize', 'config', 'content'].map((part) => `posts_text_${part}`),
+  ...['posts_text', 'comments_text'].flatMap((index) =>
+    ['data', 'idx', 'docsize', 'config', 'content'].map((part) => `${index}_${part}`),
+  ),
   'sqlite_master',
   'json_each',
   'json_tree',

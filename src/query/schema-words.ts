@@ -205,6 +205,25 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     },
   },
   {
+    name: 'comments_text',
+    line: "full-text index of the comments: WHERE comments_text MATCH 'dark AND mode' ORDER BY rank; rowid is comments.id",
+    columns: { content: 'the words of the comment' },
+  },
+  {
+    name: 'same_posts',
+    line: 'pairs of posts that a person has marked as the same',
+    columns: {
+      post_id: 'posts.id, the lower of the two',
+      same_as: 'posts.id, the higher',
+      marked_at: 'when it was marked, UTC',
+    },
+  },
+  {
+    name: 'post_groups',
+    line: 'every post that was marked as the same as others: sum votes by group_id to count them together',
+    columns: { post_id: 'posts.id', group_id: 'the lowest posts.id of those that are the same' },
+  },
+  {
     name: 'outbox',
     line: 'posts to send, and what became of each',
     columns: {

@@ -298,7 +298,6 @@ export const REPORTS = {
       text('other_status'),
     ],
     sql: 'duplicate-scope',
-    since: { days: 90 },
   },
   'sync-health': {
     answers: 'Does the mirror keep up?',

@@ -1,67 +1,101 @@
-import { likeness, wordsOf } from '../base/likeness.ts';
+import { likeness, wordsOf } from '../base/words.ts';
 import type { ReportReader } from '../store/reports.ts';
 import type { Value } from './report.ts';
 
-/** Posts that are compared with the whole mirror; a search of the index takes each some milliseconds in a large one. */
-export const SCOPE = 1000;
 /** How much of two titles must be shared. */
 const ALIKE = 0.6;
 /** Titles that are alike share at least two of these; two rare words together are in few titles. */
 const RAREST = 4;
-const CANDIDATES = 50;
+/** Of the titles that share two rare words each is compared with so many before it: more share a form that posts are written in. */
+const NEIGHBOURS = 20;
+/** A pair of words and the place of a title go into one number that is exact: 32 bits and 21. */
+const MOST_TITLES = 2 ** 21;
 
 export interface Titled {
   id: number;
   title: string;
 }
 
-/** Pairs of posts with much the same title, the most alike first: each newer post with every older one, each pair once. */
+interface Pair {
+  post: Titled;
+  other: Titled;
+  likeness: number;
+}
+
+/**
+ * Pairs of posts with much the same title, the most alike first: each post of the scope with every other of the mirror, each pair once.
+ * All titles are taken apart once and sorted by the rare words they share, because asking the index for each takes milliseconds a post.
+ */
 export async function findDuplicates(
-  reader: Pick<ReportReader, 'titlesMatching'>,
+  reader: Pick<ReportReader, 'rows' | 'tuples'>,
   scope: readonly Titled[],
   limit: number,
 ): Promise<Record<string, Value>[]> {
-  const words = new Map(scope.map(({ id, title }) => [id, wordsOf(title)]));
-  const spread = frequencies(words.values());
-  const pairs = new Map<string, Record<string, Value> & { likeness: number; post: number; other: number }>();
-  for (const { id, title } of scope) {
-    const own = words.get(id) ?? new Set();
-    const query = rareWordQuery(own, spread);
-    if (query === null) continue;
-    for (const found of await reader.titlesMatching(query, CANDIDATES)) {
-      const alike = found.id === id ? 0 : likeness(own, wordsOf(found.title));
-      const key = `${Math.min(id, found.id)} ${Math.max(id, found.id)}`;
-      if (alike < ALIKE || pairs.has(key)) continue;
-      const other = {
-        other: found.id,
-        other_title: found.title,
-        other_votes: found.votes,
-        other_status: found.status,
-      };
-      pairs.set(key, { likeness: alike, post: id, title, ...other });
+  const found = await reader.tuples(ALL, { most: MOST_TITLES });
+  const titles = found.map(([id, title]) => ({ id: Number(id), title: String(title) }));
+  const inScope = new Set(scope.map(({ id }) => id));
+  const pairs = pairsOf(titles, ({ id }) => inScope.has(id))
+    .sort((a, b) => b.likeness - a.likeness || b.post.id - a.post.id || b.other.id - a.other.id)
+    .slice(0, limit);
+  const facts = await reader.rows(FACTS, { ids: JSON.stringify(pairs.map(({ other }) => other.id)) });
+  const byId = new Map(facts.map((row) => [row.id, row]));
+  return pairs.map(({ post, other, likeness: alike }) => ({
+    likeness: alike,
+    post: post.id,
+    title: post.title,
+    other: other.id,
+    other_title: other.title,
+    other_votes: byId.get(other.id)?.votes ?? null,
+    other_status: byId.get(other.id)?.status ?? null,
+  }));
+}
+
+const ALL = 'SELECT id, title FROM posts WHERE deleted_at IS NULL ORDER BY id DESC LIMIT $most';
+const FACTS = `
+  SELECT p.id, p.votes_count AS votes, s.name AS status FROM posts p JOIN statuses s ON s.id = p.status_id
+   WHERE p.id IN (SELECT value FROM json_each($ids))`;
+
+/** Titles in the order of the newest first. */
+function pairsOf(titles: readonly Titled[], isWanted: (post: Titled) => boolean): Pair[] {
+  const pairs = new Map<string, Pair>();
+  const keys = sharedKeys(titles);
+  const at = (i: number): number => (keys[i] ?? 0) % MOST_TITLES;
+  const hash = (i: number): number => Math.floor((keys[i] ?? 0) / MOST_TITLES);
+  for (let i = 1; i < keys.length; i++)
+    for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS) && hash(j) === hash(i); j--) {
+      const [newer, older] = [titles[at(j)], titles[at(i)]];
+      if (!newer || !older || newer === older) continue;
+      const [post, other] = isWanted(newer) ? [newer, older] : [older, newer];
+      const key = `${post.id} ${other.id}`;
+      if (!isWanted(post) || pairs.has(key)) continue;
+      const alike = likeness(wordsOf(post.title), wordsOf(other.title));
+      if (alike >= ALIKE) pairs.set(key, { post, other, likeness: alike });
     }
-  }
-  const ordered = [...pairs.values()].sort(
-    (a, b) => b.likeness - a.likeness || b.post - a.post || b.other - a.other,
+  return [...pairs.values()];
+}
+
+/** For every title each pair of its rarest words with its place, sorted: titles that share a pair stand side by side. */
+function sharedKeys(titles: readonly Titled[]): Float64Array {
+  const spread = new Map<string, { id: number; titles: number }>();
+  const words = titles.map(({ title }) =>
+    [...wordsOf(title)].map((word) => {
+      const known = spread.get(word) ?? { id: spread.size + 1, titles: 0 };
+      spread.set(word, known);
+      known.titles++;
+      return known;
+    }),
   );
-  return ordered.slice(0, limit);
+  const keys: number[] = [];
+  for (const [place, own] of words.entries()) {
+    const rare = own.sort((a, b) => a.titles - b.titles || a.id - b.id).slice(0, RAREST);
+    const tells = rare.filter((word) => word.titles > 1);
+    for (const [i, a] of tells.entries())
+      for (const b of rare.length === 1 ? [a] : tells.slice(i + 1))
+        keys.push(pairHash(Math.min(a.id, b.id), Math.max(a.id, b.id)) * MOST_TITLES + place);
+  }
+  return Float64Array.from(keys).sort();
 }
 
-/** In how many of the titles each word stands. */
-function frequencies(titles: Iterable<ReadonlySet<string>>): Map<string, number> {
-  const spread = new Map<string, number>();
-  for (const words of titles) for (const word of words) spread.set(word, (spread.get(word) ?? 0) + 1);
-  return spread;
-}
-
-/** Titles with any two of the rarest words; null for a title without words. A word of letters and digits needs no escaping. */
-function rareWordQuery(words: ReadonlySet<string>, spread: ReadonlyMap<string, number>): string | null {
-  const rarest = [...words]
-    .sort((a, b) => (spread.get(a) ?? 0) - (spread.get(b) ?? 0) || b.length - a.length)
-    .slice(0, RAREST)
-    .map((word) => `"${word}"`);
-  const [first] = rarest;
-  if (first === undefined) return null;
-  const pairs = rarest.flatMap((a, i) => rarest.slice(i + 1).map((b) => `(${a} AND ${b})`));
-  return `title : (${pairs.length > 0 ? pairs.join(' OR ') : first})`;
+function pairHash(a: number, b: number): number {
+  return (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)) >>> 0;
 }

@@ -6,7 +6,7 @@ import { nearest } from '../base/text.ts';
 import type { Bound, KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
 import { coverage } from './coverage.ts';
-import { findDuplicates, SCOPE } from './duplicates.ts';
+import { findDuplicates } from './duplicates.ts';
 import { type Figure, readFigures } from './figures.ts';
 import { type Bucket, bucketsOf, type Calendar, calendarOf, slotOf } from './moment.ts';
 import { type Period, periodOf, type Span } from './period.ts';
@@ -179,7 +179,6 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     board: board?.id ?? null,
     statuses: JSON.stringify(await statusIds(reader, request.status)),
     limit: limitOf(request),
-    scope: SCOPE,
     post: request.post ?? null,
     delivered: JSON.stringify(sets?.delivered.map(({ id }) => id) ?? []),
     finished: JSON.stringify(sets?.finished.map(({ id }) => id) ?? []),
@@ -269,6 +268,6 @@ function duplicateNotes(looked: number): string[] {
   const scope = `${looked.toLocaleString('en')} posts of the period were compared with the whole mirror`;
   return [
     'Likeness is the share of letters in words that both titles have; pairs from 60 % on are shown.',
-    looked < SCOPE ? `The ${scope}.` : `The newest ${scope}; --since, --until and --board choose others.`,
+    `The ${scope}; --since, --until and --board choose others.`,
   ];
 }

@@ -15,8 +15,6 @@ export interface ReportReader {
   watched(): Promise<Watched>;
   /** The users with this address, however it is spelt. */
   usersWith(email: string): Promise<number[]>;
-  /** Live posts whose title fulfils a query of the full-text index, in no order. */
-  titlesMatching(query: string, limit: number): Promise<TitledPost[]>;
   close(): Promise<void>;
 }
 
@@ -32,13 +30,6 @@ export interface KnownStatus {
   id: number;
   name: string;
   color: string;
-}
-
-export interface TitledPost {
-  id: number;
-  title: string;
-  votes: number;
-  status: string;
 }
 
 /** When every post had been seen for the first time, and when the posts were last looked at after that. */
@@ -67,7 +58,6 @@ export function openReportReader(options: OpenOptions): ReportReader {
     hasPost: async (id) => post.get(id) !== undefined,
     watched: async () => watched(db),
     usersWith: async (email) => usersWith(email),
-    titlesMatching: titleFinder(db),
     async close() {
       db.close();
     },
@@ -86,14 +76,4 @@ function watched(db: Db): Watched {
     )
     .get();
   return row ?? { first: null, last: null };
-}
-
-function titleFinder(db: Db): ReportReader['titlesMatching'] {
-  // The limit stands inside: texts are fetched for so many posts only.
-  const find = db.prepare<[string, number], TitledPost>(`
-    SELECT p.id, p.title, p.votes_count AS votes, s.name AS status
-      FROM (SELECT rowid AS id FROM posts_text WHERE posts_text MATCH ? LIMIT ?) AS found
-      JOIN posts p ON p.id = found.id JOIN statuses s ON s.id = p.status_id
-     WHERE p.deleted_at IS NULL`);
-  return async (query, limit) => find.all(query, limit);
 }

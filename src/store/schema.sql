@@ -212,12 +212,6 @@ CREATE TABLE quarantine (
   UNIQUE (resource, body)
 ) STRICT;
 
-CREATE VIRTUAL TABLE posts_text USING fts5 (
-  title, content,
-  content = 'posts', content_rowid = 'id',
-  tokenize = "unicode61 remove_diacritics 2"
-);
-
 CREATE TABLE outbox (
   id            INTEGER PRIMARY KEY,
   batch         TEXT NOT NULL,
@@ -447,6 +441,34 @@ CREATE TABLE webhook_deliveries (
 ) STRICT;
 
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook, n);
+
+CREATE VIRTUAL TABLE posts_text USING fts5 (
+  title, content,
+  content = 'posts', content_rowid = 'id',
+  tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+);
+
+CREATE VIRTUAL TABLE comments_text USING fts5 (
+  content,
+  content = 'comments', content_rowid = 'id',
+  tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+);
+
+CREATE TABLE same_posts (
+  post_id   INTEGER NOT NULL,
+  same_as   INTEGER NOT NULL,
+  marked_at TEXT NOT NULL,
+  PRIMARY KEY (post_id, same_as),
+  CHECK (post_id < same_as)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX same_posts_by_other ON same_posts (same_as);
+
+CREATE VIEW post_groups AS
+WITH RECURSIVE
+  pairs (a, b) AS (SELECT post_id, same_as FROM same_posts UNION ALL SELECT same_as, post_id FROM same_posts),
+  reached (id, other) AS (SELECT a, a FROM pairs UNION SELECT r.id, p.b FROM reached r JOIN pairs p ON p.a = r.other)
+SELECT id AS post_id, min(other) AS group_id FROM reached GROUP BY id;
 
 CREATE TABLE saved_views (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,

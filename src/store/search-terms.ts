@@ -1,3 +1,5 @@
+import { fold, formsOf, isUnspaced, joinedForms, LETTER, segment, signsOf } from '../base/words.ts';
+
 /** More words than anyone types; each is a look-up of its own. */
 export const MOST_WORDS = 32;
 /** Nobody types more; what a program pastes beyond it is not looked at. */
@@ -5,85 +7,112 @@ const MOST_CHARACTERS = 10_000;
 
 /** One thing to look for: a word, words that stand side by side, or the beginning of either. */
 export interface Term {
-  words: string[];
-  /** Whether the last word is only the beginning of one. */
+  /** Entries of the index in a row. The first is what was written, the others are forms that count as much. */
+  phrases: string[][];
+  /** Whether the last word of the first is only the beginning of one. */
   isOpen: boolean;
-  /** Written in quotes: no other form of the word counts. */
-  isExact: boolean;
 }
 
 const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»](\*?)/gu;
-const LETTER = '[\\p{L}\\p{N}\\p{Co}]';
-const WORD = new RegExp(`${LETTER}(?:${LETTER}|\\p{M})*`, 'gu');
+const WORDS = new RegExp(`${LETTER}(?:${LETTER}|\\p{M})*`, 'gu');
 /** `e-mail`, `don't` and `2.1` are written as one word and indexed as two: they are looked for side by side. */
-const JOINED = new RegExp(`${LETTER}(?:${LETTER}|\\p{M}|[-'’._](?=${LETTER}))*(\\*?)`, 'gu');
+const JOINED = new RegExp(`${LETTER}(?:${LETTER}|\\p{M}|[-‐‑'’._,](?=${LETTER}))*(\\*?)`, 'gu');
 
 /**
  * What a person's text asks for. Only runs of letters and digits are taken from it, so nothing in it can be the index's own
  * language: AND, NEAR, ^ or a colon are words or nothing.
  */
-export function readTerms(text: string, { typing = false }: { typing?: boolean } = {}): Term[] {
-  const given = text.slice(0, MOST_CHARACTERS);
+export function readTerms(text: string, { typing = false, most = MOST_WORDS } = {}): Term[] {
+  const given = fold(text.slice(0, MOST_CHARACTERS));
   const terms: Term[] = [];
   let at = 0;
   for (const quoted of given.matchAll(QUOTED)) {
     terms.push(...looseTerms(given.slice(at, quoted.index)));
-    terms.push(...termOf(quoted[1] ?? '', quoted[2] === '*', true));
+    const phrase = (quoted[1]?.match(WORDS) ?? []).flatMap(signsOf);
+    if (phrase.length > 0) terms.push({ phrases: [phrase], isOpen: quoted[2] === '*' });
     at = quoted.index + quoted[0].length;
   }
   terms.push(...looseTerms(given.slice(at)));
-  const wanted = distinct(terms);
+  const wanted = distinct(terms, most);
   const last = wanted.at(-1);
-  // Someone who has just typed a space, a dot or a closing quote is done with the word before it.
-  if (typing && last && new RegExp(`${LETTER}\\p{M}*$`, 'u').test(given)) last.isOpen = true;
+  // Someone who has just typed a space, a dot or a closing quote is done with the word before it. A sign is never half a sign.
+  if (typing && last && new RegExp(`${LETTER}\\p{M}*$`, 'u').test(given) && !isUnspaced(given.slice(-1)))
+    last.isOpen = true;
   return wanted;
 }
 
 function looseTerms(text: string): Term[] {
-  return [...text.matchAll(JOINED)].flatMap(([word, open]) => termOf(word, open === '*', false));
+  return [...text.matchAll(JOINED)].flatMap(([word, open]) => {
+    if (open === '*') return [{ phrases: [wordsIn(word)], isOpen: true }];
+    return isUnspaced(word) ? unspacedTerms(word) : [wordTerm(word)];
+  });
 }
 
-function termOf(text: string, isOpen: boolean, isExact: boolean): Term[] {
-  const words = text.match(WORD) ?? [];
-  return words.length === 0 ? [] : [{ words, isOpen, isExact }];
+function wordsIn(text: string): string[] {
+  return (text.match(WORDS) ?? []).flatMap(signsOf);
+}
+
+function wordTerm(written: string): Term {
+  const words = wordsIn(written);
+  const [word = ''] = words;
+  if (words.length === 1) return { phrases: [word, ...contraction(word)].flatMap(phrasesOf), isOpen: false };
+  const [last = '', ...before] = words.toReversed();
+  const apart = formsOf(last).map((form) => [...before.toReversed(), form]);
+  // At a comma without a space only a number goes on.
+  const joined = joinedForms(written).flatMap(formsOf);
+  return { phrases: [...apart, ...joined.map((form) => [form])], isOpen: false };
+}
+
+function phrasesOf(word: string): string[][] {
+  return word.includes(' ') ? [word.split(' ')] : formsOf(word).map((form) => [form]);
+}
+
+/** `dont` finds don't, which the index holds as two words. */
+function contraction(word: string): string[] {
+  const [, verb] = /^(ca|could|did|do|does|has|have|is|should|wo|would)nt$/.exec(word) ?? [];
+  return verb === undefined ? [] : [`${verb}n t`];
+}
+
+/** What a Korean word may end on beside what it means. */
+const PARTICLE = /(?:에서|으로|까지|부터|하기|[을를이가은는에의로과와도만])$/u;
+
+/** A run without spaces, taken apart by a dictionary; grammar between its words is not looked for. */
+function unspacedTerms(run: string): Term[] {
+  const words = segment(run).filter((word) => signsOf(word).length > 0);
+  const telling = words.filter((word) => !/^\p{sc=Hiragana}{1,2}$/u.test(word));
+  return (telling.length > 0 ? telling : words).map((word) => {
+    if (!isUnspaced(word)) return wordTerm(word);
+    const stem = /^\p{sc=Hangul}{3,}$/u.test(word) ? word.replace(PARTICLE, '') : word;
+    return { phrases: [...new Set([word, stem])].map(signsOf), isOpen: false };
+  });
 }
 
 /** Each once, and not more words than the most. */
-function distinct(terms: readonly Term[]): Term[] {
+function distinct(terms: readonly Term[], most: number): Term[] {
   const known = new Map<string, Term>();
-  let room = MOST_WORDS;
-  for (const term of terms) {
-    const words = term.words.slice(0, room);
-    const key = `${words.join(' ').toLowerCase()}${term.isOpen ? '*' : ''}`;
+  let room = most;
+  for (const { phrases, isOpen } of terms) {
+    const [written = [], ...others] = phrases;
+    const words = written.slice(0, room);
+    const key = `${words.join(' ')}${isOpen ? '*' : ''}`;
     if (words.length === 0 || known.has(key)) continue;
     room -= words.length;
-    known.set(key, { ...term, words });
+    known.set(key, { phrases: [words, ...others], isOpen });
   }
   return [...known.values()];
 }
-
-/** Two letters begin some word of nine posts in ten (measured); in scripts with more signs one sign says a lot. */
-const TOO_SHORT = /^[a-z0-9]{1,2}$/i;
 
 /** The terms in the language of the index: all of them must be there. Null where there is nothing to look for. */
 export function matchText(terms: readonly Term[]): string | null {
   return terms.length === 0 ? null : terms.map(matchTerm).join(' AND ');
 }
 
-function matchTerm({ words, isOpen: asked, isExact }: Term): string {
-  const [word = '', ...more] = words;
-  const isOpen = asked && !TOO_SHORT.test(words.at(-1) ?? '');
-  if (isOpen || isExact || more.length > 0) return `"${words.join(' ')}"${isOpen ? ' *' : ''}`;
-  return `(${numberForms(word)
-    .map((form) => `"${form}"`)
-    .join(' OR ')})`;
+export function matchTerm({ phrases, isOpen }: Term): string {
+  if (isOpen) return `"${phrases[0]?.join(' ')}" *`;
+  return `(${phrases.map((words) => `"${words.join(' ')}"`).join(' OR ')})`;
 }
 
-/**
- * "exports" also finds "export", and the other way round. No more of a grammar than that: a stemmer in the index would know one
- * language only, and would find nothing for a half-typed "exporti".
- */
-function numberForms(word: string): string[] {
-  if (word.length < 3 || !/^\p{L}+$/u.test(word) || /ss$/i.test(word)) return [word];
-  return /s$/i.test(word) ? [word, word.slice(0, -1)] : [word, `${word}s`];
+/** The term as it was written, for a person. */
+export function textOf({ phrases: [words = []] }: Term): string {
+  return words.some(isUnspaced) ? words.join('') : words.join(' ');
 }

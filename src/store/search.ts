@@ -1,15 +1,22 @@
-import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../base/errors.ts';
 import { SEARCH_LIMIT } from '../contract/endpoints.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from './browse-filter.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
-import { matchText, readTerms } from './search-terms.ts';
+import { highlighted, marker, type Part, snippetOf } from './search-marks.ts';
+import { isEveryPost, matchOf, type Rank, ranking, type Scope, type Sized, telling } from './search-rank.ts';
+import { suggester } from './search-suggest.ts';
+import { matchText, readTerms, type Term } from './search-terms.ts';
+import { moreLikeThis, type SimilarPost, type SimilarRequest } from './similar.ts';
 
-/** The full-text search of live posts, from a handle that cannot change them. */
+export type { Part } from './search-marks.ts';
+
+/** The full-text search of live posts and their comments, from a handle that cannot change them. */
 export interface SearchReads {
-  /** The most relevant first; a word in the title weighs more than one in the content. */
+  /** The most relevant first; a word in the title weighs more than one in the content, and posts come before comments. */
   find(text: string, options?: SearchOptions): Promise<Found>;
+  /** Posts that are about the same as a post or a text, the most similar first; null where there is no such post. */
+  similar(request: SimilarRequest): Promise<SimilarPost[] | null>;
   close(): Promise<void>;
 }
 
@@ -28,21 +35,21 @@ export interface Found {
   hits: Hit[];
   /** Whether the text held anything to look for. */
   isQuestion: boolean;
+  /** Whether no post has all of the words, and the hits have only some of them. */
+  isPartial: boolean;
+  /** The text with words that the mirror knows, where it has none like those that were asked for. */
+  suggestion: string | null;
   /** Posts that cannot be found yet: the index of a new mirror is still being made. */
   unindexed: number;
-}
-
-/** A piece of a text, and whether it is what was looked for. */
-export interface Part {
-  text: string;
-  isMatch: boolean;
 }
 
 export interface Hit {
   id: number;
   title: Part[];
-  /** Where the content says it, or how it begins. */
+  /** Where the content, or a comment, says it; or how the content begins. */
   snippet: Part[];
+  /** The comment that matched where the post itself does not. */
+  comment: number | null;
   url: string;
   board: string;
   boardSlug: string;
@@ -58,124 +65,198 @@ export interface Hit {
 export function openSearchReads(options: OpenOptions): SearchReads {
   const db = openMirrorReadOnly(options);
   const find = searcher(db);
+  const similar = db.transaction(moreLikeThis(db));
   return {
     find: async (text, wanted) => find(text, wanted),
+    similar: async (request) => similar(request),
     async close() {
       db.close();
     },
   };
 }
 
-/** Marks that cannot be in a text anyone wrote: Unicode keeps these for use inside a program. */
-const OPEN = '\ufdd0';
-const CLOSE = '\ufdd1';
-/** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
-const TITLE_WEIGHT = 8;
-const SNIPPET_WORDS = 24;
-/** Among more matches than this only the newest are ranked. A word that common says little, and ranking a million takes two seconds. */
-const CANDIDATES = 200_000;
-
-/**
- * Three passes over the matches in the index, so that the texts of posts are read for those only that are shown: how far back to go,
- * which are the best, and what they look like. In the index's own `ORDER BY rank`, which has no bound and carries every place of
- * every word along, a tenth of a million posts took 154 ms instead of 115, and nearly all of them 2 s instead of 0.4 s.
- */
-export const SEARCH_SQL = {
-  floor: `SELECT rowid FROM posts_text WHERE posts_text MATCH $match ORDER BY rowid DESC LIMIT 1 OFFSET ${CANDIDATES - 1}`,
-  best: bestOf(`
-       rowid NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)
-       AND ($board IS NULL OR (SELECT board_id FROM posts WHERE id = posts_text.rowid) = $board)`),
-  // The plus keeps SQLite from asking the index once for each id: the beginning of a word is gathered anew each time.
-  shown: `
-    SELECT p.id, highlight(posts_text, 0, '${OPEN}', '${CLOSE}') AS title,
-           snippet(posts_text, 1, '${OPEN}', '${CLOSE}', '…', ${SNIPPET_WORDS}) AS snippet, p.url,
-           b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
-           p.votes_count AS votes, p.comments_count AS comments, p.created
-      FROM posts_text CROSS JOIN posts p ON p.id = posts_text.rowid
-      JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
-     WHERE posts_text MATCH $match AND posts_text.rowid >= $floor
-       AND +posts_text.rowid IN (SELECT value FROM json_each($ids))`,
-} as const;
-
-function bestOf(condition: string): string {
-  return `
-    SELECT rowid AS id, bm25(posts_text, ${TITLE_WEIGHT}.0, 1.0) AS relevance FROM posts_text
-     WHERE posts_text MATCH $match AND rowid >= $floor AND ${condition}
-     ORDER BY relevance, rowid DESC LIMIT $limit`;
-}
-
-/** Among some posts only: each match is looked up, and none is left out for being too far down a ranking made before. */
-function bestAmong(filter: PostFilter): string {
-  const conditions = ['p.id = posts_text.rowid', ...conditionsOf(filter)];
-  return bestOf(`EXISTS (SELECT 1 FROM posts p WHERE ${conditions.join(' AND ')})`);
-}
-
-interface Best {
+interface Match {
   id: number;
-  relevance: number;
+  comment: number | null;
 }
 
-/** The ids of the best matches, the best first; null where the text holds nothing to look for. */
-export function ranker(db: Db): (text: string, options?: SearchOptions) => Ranking | null {
-  const floors = db.prepare<{ match: string }, number>(SEARCH_SQL.floor).pluck();
-  const best = db.prepare<{ match: string; floor: number; board: number | null; limit: number }, Best>(
-    SEARCH_SQL.best,
-  );
+interface Ranked {
+  scope: Scope;
+  terms: Term[];
+  best: Match[];
+  isPartial: boolean;
+  /** Words that no post has. */
+  unknown: Term[];
+}
+
+/** The best matches among the posts themselves, the best first; null where the text holds nothing to look for. */
+export function ranker(db: Db): (text: string, options?: SearchOptions) => Ranked | null {
+  const rank = ranking(db);
+  const named = namedPosts(db);
   const boardId = boardFinder(db);
-  return (text, { limit = SEARCH_LIMIT, board: slug, typing = false, among } = {}) => {
-    const board = slug === undefined ? null : boardId(slug);
-    const match = matchText(readTerms(text, { typing }));
-    if (match === null) return null;
-    const floor = floors.get({ match }) ?? 0;
-    const range = { match, floor, limit: Math.min(limit, SEARCH_LIMIT) };
-    if (among === undefined || isDeepStrictEqual(among, EVERY_LIVE_POST))
-      return { match, floor, best: best.all({ ...range, board }) };
-    const filter = board === null ? among : { ...among, board: [board] };
-    const found = db.prepare<object, Best>(bestAmong(filter)).all({ ...range, ...boundOf(filter) });
-    return { match, floor, best: found };
+  return (text, { limit = SEARCH_LIMIT, board, typing = false, among = EVERY_LIVE_POST } = {}) => {
+    const filter = board === undefined ? among : { ...among, board: [boardId(board)] };
+    const scope = { filter, limit: Math.min(limit, SEARCH_LIMIT) };
+    const { ids, words } = named(text, filter);
+    const terms = readTerms(words, { typing });
+    if (terms.length === 0 && ids.length === 0) return null;
+    const found = bestOf(rank, terms, scope);
+    const all = [...new Set([...ids, ...found.ids])].slice(0, scope.limit);
+    const best = all.map((id) => ({ id, comment: null }));
+    return { scope, terms, best, isPartial: found.isPartial && ids.length === 0, unknown: found.unknown };
   };
 }
 
-interface Ranking {
-  match: string;
-  floor: number;
-  best: Best[];
+interface Ids {
+  ids: number[];
+  isPartial: boolean;
+  unknown: Term[];
 }
 
-type StoredHit = Omit<Hit, 'title' | 'snippet' | 'relevance'> & { title: string; snippet: string };
+/** Fewer hits than this leave room for posts that have most of the words. */
+const FEW = 5;
+/** A beginning of so many letters is one of many words: see `newestScan`. */
+const SHORT = 3;
+
+function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
+  const open = terms.at(-1);
+  if (open?.isOpen) return bestBeginnings(rank, terms.slice(0, -1), open, scope);
+  return bestOfWords(rank, rank.size(terms), scope);
+}
+
+/** Those with all words first, then those with most of them. */
+function bestOfWords(rank: Rank, sized: readonly Sized[], scope: Scope): Ids {
+  const unknown = sized.filter(({ posts }) => posts === 0).map(({ term }) => term);
+  const wanted = telling(sized);
+  const all = wanted.length === 0 || unknown.length > 0 ? [] : rank.best(matchOf(wanted), scope);
+  const ids = all.map(({ id }) => id);
+  if (ids.length >= FEW || wanted.length < 2) return { ids, isPartial: false, unknown };
+  const some = rank.some(wanted, scope).map(({ id }) => id);
+  return { ids: [...new Set([...ids, ...some])].slice(0, scope.limit), isPartial: ids.length === 0, unknown };
+}
+
+/** The last word is still being typed, or ends on a star. */
+function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: Scope): Ids {
+  const [words = []] = open.phrases;
+  const [beginning = ''] = words;
+  const none = { isPartial: false, unknown: [] };
+  const isShort = words.length === 1 && beginning.length <= SHORT;
+  if (closed.length === 0 && words.length === 1) {
+    const met = rank.beginnings(beginning, scope);
+    const isRare = met.length < scope.limit && (!isShort || isEveryPost(scope.filter));
+    const others = isRare ? rank.newest(matchText([open]) ?? '', scope).map(({ id }) => id) : [];
+    return { ids: [...new Set([...met, ...others])].slice(0, scope.limit), ...none };
+  }
+  const wanted = telling(rank.size(closed));
+  if (!isShort) {
+    const match = matchText([...wanted.map(({ term }) => term), open]) ?? '';
+    const ids = rank.best(match, scope, 0).map(({ id }) => id);
+    return ids.length > 0 || wanted.length === 0 ? { ids, ...none } : bestOfWords(rank, wanted, scope);
+  }
+  return bestOfWords(rank, wanted, scope);
+}
+
+/** Posts that are asked for by number or address, and what is left to look for as words. */
+function namedPosts(db: Db): (text: string, filter: PostFilter) => { ids: number[]; words: string } {
+  const find = (ids: readonly number[], filter: PostFilter) =>
+    db
+      .prepare<object, { id: number; url: string }>(
+        `SELECT p.id, p.url FROM posts p
+          WHERE ${['p.id IN (SELECT value FROM json_each($ids))', ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`,
+      )
+      .all({ ids: JSON.stringify(ids) });
+  return (text, filter) => {
+    const asked = text.trim();
+    if (/^#?\d{1,15}$/.test(asked))
+      return { ids: find([Number(asked.replace('#', ''))], filter).map(({ id }) => id), words: asked };
+    if (!/^(?:https?:\/\/|\/)\S+$/i.test(asked)) return { ids: [], words: text };
+    const path = pathOf(asked);
+    const numbers = [...path.matchAll(/\d{1,15}/g)].map(([digits]) => Number(digits));
+    const posts = find(numbers, filter);
+    const exact = posts.filter(({ url }) => pathOf(url) === path);
+    // Other addresses end on the number of their post too: those of the dashboard, or one with another title in it.
+    const last = posts.filter(({ id }) => id === numbers.at(-1));
+    const ids = (exact.length > 0 ? exact : last).map(({ id }) => id);
+    return { ids, words: ids.length > 0 ? '' : (path.split('/').at(-1)?.replace(/[-_]/g, ' ') ?? '') };
+  };
+}
+
+/** Without a host, a slash at the end, or what follows the path. */
+function pathOf(address: string): string {
+  const path = URL.parse(address, 'http://upstream.invalid')?.pathname ?? '';
+  return path.replace(/\/+$/, '');
+}
+
+interface ShownPost extends Omit<Hit, 'title' | 'snippet' | 'relevance' | 'comment'> {
+  title: string;
+  content: string;
+}
+
+const SHOWN = `
+  SELECT p.id, p.title, p.content, p.url, b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
+         p.votes_count AS votes, p.comments_count AS comments, p.created
+    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
+   WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
   const rank = ranker(db);
-  const shown = db.prepare<{ match: string; floor: number; ids: string }, StoredHit>(SEARCH_SQL.shown);
+  const inComments = commentRanker(db);
+  const suggest = suggester(db);
+  const shown = db.prepare<[string], ShownPost>(SHOWN);
+  const comment = db.prepare<[number], string>('SELECT content FROM comments WHERE id = ?').pluck();
   const unindexed = unindexedCounter(db);
-  const show = ({ match, floor, best }: Ranking): Hit[] => {
-    const ids = JSON.stringify(best.map(({ id }) => id));
-    const rows = new Map(shown.all({ match, floor, ids }).map((row) => [row.id, row]));
-    return best.flatMap(({ id, relevance }) => {
-      const row = rows.get(id);
-      return row ? [toHit(row, relevance)] : [];
+  const show = ({ terms, best }: Ranked): Hit[] => {
+    const mark = marker(terms);
+    const rows = new Map(shown.all(JSON.stringify(best.map(({ id }) => id))).map((row) => [row.id, row]));
+    return best.flatMap((match, place) => {
+      const row = rows.get(match.id);
+      if (!row) return [];
+      const { title, content, ...facts } = row;
+      const said = match.comment === null ? content : (comment.get(match.comment) ?? '');
+      const parts = { title: highlighted(title, mark(title)), snippet: snippetOf(said, mark(said)) };
+      return [{ ...facts, ...parts, comment: match.comment, relevance: place }];
     });
   };
   // One snapshot for all passes: a row may change or go between two of them.
   return db.transaction((text: string, options?: SearchOptions): Found => {
-    const ranking = rank(text, options);
-    const hits = ranking === null ? [] : show(ranking);
-    return { hits, isQuestion: ranking !== null, unindexed: unindexed() };
+    const ranked = rank(text, options);
+    if (ranked === null)
+      return { hits: [], isQuestion: false, isPartial: false, suggestion: null, unindexed: unindexed() };
+    const isWhole = !ranked.isPartial && ranked.best.length > 0;
+    const said = inComments(ranked);
+    // A comment with all of the words says more than a post with some of them.
+    const best = (ranked.isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said]).filter(isFirst);
+    const isPartial = ranked.isPartial && said.length === 0;
+    const hits = show({ ...ranked, best: best.slice(0, ranked.scope.limit) });
+    const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown);
+    return { hits, isQuestion: true, isPartial, suggestion, unindexed: unindexed() };
   });
 }
 
-function toHit(row: StoredHit, relevance: number): Hit {
-  return { ...row, title: partsOf(row.title), snippet: partsOf(row.snippet), relevance };
+function isFirst({ id }: Match, at: number, all: readonly Match[]): boolean {
+  return all.findIndex((other) => other.id === id) === at;
 }
 
-function partsOf(marked: string): Part[] {
-  const parts: Part[] = [];
-  for (const [index, piece] of marked.split(OPEN).entries()) {
-    const end = index === 0 ? -1 : piece.indexOf(CLOSE);
-    if (end > 0) parts.push({ text: piece.slice(0, end), isMatch: true });
-    if (end + 1 < piece.length) parts.push({ text: piece.slice(end + 1), isMatch: false });
-  }
-  return parts;
+/** Comments that are ranked; where more match, the newest of them. */
+const COMMENTS_RANKED = 5000;
+
+/** Posts of which a comment has all of the words, unless the posts that have them themselves fill the answer. */
+function commentRanker(db: Db) {
+  return ({ scope: { filter, limit }, terms, best, isPartial }: Ranked): Match[] => {
+    const match = matchText(terms);
+    const isTyped = terms.some(({ isOpen, phrases }) => isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT);
+    if (match === null || isTyped || (best.length >= limit && !isPartial)) return [];
+    const conditions = ['p.id = c.post_id', ...conditionsOf(filter)].join(' AND ');
+    const found = db.prepare<object, { id: number; comment: number }>(`
+      SELECT comment, id FROM (
+        SELECT c.id AS comment, c.post_id AS id, bm25(comments_text) AS relevance
+          FROM comments_text CROSS JOIN comments c ON c.id = comments_text.rowid
+         WHERE comments_text MATCH $match AND c.deleted_at IS NULL AND EXISTS (SELECT 1 FROM posts p WHERE ${conditions})
+         ORDER BY comments_text.rowid DESC LIMIT ${COMMENTS_RANKED})
+       ORDER BY relevance, comment DESC LIMIT $limit`);
+    const known = new Set(isPartial ? [] : best.map(({ id }) => id));
+    return found.all({ match, limit, ...boundOf(filter) }).filter(({ id }) => !known.has(id));
+  };
 }
 
 function boardFinder(db: Db): (board: string) => number {

@@ -1,46 +1,17 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { makeMirror } from '../../bench/mirror-data.ts';
 import { zipfLanguage } from '../../bench/words.ts';
-import type { Post } from '../../src/contract/decode.ts';
-import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openSearchReads, type Part, SEARCH_SQL, type SearchReads } from '../../src/store/search.ts';
-import { folderFor, temporaryFolder } from '../support/folder.ts';
+import { openSearchReads, type Part } from '../../src/store/search.ts';
+import { SEARCH_SQL } from '../../src/store/search-rank.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
-
-const UPSTREAM = 'http://upstream.test';
-
-interface Shelf {
-  store: MirrorStore;
-  search: SearchReads;
-  /** The ids that a text finds, best first. */
-  ids(text: string, options?: Parameters<SearchReads['find']>[1]): Promise<number[]>;
-}
-
-/** A mirror with these posts, indexed unless the test wants otherwise. */
-async function shelfOf(t: TestContext, posts: Post[], isIndexed = true): Promise<Shelf> {
-  const folder = folderFor(t, 'search');
-  const path = join(folder, 'mirror.db');
-  const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
-  await sweep(store, 'posts', posts, 1);
-  if (isIndexed) while (await store.index());
-  const search = openSearchReads({ path, upstream: UPSTREAM });
-  t.after(async () => {
-    await search.close();
-    await store.close();
-  });
-  const ids: Shelf['ids'] = async (text, options) =>
-    (await search.find(text, options)).hits.map((hit) => hit.id);
-  return { store, search, ids };
-}
-
-const post = (id: number, title: string, content = 'Nothing to add.'): Post => aPost(id, { title, content });
+import { post, shelfOf, UPSTREAM } from './shelf.ts';
 
 function marked(parts: readonly Part[] = []): string {
   return parts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('');
@@ -116,9 +87,10 @@ describe('a search', () => {
   });
 
   it('tells a text without words from one that finds nothing, and how many posts are not indexed yet', async (t) => {
-    const { store, search } = await shelfOf(t, [post(1, 'zeppelin'), post(2, 'other')], false);
-    assert.deepEqual(await search.find('zeppelin'), { hits: [], isQuestion: true, unindexed: 2 });
-    assert.deepEqual(await search.find(' ?! '), { hits: [], isQuestion: false, unindexed: 2 });
+    const { store, search } = await shelfOf(t, [post(1, 'zeppelin'), post(2, 'other')], { isIndexed: false });
+    const nothing = { hits: [], isPartial: false, suggestion: null, unindexed: 2 };
+    assert.deepEqual(await search.find('zeppelin'), { ...nothing, isQuestion: true });
+    assert.deepEqual(await search.find(' ?! '), { ...nothing, isQuestion: false });
     while (await store.index());
     const { hits, unindexed } = await search.find('zeppelin');
     assert.deepEqual([hits.length, unindexed], [1, 0]);
@@ -157,9 +129,14 @@ describe('a search among many posts', () => {
     await makeMirror({ path, upstream: UPSTREAM, posts: 5_000, comments: 0, now: Date.now() });
     const { words } = zipfLanguage();
     const db = new Database(path, { readonly: true });
-    const question = { match: `"${words[0]}"`, floor: 0, board: 1, limit: 50, ids: '[]' };
-    for (const [name, sql] of Object.entries(SEARCH_SQL)) {
-      const plan = db.prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(question);
+    const live = 'rowid NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)';
+    for (const [name, sql] of [
+      ['best', SEARCH_SQL.best(live)],
+      ['newest', SEARCH_SQL.newest(live)],
+    ] as const) {
+      const plan = db
+        .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+        .all({ match: `"${words[0]}"`, limit: 50 });
       const steps = plan.map(({ detail }) => detail).filter((step) => /\b(posts|posts_text|p)\b/.test(step));
       assert.match(steps[0] ?? '', /^SCAN posts_text VIRTUAL TABLE INDEX \d+:.*M/, name);
       for (const step of steps.slice(1))

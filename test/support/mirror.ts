@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import Database from 'better-sqlite3';
+import { searchable } from '../../src/base/words.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { temporaryFolder } from './folder.ts';
@@ -135,11 +136,25 @@ function query(path: string, sql: string, ...values: (string | number)[]): Row[]
   return queryFile<Row>(path, sql, ...values);
 }
 
-/** With 1, the index is compared with the texts in posts, and not only with itself. */
+/** The index is compared with itself, and with one made anew of the texts: the same words at the same places, and no others. */
 function checkTextIndex(path: string): void {
   const db = new Database(path);
   try {
-    db.exec("INSERT INTO posts_text (posts_text, rank) VALUES ('integrity-check', 1)");
+    db.exec("INSERT INTO posts_text (posts_text) VALUES ('integrity-check')");
+    db.function('searchable', (text) => searchable(String(text)));
+    const definition = db
+      .prepare<[], string>("SELECT sql FROM sqlite_schema WHERE name = 'posts_text'")
+      .pluck()
+      .get();
+    db.exec(`${definition?.replace('posts_text', 'temp.anew').replace(/content = .*/, '')};
+      INSERT INTO temp.anew (rowid, title, content) SELECT id, searchable(title), searchable(content) FROM posts;
+      CREATE VIRTUAL TABLE temp.stored_words USING fts5vocab ('main', 'posts_text', 'instance');
+      CREATE VIRTUAL TABLE temp.anew_words USING fts5vocab ('temp', 'anew', 'instance');`);
+    for (const [one, other] of [
+      ['stored_words', 'anew_words'],
+      ['anew_words', 'stored_words'],
+    ])
+      assert.deepEqual(db.prepare(`SELECT * FROM ${one} EXCEPT SELECT * FROM ${other} LIMIT 5`).all(), []);
   } finally {
     db.close();
   }

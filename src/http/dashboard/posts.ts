@@ -6,12 +6,15 @@ import { csvLine } from '../../query/text.ts';
 import { type Calendar, calendarOf, momentOf } from '../../reports/moment.ts';
 import { type Place, SORTS } from '../../store/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse-post.ts';
+import type { SamePosts } from '../../store/same-posts.ts';
+import type { SimilarPost } from '../../store/similar.ts';
 import { listOf, numberOf, oneOf, required, textOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reads.ts';
 
 export interface PostsDeps {
   reads: DashboardReads;
+  same: SamePosts;
   /** Where the upstream's own pages are; null where it has none. */
   upstream: string | null;
   clock: Clock;
@@ -36,6 +39,11 @@ export interface PostAnswer extends WholePost {
   nextComments: string | null;
 }
 
+/** The most similar first. */
+export interface SimilarAnswer {
+  posts: SimilarPost[];
+}
+
 export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
   next: string | null;
 }
@@ -44,11 +52,14 @@ const PAGE_ROWS = 50;
 const MOST_ROWS = 200;
 /** Rows of a file that are read at a time. */
 const FILE_STEP = 1000;
-/** Nobody looks for a longer text. */
+/** As many posts as a person compares. */
+const SIMILAR = 6;
+/** A pasted paragraph is looked for as well; nobody looks for a longer text. */
 const MOST_CHARACTERS = 1000;
 
 /** `/data/posts`: lists, search as one types, and one post with all that is known of it; boards and people as pages of their own. */
-export function addPosts(app: FastifyInstance, { reads, upstream, clock, timeZone }: PostsDeps): void {
+export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
+  const { reads, upstream, clock, timeZone } = deps;
   const calendar = calendarOf(timeZone);
   const find = async (query: unknown, signal: AbortSignal, more: Partial<ListRequest> = {}) => {
     const filter = filterOf(query, clock.now(), calendar);
@@ -101,6 +112,29 @@ export function addPosts(app: FastifyInstance, { reads, upstream, clock, timeZon
     const post = required(numberOf(params, 'id'), 'id');
     const found = await reads.ask('comments', { post, after: commentPlaceOf(query) });
     return { rows: found.rows, total: found.total, next: nextOf(found) };
+  });
+  addSimilar(app, deps);
+}
+
+/** Posts like one of the mirror, or like one that is being written; and those that a person holds to be the same. */
+function addSimilar(app: FastifyInstance, { reads, same, clock }: PostsDeps): void {
+  const idOf = (params: unknown): number => required(numberOf(params, 'id'), 'id');
+  app.get('/data/posts/:id/similar', async ({ params }, reply): Promise<SimilarAnswer> => {
+    const id = idOf(params);
+    const posts = await reads.ask('similar', { about: id, limit: SIMILAR }, leaving(reply));
+    return posts ? { posts } : reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
+  });
+  app.post('/data/similar', async ({ body }, reply): Promise<SimilarAnswer> => {
+    const about = { title: textOf(body, 'title') ?? '', content: textOf(body, 'content') ?? '' };
+    return { posts: (await reads.ask('similar', { about, limit: SIMILAR }, leaving(reply))) ?? [] };
+  });
+  app.post('/data/posts/:id/same', async ({ params, body }) => {
+    const other = required(numberOf(body, 'other'), 'other');
+    return { changed: same.mark(idOf(params), other, clock.now()) };
+  });
+  app.post('/data/posts/:id/not-same', async ({ params, body }) => {
+    const other = required(numberOf(body, 'other'), 'other');
+    return { changed: same.unmark(idOf(params), other) };
   });
 }
 

@@ -10,6 +10,7 @@ import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../sto
 import type { OpenOptions } from '../../store/db.ts';
 import { openReportReader } from '../../store/reports.ts';
 import { type Found, openSearchReads, type Part } from '../../store/search.ts';
+import type { SimilarPost, SimilarRequest } from '../../store/similar.ts';
 
 /** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
 export interface Reading {
@@ -23,6 +24,7 @@ export interface Reading {
   /** By number, or by e-mail. */
   person(wanted: number | string): Promise<PersonView | null>;
   comments(request: { post: number; after: CommentPlace }): Promise<CommentPage>;
+  similar(request: SimilarRequest): Promise<SimilarPost[] | null>;
 }
 
 export interface ListRequest extends Omit<PageRequest, 'filter'> {
@@ -48,16 +50,21 @@ export interface FilteredPage extends PostPage, Choices {
   creator: { id: number; name: string | null } | null;
   /** Posts that cannot be searched yet. */
   unindexed: number;
+  /** Whether no post has all of the words that were searched for. */
+  isPartial: boolean;
+  /** What was probably meant, where no post has such words. */
+  suggestion: string | null;
 }
 
 export interface FoundPost extends ListedPost {
   /** The title and a piece of the content with what was looked for marked; null where nothing was. */
-  marked: { title: Part[]; snippet: Part[] } | null;
+  marked: { title: Part[]; snippet: Part[]; isComment: boolean } | null;
 }
 
 /** `#626` is the post of that number, whatever the filters say, deleted or not. */
 const POST_NUMBER = /^#(\d{1,15})$/;
-const NOTHING: Found = { hits: [], isQuestion: true, unindexed: 0 };
+const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
+const NOTHING: Found = { hits: [], isQuestion: true, ...NOTHING_TOLD };
 
 /** Opens what it needs when it is first asked for it. */
 export function openReading(options: OpenOptions): Reading {
@@ -87,7 +94,7 @@ export function openReading(options: OpenOptions): Reading {
       const { filter, around } = await resolve(request.filter);
       const page = browse().page({ ...request, filter });
       const rows = page.rows.map((row) => ({ ...row, marked: null }));
-      return { ...page, rows, ...around, unindexed: 0 };
+      return { ...page, rows, ...around, ...NOTHING_TOLD };
     },
     async search({ text, filter: wanted }) {
       const { filter, around } = await resolve(wanted);
@@ -99,7 +106,8 @@ export function openReading(options: OpenOptions): Reading {
             .map((row) => ({ ...row, marked: null }))
         : markedRows(browse().rows(found.hits.map(({ id }) => id)), found);
       const total = { posts: rows.length, isMore: false };
-      return { rows, next: null, previous: null, total, ...around, unindexed: found.unindexed };
+      const { isPartial, suggestion, unindexed } = found;
+      return { rows, next: null, previous: null, total, ...around, isPartial, suggestion, unindexed };
     },
     post: async (id) => browse().post.whole(id),
     async board(slug) {
@@ -113,11 +121,14 @@ export function openReading(options: OpenOptions): Reading {
       return id === undefined ? null : browse().pages.person(id);
     },
     comments: async ({ post, after }) => browse().post.comments(post, after),
+    similar: async (request) => texts().similar(request),
   };
 }
 
 function markedRows(rows: readonly ListedPost[], { hits }: Found): FoundPost[] {
-  const marks = new Map(hits.map(({ id, title, snippet }) => [id, { title, snippet }]));
+  const marks = new Map(
+    hits.map(({ id, title, snippet, comment }) => [id, { title, snippet, isComment: comment !== null }]),
+  );
   return rows.map((row) => ({ ...row, marked: marks.get(row.id) ?? null }));
 }
 

@@ -27,7 +27,7 @@ export function personEraser(db: Db): (person: Person, walk: Walk, at: string) =
     outboxWork(db, rows, scrub),
     quarantineWork(db, scrub),
   ];
-  const all: Work[] = [...works, ...PLACES.map((place) => placeWork(db, place, scrub))];
+  const all: Work[] = [...works, ...PLACES.map((place) => placeWork(db, place, rows, scrub))];
   return (person, { place, after }, at) => {
     isMeant = person.isMeant;
     rows.refresh();
@@ -213,7 +213,12 @@ function idIn(body: string): number | null {
   }
 }
 
-function placeWork(db: Db, { table, key, words, json, dated, told }: Place, scrub: Scrubber): Work {
+function placeWork(
+  db: Db,
+  { table, key, words, json, dated, told }: Place,
+  rows: RowErasers,
+  scrub: Scrubber,
+): Work {
   const columns = [...words, ...json];
   const conditions = [
     ...words.map((column) => names(column)),
@@ -232,6 +237,7 @@ function placeWork(db: Db, { table, key, words, json, dated, told }: Place, scru
     run({ after, end, at }) {
       const hits = found.all({ after, end });
       for (const row of hits) {
+        const before = row.content;
         for (const column of words)
           row[column] = typeof row[column] === 'string' ? scrub.text(row[column]) : null;
         for (const column of json)
@@ -239,6 +245,8 @@ function placeWork(db: Db, { table, key, words, json, dated, told }: Place, scru
         const { told_of, ...values } = row;
         rewrite.run(dated === null ? values : { ...values, at });
         if (told) changes.add(told.type, at, Number(told_of));
+        if (table === 'comments')
+          rows.reindexComment(Number(row.place_key), String(before), String(row.content));
       }
       return { counts: { mentions: hits.length } };
     },

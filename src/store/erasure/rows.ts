@@ -10,6 +10,8 @@ export interface RowErasers {
   /** Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. */
   post(id: number, at: string): void;
   comment(id: number, at: string): void;
+  /** Brings the words that a comment was given into the index in place of its old ones. */
+  reindexComment(id: number, old: string, next: string): void;
   /** Puts other words into a post that is somebody else's. */
   rewritePost(id: number, next: PostWords, at: string): void;
   /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
@@ -39,6 +41,7 @@ export function rowErasers(db: Db): RowErasers {
   const reference = db.prepare(
     "UPDATE commented_posts SET title = iif(title = '', '', ?), url = '', extra = NULL, changed_at = ? WHERE id = ?",
   );
+  const commentText = db.prepare<[number], string>('SELECT content FROM comments WHERE id = ?').pluck();
   const comment = db.prepare(
     "UPDATE comments SET content = iif(content = '', '', ?), extra = NULL, changed_at = ? WHERE id = ?",
   );
@@ -55,12 +58,17 @@ export function rowErasers(db: Db): RowErasers {
     write.run({ id, ...next, at });
     markHistory.run(at, id);
     changes.add('post.erased', at, id);
-    if (old.title !== next.title || old.content !== next.content) text.changed(id, old, next);
+    if (old.title !== next.title || old.content !== next.content)
+      text.posts.changed(id, [old.title, old.content], [next.title, next.content]);
   };
 
+  const reindexComment = (id: number, old: string, next: string): void => {
+    if (old !== next) text.comments.changed(id, [old], [next]);
+  };
   return {
     refresh: text.refresh,
     rewritePost,
+    reindexComment,
     post(id, at) {
       const old = find.get(id);
       if (!old) return;
@@ -69,7 +77,10 @@ export function rowErasers(db: Db): RowErasers {
       reference.run(ERASED, at, id);
     },
     comment(id, at) {
+      const old = commentText.get(id);
+      if (old === undefined) return;
       comment.run(ERASED, at, id);
+      reindexComment(id, old, erased(old));
       commentHistory.run(id);
       changes.add('comment.erased', at, id);
     },

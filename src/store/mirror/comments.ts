@@ -4,6 +4,7 @@ import type { ChangeLog, ChangeType } from '../changes/log.ts';
 import type { Db } from '../db.ts';
 import { rawUnlessSame } from './entity-tables.ts';
 import { observedAfter, type RowWriter, storedRows } from './rows.ts';
+import type { TextIndex } from './text-index.ts';
 
 interface StoredComment {
   post_id: number;
@@ -21,7 +22,7 @@ interface StoredComment {
 }
 
 /** Writes a comment only where it differs from what is stored, keeps the version it replaces, and tells of the change. */
-export function commentWriter(db: Db, changes: ChangeLog): RowWriter<Comment> {
+export function commentWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWriter<Comment> {
   const stored = storedRows<StoredComment>(
     db,
     'comments',
@@ -78,6 +79,7 @@ export function commentWriter(db: Db, changes: ChangeLog): RowWriter<Comment> {
       if (!old) {
         insert.run(id, ...columns, at, at, at);
         changes.row('comments', 'comment.created', at, { id });
+        text.comments.added(id, content);
         return 'inserted';
       }
       const isSameAsBefore: boolean = isSameVersion(old, comment);
@@ -85,6 +87,7 @@ export function commentWriter(db: Db, changes: ChangeLog): RowWriter<Comment> {
       const changedAt = observedAfter(old.version_at, at);
       update.run(...columns, changedAt, isSameAsBefore ? old.version_at : changedAt, id);
       for (const type of changeTypes(old, content)) changes.row('comments', type, at, { id, ...replaced });
+      if (old.content !== content) text.comments.changed(id, [old.content], [content]);
       return 'updated';
     },
     remove(id, at) {

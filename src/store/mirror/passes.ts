@@ -26,7 +26,7 @@ export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
   const changes = changeLog(db);
   const tellEnd = passEvents(db, changes);
-  const writers = { posts: postWriter(db, text, changes), comments: commentWriter(db, changes) };
+  const writers = { posts: postWriter(db, text, changes), comments: commentWriter(db, text, changes) };
   const observe = entityObserver(db, changes);
   const suppressed = suppression(db, options);
   const absent = absences(db);

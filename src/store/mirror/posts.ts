@@ -75,7 +75,7 @@ export function postWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWrit
       stored.wrote(id);
       if (!old) {
         insert.run(id, ...columns, at, at, at);
-        text.added(id, title, content);
+        text.posts.added(id, title, content);
         changes.row('posts', 'post.created', at, { id });
         return 'inserted';
       }
@@ -85,7 +85,7 @@ export function postWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWrit
       const seenAt = isAnother(old, post) ? at : old.first_seen_at;
       const changedAt = observedAfter(old.version_at, at);
       update.run(...columns, changedAt, isSameAsBefore ? old.version_at : changedAt, seenAt, id);
-      if (!isSameText) text.changed(id, old, post);
+      if (!isSameText) text.posts.changed(id, [old.title, old.content], [title, content]);
       for (const type of changeTypes(old, post)) changes.row('posts', type, at, { id, ...replaced });
       return 'updated';
     },

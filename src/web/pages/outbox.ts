@@ -5,6 +5,7 @@ import { type Child, fill, h } from '../dom.ts';
 import { ago, counted, number, span, withDates } from '../format.ts';
 import { onNews, type Page, type PageContext } from '../page.ts';
 import { banner, button, card, failure, field, openForm, pageHead, pager, timeTag } from '../parts.ts';
+import { similarWhileTyping } from '../similar.ts';
 
 interface Filter {
   state: OutboxState | null;
@@ -199,14 +200,17 @@ async function writePost(onCreated: (created: Created) => void): Promise<void> {
     .map((n) => n.toString(16).padStart(2, '0'))
     .join('');
   const board = boards.map(({ slug, name }) => h('option', { value: slug }, name));
+  const title = h('input', { name: 'title', required: true, autocomplete: 'off', dir: 'auto' });
+  const content = h('textarea', { name: 'content', rows: 5, dir: 'auto' });
   const email = h('input', { name: 'email', type: 'email', autocomplete: 'off' });
   const name = h('input', { name: 'full_name', autocomplete: 'off' });
   openForm({
     title: 'New post',
     content: [
       field('Board', h('select', { name: 'board', required: true }, ...board)),
-      field('Title', h('input', { name: 'title', required: true, autocomplete: 'off', dir: 'auto' })),
-      field('Text', h('textarea', { name: 'content', rows: 5, dir: 'auto' })),
+      field('Title', title),
+      field('Text', content),
+      similarWhileTyping(title, content),
       h('div.pair', field("Customer's e-mail (optional)", email), field("Customer's name (optional)", name)),
       h('p.note', 'With an e-mail it goes out as that customer, without one as yours.'),
     ],

@@ -17,6 +17,7 @@ import {
   swatched,
   timeTag,
 } from '../parts.ts';
+import { similarCard } from '../similar.ts';
 import { differences } from '../text.ts';
 
 /** One post with all that is known of it: what it says, what was said to it, and how it came to be what it is. */
@@ -64,6 +65,7 @@ function content(answer: PostAnswer, context: PageContext, signal: AbortSignal):
       votesCard(answer, signal),
       statusCard(answer),
       commentsCard(answer, context),
+      post.erased === null ? similarCard(post.id, signal) : null,
       editsCard(answer),
     ),
   ];

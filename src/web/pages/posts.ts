@@ -60,7 +60,7 @@ function createFinder(context: PageContext) {
   const show = (answer: PostsAnswer): void => {
     fill(lead, totalOf(answer, chosen));
     fill(filters, ...postFilters(chosen, answer, choose));
-    fill(list, postList(answer, isFiltered(chosen)), pagerOf(answer, chosen));
+    fill(list, remarks(answer, correct), postList(answer, isFiltered(chosen)), pagerOf(answer, chosen));
     links.show(answer.rows);
     const { cursor: _, from: __, ...wanted } = chosen;
     csv.setAttribute('href', withQuery('/data/posts.csv', wanted));
@@ -96,6 +96,11 @@ function createFinder(context: PageContext) {
     clearTimeout(typing);
     typing = setTimeout(() => choose({ search: text }, { replace: true }), TYPING_MS);
   });
+  const correct = (text: string): void => {
+    search.value = text;
+    search.focus();
+    choose({ search: text });
+  };
   signal.addEventListener('abort', () => clearTimeout(typing), { once: true });
   const head = h('div', pageHead('Posts', lead), h('div.posts-search', field('Search posts', search)));
   /** The first page moves with the mirror; what somebody has searched for or walked to stays. */
@@ -193,7 +198,7 @@ function searchField(text: string, onText: (text: string | null) => void): HTMLI
     id: 'field-search',
     name: 'search',
     value: text,
-    placeholder: 'Words in title or text, or #626',
+    placeholder: 'Words in posts or comments, #626, or an address',
     autocomplete: 'off',
     spellcheck: 'false',
     'aria-keyshortcuts': '/',
@@ -263,6 +268,17 @@ function totalOf({ total, rows, unindexed }: PostsAnswer, { search }: Chosen): s
   return total.isMore ? `More than ${counted(total.posts, 'post')}.` : `${counted(total.posts, 'post')}.`;
 }
 
+/** What a search has to say besides what it found. */
+function remarks({ rows, isPartial, suggestion }: PostsAnswer, correct: (text: string) => void): Child {
+  const meant = suggestion && [
+    'Did you mean ',
+    button(suggestion, () => correct(suggestion), { class: 'link', id: 'suggestion' }),
+    '? ',
+  ];
+  const some = isPartial && rows.length > 0 && 'No post has all of these words: these have most of them.';
+  return meant || some ? h('p.note.remarks', meant, some) : null;
+}
+
 function postList({ rows }: PostsAnswer, isFiltered: boolean): HTMLElement {
   if (rows.length > 0)
     return h(
@@ -305,7 +321,12 @@ export function postRow(post: Listed, { canTick = false } = {}): HTMLElement {
         marked ? marks(marked.title) : title || '(no title)',
       ),
       deleted === null ? null : [' ', h('span.tag', { 'data-tone': 'bad' }, 'deleted')],
-      h('p.post-snippet', { dir: 'auto' }, marked ? marks(marked.snippet) : excerpt(beginning, BEGINNING)),
+      h(
+        'p.post-snippet',
+        { dir: 'auto' },
+        marked?.isComment ? [h('span.tag', 'in a comment'), ' '] : null,
+        marked ? marks(marked.snippet) : excerpt(beginning, BEGINNING),
+      ),
       facts(post),
     ),
   );

@@ -1,0 +1,209 @@
+/**
+ * A text as the full-text index holds it. The same rules take apart what is stored, what is asked for and what is shown, so that all
+ * three agree. SQLite deletes a row from the index by its old text: a change to `searchable` needs a migration that indexes anew.
+ */
+
+/** Scripts whose words no space ends, and Korean, whose particles grow on to its words: the index holds their signs one by one. */
+const SIGN =
+  '(?:[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー]\\p{M}*)';
+const SIGNS = new RegExp(SIGN, 'gu');
+const SIGN_RUN = new RegExp(`${SIGN}+`, 'gu');
+/** As the tokenizer of the index sees words: letters, digits and the marks on them. */
+export const LETTER = '[\\p{L}\\p{N}\\p{Co}]';
+const WORD = new RegExp(
+  `${SIGN}|(?:(?!${SIGN})${LETTER})(?:(?!${SIGN})${LETTER}|[\\p{M}\\u00ad\\u200b-\\u200d])*`,
+  'gu',
+);
+const HYPHENATED = /[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)+/gu;
+/** The same without Unicode's tables, which take five times as long. */
+const ASCII_HYPHENATED = /[a-z0-9]+(?:[-\u2010\u2011][a-z0-9]+)+/gi;
+const GROUPED = /(?<![\d.,])\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+(?!\d)/g;
+const JOINED_IN = /[-\u2010\u2011]|\d[,.'’\u00a0\u202f ]\d{3}/;
+const LONGEST_JOINED = 40;
+
+/** Other than ASCII and the punctuation of well-set English there may be something to fold. */
+const FOREIGN = /[^\0-\x7f\u2010-\u2027\u2030-\u205e]/;
+/** With the letter before it, which an accent may be on. */
+const FOREIGN_RUN = /[A-Za-z]?[^\0-\x7f]+/g;
+
+/** What neither a decomposition nor the tokenizer makes alike, although people type one for the other. */
+const FOLDED: Readonly<Record<string, string>> = {
+  đ: 'd',
+  ð: 'd',
+  ł: 'l',
+  ø: 'o',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ı: 'i',
+  ħ: 'h',
+  ς: 'σ',
+  ى: 'ي',
+  ی: 'ي',
+  ة: 'ه',
+  ک: 'ك',
+};
+const FOLDABLE = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'g');
+/** Vowel signs of Arabic and Hebrew, its lengthening, and what is not seen at all. */
+const UNWRITTEN =
+  /[\u0591-\u05c7\u064b-\u065f]|[\u0670]|[\ufe00-\ufe0f]|[\u0640\u00ad\u200b-\u200f\u2060\ufeff]/g;
+
+/** Small letters without what people leave out: accents of Latin and Greek, stress and ё, vowel signs, widths, ligatures. */
+export function fold(text: string): string {
+  const lower = FOREIGN.test(text) ? text.replace(FOREIGN_RUN, foldedRun) : text;
+  return lower.toLowerCase();
+}
+
+/** An accented text has the same few runs over and over: remembered, it is folded four times as fast. */
+const remembered = new Map<string, string>();
+const MOST_REMEMBERED = 10_000;
+
+function foldedRun(run: string): string {
+  const known = remembered.get(run);
+  if (known !== undefined) return known;
+  const folded = run
+    .normalize('NFKD')
+    .replace(/([\p{sc=Latin}\p{sc=Greek}])\p{Mn}+/gu, '$1')
+    .replace(/(\p{sc=Cyrillic})[\u0300\u0301]|([еЕ])\u0308/gu, '$1$2')
+    .replace(UNWRITTEN, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter);
+  if (run.length <= 8 && remembered.size < MOST_REMEMBERED) remembered.set(run, folded);
+  return folded;
+}
+
+/** What goes into the index for a text. Plain English comes back as it is. */
+export function searchable(text: string): string {
+  const isForeign = FOREIGN.test(text);
+  const folded = isForeign ? fold(text).replace(SIGNS, ' $& ') : text;
+  if (!JOINED_IN.test(folded)) return folded;
+  // At the end, where they stand between no two words that a phrase could be about.
+  const joined = new Set(joinedForms(folded, isForeign ? HYPHENATED : ASCII_HYPHENATED));
+  return joined.size === 0 ? folded : `${folded}\n${[...joined].join(' ')}`;
+}
+
+/** `email` for e-mail and `1000` for 1,000. Dates and telephone numbers stay apart: a word of hyphens needs a letter. */
+export function joinedForms(text: string, hyphenated = HYPHENATED): string[] {
+  const words = (text.match(hyphenated) ?? []).filter((word) => /\p{L}/u.test(word)).flatMap(joinedParts);
+  const numbers = (text.match(GROUPED) ?? []).map((number) => number.replace(/\D/g, ''));
+  return [...words, ...numbers].filter((form) => form.length <= LONGEST_JOINED);
+}
+
+/** Of three parts each two beside each other as well: German writes E-Mail-Adresse. */
+function joinedParts(word: string): string[] {
+  const parts = word.split(/[-\u2010\u2011]/);
+  const pairs = parts.length > 2 ? parts.slice(1).map((part, i) => `${parts[i]}${part}`) : [];
+  return [parts.join(''), ...pairs];
+}
+
+/** One entry of the index, and where it stands in the text. */
+export interface Token {
+  word: string;
+  start: number;
+  end: number;
+}
+
+export function tokensOf(text: string): Token[] {
+  return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
+    word: fold(word),
+    start: index,
+    end: index + word.length,
+  }));
+}
+
+/** The signs of a word without spaces, or the word itself. */
+export function signsOf(word: string): string[] {
+  return word.match(WORD) ?? [];
+}
+
+export function isUnspaced(text: string): boolean {
+  return text.search(SIGNS) >= 0;
+}
+
+/** Made when a text first needs it: loading its dictionaries takes some milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
+
+/** The words of a text, where those of scripts without spaces are told apart by a dictionary. */
+export function segment(text: string): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { 0: run, index } of text.matchAll(SIGN_RUN)) {
+    if (index > at) parts.push(text.slice(at, index));
+    segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+    for (const { segment: word } of segmenter.segment(run)) parts.push(word);
+    at = index + run.length;
+  }
+  if (at < text.length) parts.push(text.slice(at));
+  return parts;
+}
+
+/** English words that have no other form, and that alone say nothing about a text. */
+const SMALL =
+  'a about after again all also am an and any are as at be because been before but by can could did do does for from get had has have ' +
+  'he her here him his how i if in into is it its just like me more most my no not now of off on one only or other our out over please ' +
+  'she should so some than that the their them then there these they this those to too up us very was we were what when where which ' +
+  'while who why will with would you your';
+const SMALL_WORDS = new Set(SMALL.split(' '));
+
+export function isSmallWord(word: string): boolean {
+  return SMALL_WORDS.has(word);
+}
+
+/**
+ * The other forms of an English word: company and companies, export and exporting. Only at the time of a search: a stemmer in the index
+ * would know one language, and would find nothing for a half-typed "exporti". A form that is no word is in no text, and costs nothing.
+ */
+export function formsOf(word: string): string[] {
+  if (!/^[a-z]{3,}$/.test(word) || isSmallWord(word)) return [word];
+  const forms = new Set([word]);
+  for (const base of basesOf(word)) for (const form of inflected(base)) forms.add(form);
+  return [...forms];
+}
+
+/** What the word is a form of, or itself where it looks like no form. */
+function basesOf(word: string): string[] {
+  const bases: string[] = [];
+  const add = (base: string): void => {
+    if (base.length >= 3 && /[aeiouy]/.test(base)) bases.push(base);
+  };
+  if (/(?:[sxz]|[cs]h)es$/.test(word)) add(word.slice(0, -2));
+  if (/ie[sd]$/.test(word)) add(`${word.slice(0, -3)}y`);
+  else if (/[^siu]s$/.test(word)) add(word.slice(0, -1));
+  for (const ending of ['ed', 'ing']) {
+    const stem = word.slice(0, -ending.length);
+    if (!word.endsWith(ending) || !/[aeiouy]/.test(stem)) continue;
+    if (DOUBLED.test(stem)) add(stem.slice(0, -1));
+    add(stem);
+    add(`${stem}e`);
+  }
+  return bases.length === 0 ? [word] : bases;
+}
+
+const DOUBLED = /([bdgklmnprt])\1$/;
+/** Such a word doubles its last letter: plan, planned. */
+const DOUBLING = /^[^aeiou]+[aeiou][bdgmnprt]$/;
+
+function inflected(base: string): string[] {
+  if (/[^aeiou]y$/.test(base)) {
+    const stem = base.slice(0, -1);
+    return [base, `${stem}ies`, `${stem}ied`, `${base}ing`];
+  }
+  const plural = /(?:[sxz]|[cs]h)$/.test(base) ? `${base}es` : `${base}s`;
+  if (base.endsWith('e')) return [base, plural, `${base}d`, `${base.slice(0, -1)}ing`];
+  const stem = DOUBLING.test(base) ? base + base.slice(-1) : base;
+  return [base, plural, `${stem}ed`, `${stem}ing`];
+}
+
+/** The words of a text, each once, as the index takes it apart. */
+export function wordsOf(text: string): Set<string> {
+  return new Set(tokensOf(text).map(({ word }) => word));
+}
+
+/** 1 for the same words, 0 for none in common; counted in letters, because small words are in every title. */
+export function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const letters = (words: Iterable<string>): number => [...words].reduce((sum, word) => sum + word.length, 0);
+  const all = letters(a) + letters(b);
+  return all === 0 ? 0 : (2 * letters([...a].filter((word) => b.has(word)))) / all;
+}

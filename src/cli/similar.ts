@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { AppError } from '../base/errors.ts';
+import type { SimilarPost, SimilarRequest } from '../store/similar.ts';
+import { type Context, openContext, wholeNumber } from './context.ts';
+import { table } from './table.ts';
+
+interface Flags {
+  text?: string;
+  limit: string;
+  same?: true;
+  notSame?: true;
+}
+
+const MOST = 50;
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('similar')
+    .argument('[posts...]', 'the number of the post that others are to be like')
+    .description('find posts that ask for the same as a post, or as a text')
+    .option('--text <text>', 'look for posts like this text instead: its first line is the title')
+    .option('--limit <number>', `how many at most, up to ${MOST}`, '10')
+    .option(
+      '--same',
+      'mark two posts as the same, in the mirror only: reports can count their votes together',
+    )
+    .option('--not-same', 'take that back')
+    .addHelpText('after', EXAMPLES)
+    .action((posts: string[], flags: Flags) => similar(openContext(program, stop), posts, flags));
+}
+
+const EXAMPLES = `
+Examples:
+  feedback-mirror similar 123
+  feedback-mirror similar --text 'Export to Excel fails for large boards'
+  feedback-mirror similar --same 123 456
+  feedback-mirror similar --not-same 123 456`;
+
+async function similar(context: Context, posts: readonly string[], flags: Flags): Promise<void> {
+  const ids = posts.map((text) => wholeNumber('the number of a post', text.replace(/^#/, '')));
+  if (flags.same || flags.notSame) return mark(context, ids, flags);
+  const found = await find(context, { about: aboutOf(ids, flags.text), limit: limitOf(flags.limit) });
+  if (context.json) context.print(JSON.stringify({ posts: found }));
+  else context.print(found.length === 0 ? 'No post is like it.' : tableOf(found));
+}
+
+function limitOf(text: string): number {
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= MOST) return Number(text);
+  throw new AppError('usage', `--limit must be a whole number from 1 to ${MOST}, not "${text}"`);
+}
+
+function aboutOf(ids: readonly number[], text: string | undefined): SimilarRequest['about'] {
+  const [id] = ids;
+  if (ids.length + Number(text !== undefined) !== 1)
+    throw new AppError('usage', 'name one post by its number, or give a text with --text');
+  if (text === undefined) return id ?? 0;
+  const [title = '', ...rest] = text.trim().split('\n');
+  return { title, content: rest.join('\n') };
+}
+
+async function find({ settings }: Context, request: SimilarRequest): Promise<SimilarPost[]> {
+  const { openSearch } = await import('../app/readers.ts');
+  const reads = openSearch(settings);
+  try {
+    const found = await reads.similar(request);
+    if (found === null) throw new AppError('usage', `the mirror has no post ${request.about}`);
+    return found;
+  } finally {
+    await reads.close();
+  }
+}
+
+async function mark({ settings, json, print }: Context, ids: readonly number[], flags: Flags): Promise<void> {
+  const [a, b] = ids;
+  if (a === undefined || b === undefined || ids.length > 2 || (flags.same && flags.notSame))
+    throw new AppError('usage', 'name the two posts: similar --same 123 456, or similar --not-same 123 456');
+  const { samePosts } = await import('../app/readers.ts');
+  const store = samePosts(settings);
+  try {
+    const changed = flags.same ? store.mark(a, b, Date.now()) : store.unmark(a, b);
+    if (json) return print(JSON.stringify({ posts: [a, b], same: flags.same === true, changed }));
+    print(
+      flags.same
+        ? `${a} and ${b} are marked as the same${changed ? '' : ' already'}.`
+        : notSame(a, b, changed),
+    );
+  } finally {
+    store.close();
+  }
+}
+
+function notSame(a: number, b: number, changed: boolean): string {
+  return changed
+    ? `${a} and ${b} are no longer marked as the same.`
+    : `${a} and ${b} were not marked as the same.`;
+}
+
+function tableOf(found: readonly SimilarPost[]): string {
+  const rows = found.map(({ id, likeness, isSame, title, status, board, votes }) => [
+    `#${id}`,
+    isSame ? 'marked as the same' : `${Math.round(100 * likeness)} %`,
+    title,
+    board,
+    status,
+    votes,
+  ]);
+  return table(['post', 'likeness', 'title', 'board', 'status', 'votes'], rows);
+}

@@ -1,0 +1,37 @@
+import { AppError } from '../base/errors.ts';
+import type { OpenOptions } from './db.ts';
+import { openMirror } from './open.ts';
+
+/** Which posts people hold to be the same; kept in the mirror alone, and undone as easily as said. */
+export interface SamePosts {
+  /** False where it was said already. */
+  mark(a: number, b: number, now: number): boolean;
+  /** False where nobody had said so. */
+  unmark(a: number, b: number): boolean;
+  close(): void;
+}
+
+export function openSamePosts(options: OpenOptions): SamePosts {
+  const db = openMirror(options);
+  db.pragma('cache_size = -500');
+  const post = db.prepare<[number], number>('SELECT 1 FROM posts WHERE id = ?').pluck();
+  const insert = db.prepare(
+    'INSERT INTO same_posts (post_id, same_as, marked_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const remove = db.prepare('DELETE FROM same_posts WHERE post_id = ? AND same_as = ?');
+  const ordered = (a: number, b: number): [number, number] => {
+    for (const id of [a, b])
+      if (post.get(id) !== 1) throw new AppError('usage', `the mirror has no post ${id}`);
+    if (a === b) throw new AppError('usage', `post ${a} is the same as itself: name two posts`);
+    return a < b ? [a, b] : [b, a];
+  };
+  const mark = db.transaction(
+    (a: number, b: number, now: number) =>
+      insert.run(...ordered(a, b), new Date(now).toISOString()).changes === 1,
+  );
+  return {
+    mark: (a, b, now) => mark.immediate(a, b, now),
+    unmark: (a, b) => remove.run(...ordered(a, b)).changes === 1,
+    close: () => db.close(),
+  };
+}

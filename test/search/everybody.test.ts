@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { searchable } from '../../src/base/words.ts';
+import { aComment, aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import { post, shelfOf } from './shelf.ts';
+
+describe('a search in any language', () => {
+  it('finds words of scripts without spaces, and marks them', async (t) => {
+    const { ids, search } = await shelfOf(t, [
+      post(1, '希望能导出数据到Excel'),
+      post(2, 'データをエクスポートできない'),
+      post(3, '검색을 더 빠르게 해주세요'),
+      post(4, 'ส่งออกข้อมูลเป็นไฟล์'),
+      post(5, 'Something else'),
+    ]);
+    assert.deepEqual(await ids('导出数据'), [1]);
+    assert.deepEqual(await ids('エクスポート'), [2]);
+    assert.deepEqual(await ids('검색'), [3]);
+    assert.deepEqual(await ids('검색이'), [3]);
+    assert.deepEqual(await ids('ข้อมูล'), [4]);
+    const [hit] = (await search.find('数据 excel')).hits;
+    assert.deepEqual(
+      hit?.title.filter(({ isMatch }) => isMatch).map(({ text }) => text),
+      ['数据', 'Excel'],
+    );
+  });
+
+  it('folds what people leave out, and finds what is written in one word or two', async (t) => {
+    const { ids } = await shelfOf(t, [
+      post(1, 'Тёмная тема'),
+      post(2, 'Đăng nhập ở Łódź'),
+      post(3, 'Größe der Straße'),
+      post(4, 'An e-mail to 1,000 people'),
+      post(5, 'हिन्दी में खोज'),
+    ]);
+    for (const [text, id] of [
+      ['темная', 1],
+      ['dang nhap lodz', 2],
+      ['grosse strasse', 3],
+      ['email', 4],
+      ['e-mails 1000', 4],
+      ['हिन्दी', 5],
+    ] as const)
+      assert.deepEqual(await ids(text), [id], text);
+    assert.deepEqual(await ids('हिनदा'), [], 'vowel signs are parts of words');
+  });
+
+  it('leaves plain English as it is', () => {
+    for (const text of ['Dark mode, please. It’s 2.1 now…', '', 'CSV']) assert.equal(searchable(text), text);
+  });
+});
+
+describe('a search for more than words', () => {
+  it('finds a post by number and by address first', async (t) => {
+    const { ids } = await shelfOf(t, [
+      aPost(12, { title: 'Plain', url: '/b/bugs/p/plain-12/' }),
+      aPost(13, { title: 'All 12 of them', url: '/b/bugs/p/all-of-them/' }),
+    ]);
+    assert.deepEqual(await ids('#12'), [12, 13]);
+    assert.deepEqual(await ids('12'), [12, 13]);
+    assert.deepEqual(await ids('https://feedback.example.com/b/bugs/p/plain-12/?x=1'), [12]);
+    assert.deepEqual(await ids('http://localhost:8080/posts/13'), [13]);
+    assert.deepEqual(await ids('/b/bugs/p/all-of-them/'), [13]);
+  });
+
+  it('finds those with most of the words where none has all, and says so', async (t) => {
+    const { search, ids } = await shelfOf(t, [
+      post(1, 'The export of invoices fails', 'It stops at the second page.'),
+      post(2, 'Invoices in another currency'),
+      post(3, 'Bicycles'),
+    ]);
+    const text = 'Hello, since yesterday our export of invoices always fails on Safari!';
+    assert.equal((await ids(text))[0], 1);
+    assert.equal((await search.find(text)).isPartial, true);
+    assert.equal((await search.find('export invoices')).isPartial, false);
+  });
+
+  it('suggests words that the posts have for a misspelt one, or two for one', async (t) => {
+    const { search } = await shelfOf(t, [
+      post(1, 'Notifications'),
+      post(2, 'Dark mode'),
+      post(3, 'Calendar'),
+    ]);
+    for (const [text, meant] of [
+      ['notificatoins', 'notifications'],
+      ['calender', 'calendar'],
+      ['darkmode', 'dark mode'],
+      ['xylophone', null],
+    ] as const)
+      assert.equal((await search.find(text)).suggestion, meant, text);
+  });
+
+  it('finds what comments say, after the posts that say it themselves, until the comment is gone', async (t) => {
+    const said = aComment(7, {
+      post: { id: 2, title: 'Other', url: '/p/2/' },
+      content: 'A zeppelin would help.',
+    });
+    const { store, search, ids } = await shelfOf(t, [post(1, 'A zeppelin'), post(2, 'Other')], {
+      comments: [said],
+    });
+    assert.deepEqual(await ids('zeppelin'), [1, 2]);
+    const { hits } = await search.find('zeppelin help');
+    assert.deepEqual([hits[0]?.id, hits[0]?.comment], [2, 7]);
+    assert.match(hits[0]?.snippet.map(({ text }) => text).join('') ?? '', /^A zeppelin would help/);
+    await sweep(store, 'comments', [{ ...said, content: 'Never mind.' }], 2);
+    assert.deepEqual(await ids('zeppelin'), [1]);
+  });
+});

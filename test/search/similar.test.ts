@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openSamePosts } from '../../src/store/same-posts.ts';
+import { post, shelfOf, UPSTREAM } from './shelf.ts';
+
+const POSTS = [
+  post(1, 'Export a board to Excel', 'We send the numbers to our accountants every month.'),
+  post(2, 'Excel exports of boards', 'Accountants want them monthly.'),
+  post(3, 'Dark mode', 'The white background hurts at night.'),
+  post(4, 'A theme for the night', 'White backgrounds hurt my eyes in the dark.'),
+  post(5, '导出数据到表格', '每个月都要导出。'),
+  post(6, '希望能导出表格数据', ''),
+  post(7, 'Something else altogether', 'Nobody else writes about bicycles.'),
+];
+
+describe('posts like another', () => {
+  it('share its rare words in whatever form, in any script, the most alike first and without itself', async (t) => {
+    const { search } = await shelfOf(t, POSTS);
+    const like = async (about: number) => (await search.similar({ about }))?.map(({ id }) => id);
+    assert.equal((await like(1))?.[0], 2);
+    assert.equal((await like(4))?.[0], 3);
+    assert.deepEqual(await like(6), [5]);
+    assert.deepEqual(await like(7), []);
+    assert.equal(await search.similar({ about: 99 }), null);
+  });
+
+  it('are found for a text that is no post yet, each with how alike it is', async (t) => {
+    const { search } = await shelfOf(t, POSTS);
+    const found = await search.similar({ about: { title: 'Exporting to Excel', content: '' }, limit: 2 });
+    assert.deepEqual(new Set(found?.map(({ id }) => id)), new Set([1, 2]));
+    assert.ok(found?.every(({ likeness }) => likeness > 0.3 && likeness <= 1));
+    assert.deepEqual(await search.similar({ about: { title: ' ?! ', content: '' } }), []);
+  });
+
+  it('come first where a person has marked them as the same, until that is taken back', async (t) => {
+    const { search, path } = await shelfOf(t, POSTS);
+    const same = openSamePosts({ path, upstream: UPSTREAM });
+    t.after(() => same.close());
+    assert.deepEqual([same.mark(7, 1, 0), same.mark(1, 7, 0)], [true, false]);
+    same.mark(7, 3, 0);
+    const marked = async () =>
+      (await search.similar({ about: 1 }))?.filter(({ isSame }) => isSame).map(({ id }) => id);
+    assert.deepEqual(new Set(await marked()), new Set([7, 3]), 'also by way of another');
+    assert.deepEqual([same.unmark(1, 7), same.unmark(1, 7)], [true, false]);
+    assert.deepEqual(await marked(), []);
+    assert.throws(() => same.mark(1, 99, 0), /the mirror has no post 99/);
+    assert.throws(() => same.mark(1, 1, 0), /name two posts/);
+  });
+});
