@@ -14,7 +14,7 @@ export interface Series {
   name: string;
   /** What ran, as one could type it. */
   command: string;
-  unit: 'rows/s' | 's' | 'ms' | 'MB' | 'requests';
+  unit: 'rows/s' | 's' | 'ms' | 'MB' | 'requests' | '%';
   values: number[];
 }
 
@@ -22,7 +22,7 @@ export interface Series {
 export interface Bound {
   is: 'at least' | 'at most';
   value: number;
-  unit: '' | 'x' | 'ms' | 's' | 'MB';
+  unit: '' | 'x' | 'ms' | 's' | 'MB' | '%';
 }
 
 /**

@@ -7,6 +7,7 @@ import { memorySet } from './memory.ts';
 import { overviewSet } from './overview.ts';
 import { pushSet } from './push.ts';
 import { queueSet } from './queue.ts';
+import { recallSet } from './recall.ts';
 import { scalingSet } from './scaling.ts';
 import { searchSet } from './search.ts';
 import { startSet } from './start.ts';
@@ -21,6 +22,7 @@ export const SETS: readonly BenchSet[] = [
   headSet,
   memorySet,
   searchSet,
+  recallSet,
   importSet,
   exportSet,
   pushSet,
