@@ -74,4 +74,23 @@ describe('feedback-mirror search', () => {
       assert.match(stderr, reason);
     }
   });
+
+  it('has posts like another beside it, and lets a person say that two are the same', async (t) => {
+    const site = await siteWithZeppelins(t);
+    const found = await site.run(['similar', '4', '--json']);
+    const { posts } = JSON.parse(found.stdout) as { posts: { id: number; isSame: boolean }[] };
+    assert.deepEqual([found.code, posts[0]?.id, posts[0]?.isSame], [0, 5, false]);
+    const text = await site.run(['similar', '--text', 'Zeppelins that are late']);
+    assert.match(text.stdout, /^POST +LIKENESS +TITLE/);
+    assert.match(text.stdout, /^#5 +\d+ % +Late/m);
+    assert.equal(
+      (await site.run(['similar', '--same', '4', '5'])).stdout,
+      '4 and 5 are marked as the same.\n',
+    );
+    assert.match((await site.run(['similar', '5'])).stdout, /^#4 +marked as the same/m);
+    const undone = await site.run(['similar', '--not-same', '5', '4']);
+    assert.equal(undone.stdout, '5 and 4 are no longer marked as the same.\n');
+    for (const args of [['similar'], ['similar', '999'], ['similar', '--same', '4'], ['similar', 'x']])
+      assert.equal((await site.run(args)).code, 2, args.join(' '));
+  });
 });
