@@ -154,7 +154,7 @@ function outcome({ outcome, finished_at }: RunRow): string {
 
 const RULES = {
   proof: 'gaps in its order prove them',
-  'three sweeps': 'a row must be missing from three complete sweeps',
+  'three sweeps': 'a row must be missing from three complete sweeps, or five while rows change places',
   none: 'none can be concluded',
 } satisfies Record<NonNullable<ResourceStatus['rule']>, string>;
 

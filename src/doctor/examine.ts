@@ -118,7 +118,10 @@ function examineWebhook({ disabled_at, disabled_why, failing_since }: WebhookSta
 
 function ruleFinding(rule: string, why: string): Finding {
   if (rule === 'proof') return fine(`found by gaps in the order: ${why}`);
-  if (rule === 'three sweeps') return fine(`found after three complete sweeps without the row: ${why}`);
+  if (rule === 'three sweeps')
+    return fine(
+      `found after three complete sweeps without the row, or five while rows change places: ${why}`,
+    );
   return warning(
     `none can be concluded: ${why}`,
     'New and changed rows come in all the same; deleted ones stay.',

@@ -55,7 +55,7 @@ const EXPECTED: Record<FaultKind, Expectation> = {
   'duplicate-row': { lists: ['a row twice', 'a row twice'], search: null },
   'missing-row': { lists: ['a row less', 'a row less'], search: null },
   'null-results': { lists: ['a page less', 'protocol'], search: null },
-  empty: { lists: ['an early end', 'an early end'], search: null },
+  empty: { lists: ['whole', 'an early end'], search: null },
   truncated: { lists: ['an early end', 'an early end'], search: null },
   'no-next': { lists: ['protocol', 'protocol'], search: ['protocol', 'protocol'] },
   'next-loop': { lists: ['protocol', 'protocol'], search: ['whole', 'whole'] },

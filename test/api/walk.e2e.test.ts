@@ -326,7 +326,6 @@ describe('a `next` that leads away', () => {
       `//127.0.0.1:${port}${path}`,
       `http://${own}@127.0.0.1:${port}${path}`,
       `http://user:pass@${own}${path}`,
-      `https://${own}${path}`,
       `\\\\127.0.0.1:${port}${path}`,
       `/\\127.0.0.1:${port}${path}`,
       `http:\\\\127.0.0.1:${port}${path}`,

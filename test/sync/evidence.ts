@@ -30,7 +30,7 @@ export interface Found {
 }
 
 /** Complete sweeps that follow a deletion before it counts in the shares. */
-const WATCHED = 5;
+const WATCHED = 8;
 
 /** Sweeps of a simulated list with the real engine and a real store, and what came of every row. */
 export async function play(story: Story): Promise<Found> {

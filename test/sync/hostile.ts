@@ -63,7 +63,7 @@ export const HOSTILE: Partial<Record<FaultKind, Trouble>> = {
     always: { fails: 'protocol', says: circles, next: 'from the start' },
   },
   empty: {
-    once: { done: { pages: 2, rows: 5, deleted: 0 } },
+    once: WHOLE,
     always: { done: { pages: 2, rows: 5, deleted: 0 } },
   },
   truncated: {

@@ -32,9 +32,8 @@ export interface Absences {
    */
   missedInAll(pass: Pass, at: string, most: number): number[] | null;
   /**
-   * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end, or
-   * without an order, also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later
-   * deletions as well.
+   * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end also
+   * those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
    */
   cohorts(resource: Resource, ids: readonly number[]): Map<number, number>;
   hold(resource: Resource, ids: readonly number[]): void;
@@ -110,8 +109,8 @@ export function absences(db: Db): Absences {
   const cohort = db.prepare<[string], { first_run: number; size: number }>(
     'SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run',
   );
-  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; loose: number }>(
-    'SELECT first_run, held, reads = 0 AS loose FROM absences WHERE resource = ? AND id = ? AND accepted = 0',
+  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; beyond: number }>(
+    'SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond FROM absences WHERE resource = ? AND id = ? AND accepted = 0',
   );
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ?');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
@@ -189,9 +188,9 @@ export function absences(db: Db): Absences {
     cohorts(resource, ids) {
       const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
       const rows = ids.map((id) => ({ id, row: unaccepted.get(resource, id) }));
-      const loose = [0, 1].map((held) => rows.filter(({ row }) => row?.loose && row.held === held).length);
+      const beyond = [0, 1].map((held) => rows.filter(({ row }) => row?.beyond && row.held === held).length);
       const sizeOf = (row: (typeof rows)[number]['row']): number =>
-        row ? Math.max(sizes.get(row.first_run) ?? 0, row.loose ? (loose[row.held] ?? 0) : 0) : 0;
+        row ? Math.max(sizes.get(row.first_run) ?? 0, row.beyond ? (beyond[row.held] ?? 0) : 0) : 0;
       return new Map(rows.map(({ id, row }) => [id, sizeOf(row)]));
     },
     hold(resource, ids) {

@@ -118,7 +118,7 @@ function suspects({ suspects: n }: SyncList): string {
 
 const RULES: Record<NonNullable<SyncList['rule']>, string> = {
   proof: 'proven by gaps in the order',
-  'three sweeps': 'after three sweeps without the row',
+  'three sweeps': 'after three sweeps without the row, or five while it moves',
   none: 'none can be concluded',
 };
 
