@@ -74,6 +74,7 @@ describe('exit codes', () => {
         ['refused', 4],
         ['protocol', 4],
         ['partial', 5],
+        ['gone', 5],
         ['busy', 6],
         ['storage', 7],
         ['interrupted', 130],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../../src/base/errors.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { type Read, readChunked } from '../../outbox/csv/feed.ts';
@@ -45,8 +46,9 @@ async function readOrRefuse(bytes: Buffer, size: number, where: string): Promise
   }
 }
 
-/** Byte for byte in the file, its quotes doubled or not. */
+/** Letter for letter in the file, its quotes doubled or not, in whichever of the two encodings it can be read. */
 function assertWritten(cell: string, file: Buffer, where: string): void {
-  const isThere = file.includes(cell) || file.includes(cell.replaceAll('"', '""'));
+  const text = isUtf8(file) ? file.toString() : new TextDecoder('windows-1252').decode(file);
+  const isThere = text.includes(cell) || text.includes(cell.replaceAll('"', '""'));
   assert.ok(isThere, `a cell is not what was written, ${JSON.stringify(cell)}: ${where}`);
 }
