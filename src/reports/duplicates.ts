@@ -7,7 +7,7 @@ const ALIKE = 0.6;
 /** Titles that are alike share at least two of these; two rare words together are in few titles. */
 const RAREST = 4;
 /** Of the titles that share two rare words each is compared with so many before it: more share a form that posts are written in. */
-const NEIGHBOURS = 20;
+const NEIGHBOURS = 10;
 /** A pair of words and the place of a title go into one number that is exact: 32 bits and 21. */
 const MOST_TITLES = 2 ** 21;
 
@@ -57,21 +57,35 @@ const FACTS = `
 
 /** Titles in the order of the newest first. */
 function pairsOf(titles: readonly Titled[], isWanted: (post: Titled) => boolean): Pair[] {
-  const pairs = new Map<string, Pair>();
+  const pairs = new Map<number, Pair>();
   const keys = sharedKeys(titles);
-  const at = (i: number): number => (keys[i] ?? 0) % MOST_TITLES;
-  const hash = (i: number): number => Math.floor((keys[i] ?? 0) / MOST_TITLES);
-  for (let i = 1; i < keys.length; i++)
-    for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS) && hash(j) === hash(i); j--) {
-      const [newer, older] = [titles[at(j)], titles[at(i)]];
-      if (!newer || !older || newer === older) continue;
+  for (let i = 1; i < keys.length; i++) {
+    const [hash, at] = partsOf(keys[i]);
+    const older = titles[at];
+    let words: Set<string> | null = null;
+    for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--) {
+      const [sameHash, before] = partsOf(keys[j]);
+      const newer = titles[before];
+      if (sameHash !== hash || !newer || !older) break;
+      const key = before * MOST_TITLES + at;
       const [post, other] = isWanted(newer) ? [newer, older] : [older, newer];
-      const key = `${post.id} ${other.id}`;
-      if (!isWanted(post) || pairs.has(key)) continue;
-      const alike = likeness(wordsOf(post.title), wordsOf(other.title));
+      if (newer === older || !isWanted(post) || pairs.has(key) || !canBeAlike(newer.title, older.title))
+        continue;
+      words ??= wordsOf(older.title);
+      const alike = likeness(words, wordsOf(newer.title));
       if (alike >= ALIKE) pairs.set(key, { post, other, likeness: alike });
     }
+  }
   return [...pairs.values()];
+}
+
+function partsOf(key = 0): [hash: number, place: number] {
+  return [Math.floor(key / MOST_TITLES), key % MOST_TITLES];
+}
+
+/** The shorter title would have to be in the longer one with all its letters. */
+function canBeAlike({ length: a }: string, { length: b }: string): boolean {
+  return 2 * Math.min(a, b) >= 0.9 * ALIKE * (a + b);
 }
 
 /** For every title each pair of its rarest words with its place, sorted: titles that share a pair stand side by side. */
