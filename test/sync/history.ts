@@ -101,7 +101,7 @@ async function attempt(
 }
 
 /** One more than the longest rule: an interrupted sweep that is resumed was not quiet from its beginning. */
-const QUIET_SWEEPS = 6;
+const QUIET_SWEEPS = 7;
 
 const KILLED = new Error('killed');
 
@@ -127,7 +127,7 @@ function dying(store: MirrorStore, steps: number): MirrorStore {
 
 /**
  * Two quiet sweeps are enough where the order of a list proves absence and has done so before, or where there is none; three where the
- * order is new or a number runs along with it; five where a list by votes looks like one by id within each of its few pages, so that
+ * order is new or a number runs along with it; up to six where a list by votes looks like one by id within each of its few pages, so that
  * every re-read seems to leave out rows which the page after it shows.
  */
 async function settle(bench: Workbench): Promise<void> {

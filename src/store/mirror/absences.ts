@@ -9,8 +9,9 @@ const SWEEPS_TO_DELETE = 3;
 const MOVING_SWEEPS = 5;
 /** How often a list that leaves out rows by chance may have the same living row missed until it is deleted: once in so many sweeps. */
 const SWEEPS_PER_MISTAKE = 100_000;
-/** What a list has left out is forgotten by half with each sweep. A larger share was away for another reason, and for that sweep only. */
+/** What a list has left out is forgotten by half with each sweep. */
 const LEAK_KEPT = 0.5;
+/** A larger share was not left out by chance: the list was cut short, or is by votes and looks like one by id within its pages. */
 const MOST_LEAKED = 0.2;
 /** Rows that one sweep reads again; a list that lost more is read again in full by the next sweeps anyway. */
 const MOST_REREAD = 5000;
@@ -125,11 +126,12 @@ export function absences(db: Db): Absences {
   const readsFor = ({ resource, counts: { rows } }: Pass, back: number): number => {
     const known = LEAK_KEPT * (leak.get(resource) ?? 0);
     // One row alone may be anything.
-    const share = Math.max(known, (back - 1) / (rows + back));
-    const kept = share > MOST_LEAKED ? known : share;
-    if (kept > 0) saveLeak.run(kept < 1e-6 ? 0 : kept, resource);
+    const left = (back - 1) / (rows + back);
+    const share = left > MOST_LEAKED ? known : Math.max(known, left);
+    if (share > 0) saveLeak.run(share < 1e-6 ? 0 : share, resource);
     return share === 0 ? 0 : -Math.log(SWEEPS_PER_MISTAKE * (rows + 1)) / Math.log(share);
   };
+
   const noteGap = (pass: Pass, { page, pageBefore, kind }: Gap, ids: number[], at: string): number => {
     const { resource, runId: run } = pass;
     const [reads, gapReads, endReads] = [kind !== 'end', kind === 'inside', kind === 'end'].map(Number);
