@@ -65,6 +65,15 @@ describe('a row that is missing from a list without an order', () => {
         { rule: 'none' },
       ]);
     });
+
+  it('is not deleted where the end of the list is another one when it is read again', async (t) => {
+    const bench = await withOneGone(t, unordered());
+    bench.upstream.beforePage = (page) => {
+      const { posts } = bench.upstream;
+      if (page === 4) bench.upstream.posts = [...posts.slice(0, 15), ...posts.slice(15).toReversed()];
+    };
+    assert.equal(await sweepsUntilDeleted(bench), null);
+  });
 });
 
 function passOf(
