@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runCli } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
 
 async function scriptFor(shell: string): Promise<string> {
@@ -42,9 +45,14 @@ words=(feedback-mirror outbox show ''); CURRENT=3; _feedback-mirror`;
     assert.match(offered, /^--json:machine-readable output$/m);
   });
 
-  it('in fish offers them with what they mean', skipUnless('fish'), async () => {
+  it('in fish offers them with what they mean', skipUnless('fish'), async (t) => {
     const script = await scriptFor('fish');
-    const ask = (typed: string): string => run('fish', ['-N', '-c', `${script}\ncomplete -C '${typed}'`], '');
+    const file = join(folderFor(t, 'fish'), 'ask.fish');
+    const ask = (typed: string): string => {
+      // As an argument it would be too long.
+      writeFileSync(file, `${script}\ncomplete -C '${typed}'\n`);
+      return run('fish', ['-N', file], '');
+    };
     assert.match(ask('feedback-mirror st'), /^start\tthe service/m);
     assert.match(ask('feedback-mirror outbox sh'), /^show\t/m);
     assert.match(ask('feedback-mirror report top'), /^top-posts\tWhich posts have the most votes\?$/m);

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
+import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 
@@ -57,7 +58,7 @@ export function openDuplicateSearch({ mirror, onFound }: SearchOptions): Duplica
     byKind: { same: 0, title: 0, content: 0 },
     examples: [],
   };
-  const thread = new Worker(new URL('./duplicates-thread.ts', import.meta.url), { workerData: mirror });
+  const thread = new Worker(ownFile('./duplicates-thread.ts', import.meta.url), { workerData: mirror });
   const waiting: { rows: number; settle: PromiseWithResolvers<void> }[] = [];
   let failure: unknown = null;
   const fail = (reason: unknown): void => {

@@ -243,7 +243,9 @@ function chartCard(answer: ReportAnswer, caption: Caption, signal: AbortSignal):
   const overTime = timeOptions(answer);
   if (overTime) {
     const figure = timeChart(overTime, signal);
-    return card({ title: 'Chart', note: pngButton(caption, () => chartPicture(figure, caption)) }, figure);
+    // Where there is nothing to draw, a sentence stands in its place.
+    const note = figure.matches('figure') ? pngButton(caption, () => chartPicture(figure, caption)) : null;
+    return card({ title: 'Chart', note }, figure);
   }
   const amounts = barRows(answer);
   if (amounts.length < 2) return null;
