@@ -63,7 +63,7 @@ function endpoint({ webhook, deliveries }: Loaded, act: Act): HTMLElement {
   const enable = (): Promise<void> =>
     act(`${address}/enable`, {}, () => 'It is told again from where it was.');
   return card(
-    { title: id, note: [host, ', ', wishes(webhook)] },
+    { title: host, note: [wishes(webhook), ', ', id] },
     disabled_why === null ? null : banner('bad', h('b', 'Disabled: '), disabled_why),
     disabled_why === null && failing_since
       ? banner('warn', 'It has failed since ', timeTag(failing_since), '.')
@@ -91,6 +91,7 @@ function deliveryTable(deliveries: readonly Delivery[], replay: (change: number)
           'button',
           {
             type: 'button',
+            class: 'small nowrap',
             'aria-label': `Send change ${change}, ${type}, again`,
             on: { click: () => replay(change) },
           },
@@ -100,7 +101,7 @@ function deliveryTable(deliveries: readonly Delivery[], replay: (change: number)
     [
       { head: 'Change', kind: 'number', cell: ({ change }) => (change === 0 ? 'test' : change) },
       { head: 'Type', cell: ({ type }) => type },
-      { head: 'Sent', cell: ({ at }) => timeTag(at) },
+      { head: 'Sent', cell: ({ at }) => h('span.nowrap', timeTag(at)) },
       { head: 'Answer', kind: 'wide', cell: ({ status, error }) => error ?? String(status) },
       { head: 'ms', kind: 'number', cell: ({ ms }) => ms },
       { head: '', cell: again },
