@@ -2,7 +2,7 @@ import { exportSource } from '../src/app/readers.ts';
 import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { exportOnSchedule } from '../src/export/schedule.ts';
-import { TIDYING } from '../src/store/housekeeping.ts';
+import { TIDYING } from '../src/store/upkeep/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 
 /** One thing to keep in order; returns what it did, in numbers. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { openForWriting } from '../../src/store/db.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openSearchReads } from '../../src/store/search.ts';
+import { openSearchReads } from '../../src/store/search/search.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';
 import { LABELLED, type Labelled } from './search/labelled.ts';
 

@@ -1,9 +1,10 @@
 import { type SettingLine, type Settings, settingLines } from '../../config/load.ts';
 import type { QueryPart, QueryRequest } from '../query/run.ts';
 import { limitQueries } from '../query/slots.ts';
+import { openRecentPosts, type RecentPosts } from '../store/browse/recent-posts.ts';
 import { type ChangeFeed, openChangeFeed } from '../store/changes/feed.ts';
 import type { OpenOptions } from '../store/db.ts';
-import { type ExportSource, openExportSource } from '../store/export.ts';
+import { type ExportSource, openExportSource } from '../store/export/export.ts';
 import { type LiveStatsReader, openLiveStats } from '../store/live-stats.ts';
 import { readMirrorStatus } from '../store/mirror/store.ts';
 import type { MirrorStatus } from '../store/mirror/types.ts';
@@ -11,12 +12,11 @@ import { openSyncView, type SyncView } from '../store/mirror/view.ts';
 import { openMirrorReadOnly } from '../store/open.ts';
 import { type ImportReads, openImportReads } from '../store/outbox/import-reads.ts';
 import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
-import { openRecentPosts, type RecentPosts } from '../store/recent-posts.ts';
-import { openReplicaReads, type ReplicaReads } from '../store/replica.ts';
+import { openReplicaReads, type ReplicaReads } from '../store/replica/replica.ts';
 import { openReportReader, type ReportReader } from '../store/reports.ts';
-import { openSamePosts, type SamePosts } from '../store/same-posts.ts';
 import { openSaved, type SavedItems } from '../store/saved.ts';
-import { openSearchReads, type SearchReads } from '../store/search.ts';
+import { openSamePosts, type SamePosts } from '../store/search/same-posts.ts';
+import { openSearchReads, type SearchReads } from '../store/search/search.ts';
 import { mirrorOf } from './place.ts';
 
 /** The outbox for commands that only look; null where nothing was ever written. */

@@ -5,11 +5,11 @@ import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
 import { eraseExpired, type Retained } from '../erasure/retention.ts';
-import { type Backup, backUp, keepBackup, keptBackup } from '../store/backup.ts';
-import { doChore } from '../store/chores.ts';
 import type { ErasureStore } from '../store/erasure/store.ts';
 import { openErasureStore } from '../store/erasure/store.ts';
-import { type Tidying, tidy } from '../store/housekeeping.ts';
+import { type Backup, backUp, keepBackup, keptBackup } from '../store/upkeep/backup.ts';
+import { doChore } from '../store/upkeep/chores.ts';
+import { type Tidying, tidy } from '../store/upkeep/housekeeping.ts';
 import { holder, mirrorOf } from './place.ts';
 
 /** What of an open app upkeep needs. */

@@ -40,7 +40,7 @@ interface Word {
 async function levels(program: Command): Promise<Level[]> {
   const [{ REPORTS }, { EXPORT_TABLES }] = await Promise.all([
     import('../reports/catalogue.ts'),
-    import('../store/export-tables.ts'),
+    import('../store/export/tables.ts'),
   ]);
   const plain = (names: readonly string[]): Word[] => names.map((text) => ({ text, meaning: '' }));
   const values: Record<string, Word[]> = {

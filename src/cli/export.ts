@@ -11,8 +11,8 @@ import { toInstant } from '../contract/datetime.ts';
 import type { Destination, ExportRequest } from '../export/export.ts';
 import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
-import type { ExportSource } from '../store/export.ts';
-import type { ExportTable } from '../store/export-tables.ts';
+import type { ExportSource } from '../store/export/export.ts';
+import type { ExportTable } from '../store/export/tables.ts';
 import { type Context, openContext } from './context.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { table } from './table.ts';
@@ -135,7 +135,7 @@ export async function requestOf(
   flags: ExportFlags,
   settings: Pick<Settings, 'dataDir' | 'exportDir' | 'exportFormat' | 'mirrorPath'>,
 ): Promise<Settled> {
-  const { EXPORT_TABLES } = await import('../store/export-tables.ts');
+  const { EXPORT_TABLES } = await import('../store/export/tables.ts');
   const wanted = new Set(what.flatMap((word) => tablesOf(word, EXPORT_TABLES)));
   const tables = EXPORT_TABLES.filter((table) => wanted.has(table));
   const format = await formatOf(flags, settings.exportFormat);

@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { counted } from '../base/text.ts';
 import type { Post } from '../contract/decode.ts';
 import { slugOf } from '../store/mirror/entity-tables.ts';
-import type { Found, Hit, Part } from '../store/search.ts';
+import type { Found, Hit, Part } from '../store/search/search.ts';
 import { type Context, openContext } from './context.ts';
 import { cut, oneLine } from './table.ts';
 

@@ -1,6 +1,6 @@
 import { csvCell, inert } from '../base/csv.ts';
-import type { Cell, ExportRow } from '../store/export.ts';
-import type { ExportColumn } from '../store/export-tables.ts';
+import type { Cell, ExportRow } from '../store/export/export.ts';
+import type { ExportColumn } from '../store/export/tables.ts';
 import { type Encoder, type EncoderOptions, NOTHING } from './encoder.ts';
 
 /**

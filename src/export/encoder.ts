@@ -1,5 +1,5 @@
-import type { ExportRow } from '../store/export.ts';
-import type { ExportColumn } from '../store/export-tables.ts';
+import type { ExportRow } from '../store/export/export.ts';
+import type { ExportColumn } from '../store/export/tables.ts';
 
 /** One file's bytes, in pieces: what `begin`, every `rows` and `end` return, one after the other. */
 export interface Encoder {

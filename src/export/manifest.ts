@@ -1,4 +1,4 @@
-import type { CellType, ExportTable } from '../store/export-tables.ts';
+import type { CellType, ExportTable } from '../store/export/tables.ts';
 import type { Format } from './formats.ts';
 
 /** What a run wrote, so that whoever gets the files can tell whether they are whole and what is in them. */

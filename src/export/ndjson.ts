@@ -1,5 +1,5 @@
-import type { Cell, ExportRow } from '../store/export.ts';
-import type { ExportColumn } from '../store/export-tables.ts';
+import type { Cell, ExportRow } from '../store/export/export.ts';
+import type { ExportColumn } from '../store/export/tables.ts';
 import { type Encoder, NOTHING } from './encoder.ts';
 
 /** One JSON object a line; what the mirror keeps as JSON text is an object here as well. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { emailKey } from '../base/email.ts';
-import type { Cell, ExportRow } from '../store/export.ts';
-import type { ExportColumn, Personal } from '../store/export-tables.ts';
+import type { Cell, ExportRow } from '../store/export/export.ts';
+import type { ExportColumn, Personal } from '../store/export/tables.ts';
 
 /** Pseudonyms that stay the same for a person as long as the key does. */
 export interface Redactor {

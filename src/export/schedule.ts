@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
-import type { ExportSource } from '../store/export.ts';
-import { EXPORT_TABLES } from '../store/export-tables.ts';
+import type { ExportSource } from '../store/export/export.ts';
+import { EXPORT_TABLES } from '../store/export/tables.ts';
 import { type ExportRequest, exportMirror } from './export.ts';
 import type { Manifest } from './manifest.ts';
 

@@ -1,5 +1,5 @@
 import type { SimilarAnswer } from '../http/dashboard/posts.ts';
-import type { SimilarPost } from '../store/similar.ts';
+import type { SimilarPost } from '../store/search/similar.ts';
 import { fetchJson } from './api.ts';
 import { type Child, fill, h } from './dom.ts';
 import { counted } from './format.ts';

@@ -11,7 +11,7 @@ import type { SandboxOptions, World } from '../../src/sandbox/server.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
-import { openReplicaReads } from '../../src/store/replica.ts';
+import { openReplicaReads } from '../../src/store/replica/replica.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { open as openHttp } from '../http/service.ts';
 import { drive } from '../outbox/drive.ts';

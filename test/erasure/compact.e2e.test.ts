@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { doChore } from '../../src/store/chores.ts';
+import { doChore } from '../../src/store/upkeep/chores.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { openBench } from './bench.ts';

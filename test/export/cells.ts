@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Cell, ExportRow } from '../../src/store/export.ts';
-import type { ExportColumn } from '../../src/store/export-tables.ts';
+import type { Cell, ExportRow } from '../../src/store/export/export.ts';
+import type { ExportColumn } from '../../src/store/export/tables.ts';
 
 /** One column of each kind, with and without missing values. */
 export const COLUMNS: readonly ExportColumn[] = [

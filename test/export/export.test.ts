@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { AppError, codeOf, storageError } from '../../src/base/errors.ts';
 import { exportMirror } from '../../src/export/export.ts';
 import { FORMATS } from '../../src/export/formats.ts';
-import { EXPORT_TABLES, TABLES } from '../../src/store/export-tables.ts';
+import { EXPORT_TABLES, TABLES } from '../../src/store/export/tables.ts';
 import { fakeClock } from '../support/clock.ts';
 import { type ExportMirror, NEW, OLD, openMirror, PERSON, request } from './mirror.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import type { ExportRequest } from '../../src/export/export.ts';
-import { type ExportSource, openExportSource } from '../../src/store/export.ts';
+import { type ExportSource, openExportSource } from '../../src/store/export/export.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';

@@ -5,7 +5,7 @@ import { after, describe, it } from 'node:test';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { parquetEncoder } from '../../src/export/parquet.ts';
-import type { Cell, ExportRow } from '../../src/store/export.ts';
+import type { Cell, ExportRow } from '../../src/store/export/export.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 

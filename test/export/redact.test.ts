@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createRedactor, rowRedaction } from '../../src/export/redact.ts';
 import { redactionKey } from '../../src/export/redaction-key.ts';
-import type { ExportRow } from '../../src/store/export.ts';
-import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export-tables.ts';
+import type { ExportRow } from '../../src/store/export/export.ts';
+import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export/tables.ts';
 import { folderFor } from '../support/folder.ts';
 
 const redactor = createRedactor(Buffer.alloc(32, 1));

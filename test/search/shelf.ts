@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openSearchReads, type SearchReads } from '../../src/store/search.ts';
+import { openSearchReads, type SearchReads } from '../../src/store/search/search.ts';
 import { folderFor } from '../support/folder.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openSamePosts } from '../../src/store/same-posts.ts';
+import { openSamePosts } from '../../src/store/search/same-posts.ts';
 import { post, shelfOf, UPSTREAM } from './shelf.ts';
 
 const POSTS = [

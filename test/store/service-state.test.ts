@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openForWriting } from '../../src/store/db.ts';
-import { tidy } from '../../src/store/housekeeping.ts';
 import { openServiceState } from '../../src/store/service-state.ts';
+import { tidy } from '../../src/store/upkeep/housekeeping.ts';
 import { folderFor } from '../support/folder.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

@@ -11,8 +11,8 @@ import { type Manifest, REDACTION_NOTE } from '../../export/manifest.ts';
 import { openRedactor } from '../../export/redaction-key.ts';
 import { EXPORT_NAME, KEPT_EXPORTS } from '../../export/schedule.ts';
 import { calendarOf, momentOf } from '../../reports/moment.ts';
-import type { ExportSource } from '../../store/export.ts';
-import { EXPORT_TABLES } from '../../store/export-tables.ts';
+import type { ExportSource } from '../../store/export/export.ts';
+import { EXPORT_TABLES } from '../../store/export/tables.ts';
 import { oneOf, required, textOf } from './parameters.ts';
 
 export interface ExportsDeps {

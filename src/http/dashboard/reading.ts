@@ -3,14 +3,14 @@ import { AppError, codeOf, type ErrorCode, messageOf } from '../../base/errors.t
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
 import type { ReportRequest, ReportResult } from '../../reports/report.ts';
 import { boardOf, runReport, statusIds } from '../../reports/run.ts';
-import { type Choices, openBrowseReads, type PageRequest, type PostPage } from '../../store/browse.ts';
-import type { PostFilter } from '../../store/browse-filter.ts';
-import type { BoardView, PersonView } from '../../store/browse-pages.ts';
-import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../store/browse-post.ts';
+import { type Choices, openBrowseReads, type PageRequest, type PostPage } from '../../store/browse/browse.ts';
+import type { PostFilter } from '../../store/browse/filter.ts';
+import type { BoardView, PersonView } from '../../store/browse/pages.ts';
+import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../store/browse/post.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openReportReader } from '../../store/reports.ts';
-import { type Found, openSearchReads, type Part } from '../../store/search.ts';
-import type { SimilarPost, SimilarRequest } from '../../store/similar.ts';
+import { type Found, openSearchReads, type Part } from '../../store/search/search.ts';
+import type { SimilarPost, SimilarRequest } from '../../store/search/similar.ts';
 
 /** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
 export interface Reading {

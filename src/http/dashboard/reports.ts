@@ -4,7 +4,7 @@ import { REPORT_NAMES, REPORTS, type ReportName } from '../../reports/catalogue.
 import { type ReportFlag, type ReportRequest, type ReportResult, reportCsv } from '../../reports/report.ts';
 import { reportNamed } from '../../reports/run.ts';
 import { readSegments } from '../../reports/segments.ts';
-import type { Choices } from '../../store/browse.ts';
+import type { Choices } from '../../store/browse/browse.ts';
 import { keepAnswers, type OverviewDeps } from './overview.ts';
 import { listOf, numberOf, oneOf, required, textOf } from './parameters.ts';
 

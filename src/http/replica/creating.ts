@@ -3,7 +3,7 @@ import { boardNamed } from '../../base/boards.ts';
 import { checkBody } from '../../contract/draft.ts';
 import { acceptPost, type CreateDeps, waitForRow } from '../../outbox/create.ts';
 import type { OutboxRow } from '../../store/outbox/types.ts';
-import type { ReplicaReads } from '../../store/replica.ts';
+import type { ReplicaReads } from '../../store/replica/replica.ts';
 
 export interface Creating extends CreateDeps {
   reads: ReplicaReads;

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ENDPOINTS } from '../../contract/endpoints.ts';
 import { parseBody } from '../../contract/json.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
-import type { ReplicaReads } from '../../store/replica.ts';
+import type { ReplicaReads } from '../../store/replica/replica.ts';
 import { API_TOKEN_PARAMETER } from '../guard.ts';
 import { create, OUTBOX_PATH, problem, shown } from './creating.ts';
 import { list } from './reading.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS, type Resource, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
-import type { Place, ReplicaReads, Slice } from '../../store/replica.ts';
+import type { Place, ReplicaReads, Slice } from '../../store/replica/replica.ts';
 
 export interface Reading {
   reads: ReplicaReads;

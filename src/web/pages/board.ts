@@ -1,4 +1,4 @@
-import type { BoardColumn, BoardView } from '../../store/browse-pages.ts';
+import type { BoardColumn, BoardView } from '../../store/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { type Child, h } from '../dom.ts';
 import { counted, number } from '../format.ts';

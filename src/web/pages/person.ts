@@ -1,4 +1,4 @@
-import type { PersonComment, PersonFacts, PersonView } from '../../store/browse-pages.ts';
+import type { PersonComment, PersonFacts, PersonView } from '../../store/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { customerRow } from '../customers.ts';
 import { type Child, h } from '../dom.ts';

@@ -1,5 +1,5 @@
 import type { CommentsAnswer, PostAnswer } from '../../http/dashboard/posts.ts';
-import type { Change, Edit, ShownComment, State } from '../../store/browse-post.ts';
+import type { Change, Edit, ShownComment, State } from '../../store/browse/post.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';

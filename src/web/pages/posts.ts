@@ -1,6 +1,6 @@
 import type { LinkedPost, PostsAnswer } from '../../http/dashboard/posts.ts';
-import type { ListedPost } from '../../store/browse-post.ts';
-import type { Part } from '../../store/search.ts';
+import type { ListedPost } from '../../store/browse/post.ts';
+import type { Part } from '../../store/search/search.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { periodFields, picks } from '../filters.ts';

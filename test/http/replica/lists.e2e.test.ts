@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Comment, Post } from '../../../src/contract/decode.ts';
 import { openMirrorStore } from '../../../src/store/mirror/store.ts';
-import { openReplicaReads, type Place } from '../../../src/store/replica.ts';
+import { openReplicaReads, type Place } from '../../../src/store/replica/replica.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { COMMENTS, call, json, POSTS, type Problem, posts, walk } from '../../sandbox/client.ts';

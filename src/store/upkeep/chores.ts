@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { AppError, type ErrorCode } from '../base/errors.ts';
-import { ownFile } from '../base/program.ts';
-import type { OpenOptions } from './db.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { ownFile } from '../../base/program.ts';
+import type { OpenOptions } from '../db.ts';
 
 /** What takes seconds on a large mirror, and cannot be stopped from inside the process that does it. */
 export interface Chores {

@@ -1,6 +1,6 @@
-import { AppError } from '../base/errors.ts';
-import type { OpenOptions } from './db.ts';
-import { openMirror } from './open.ts';
+import { AppError } from '../../base/errors.ts';
+import type { OpenOptions } from '../db.ts';
+import { openMirror } from '../open.ts';
 
 /** Which posts people hold to be the same; kept in the mirror alone, and undone as easily as said. */
 export interface SamePosts {

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { type Db, type OpenOptions, openForReading } from './db.ts';
-import { versionOf } from './migrate.ts';
-import type { OlderCopy } from './mirror/types.ts';
-import { olderCopyOf } from './older-copy.ts';
-import { openMirrorReadOnly } from './open.ts';
-import { troubledWebhooks, type WebhookState } from './webhooks.ts';
+import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import { versionOf } from '../migrate.ts';
+import type { OlderCopy } from '../mirror/types.ts';
+import { olderCopyOf } from '../older-copy.ts';
+import { openMirrorReadOnly } from '../open.ts';
+import { troubledWebhooks, type WebhookState } from '../webhooks.ts';
 
 /** What can be told about the file itself without changing it. */
 export interface Checkup {

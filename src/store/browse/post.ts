@@ -1,4 +1,4 @@
-import type { Db } from './db.ts';
+import type { Db } from '../db.ts';
 
 /** A post with everything that is known of it. */
 export interface WholePost {

@@ -1,5 +1,5 @@
-import type { ListedPost } from './browse-post.ts';
-import type { Db } from './db.ts';
+import type { Db } from '../db.ts';
+import type { ListedPost } from './post.ts';
 
 /** A board by status, as a roadmap shows it. */
 export interface BoardView {

@@ -1,8 +1,8 @@
-import { boundOf, conditionsOf, isThin, type PostFilter } from './browse-filter.ts';
-import { pagesReader } from './browse-pages.ts';
-import { type ListedPost, postReader } from './browse-post.ts';
-import type { OpenOptions } from './db.ts';
-import { openMirrorReadOnly } from './open.ts';
+import type { OpenOptions } from '../db.ts';
+import { openMirrorReadOnly } from '../open.ts';
+import { boundOf, conditionsOf, isThin, type PostFilter } from './filter.ts';
+import { pagesReader } from './pages.ts';
+import { type ListedPost, postReader } from './post.ts';
 
 /** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
 export interface BrowseReads {

@@ -1,6 +1,6 @@
-import type { OpenOptions } from './db.ts';
-import { type ExportTable, TABLES } from './export-tables.ts';
-import { openMirrorReadOnly } from './open.ts';
+import type { OpenOptions } from '../db.ts';
+import { openMirrorReadOnly } from '../open.ts';
+import { type ExportTable, TABLES } from './tables.ts';
 
 export type Cell = string | number | null;
 /** One row, its cells in the order of the table's columns. */

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
-import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
+import { AppError, codeOf, messageOf, storageError } from '../../base/errors.ts';
+import { openForWriting } from '../db.ts';
+import { compact } from '../erasure/compaction.ts';
+import { isBusy } from '../lock.ts';
+import { markCopy, olderCopyOf } from '../older-copy.ts';
+import { openMirrorReadOnly } from '../open.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
-import { openForWriting } from './db.ts';
-import { compact } from './erasure/compaction.ts';
-import { isBusy } from './lock.ts';
-import { markCopy, olderCopyOf } from './older-copy.ts';
-import { openMirrorReadOnly } from './open.ts';
 
 /** The longest pass writes for a moment only; a rewrite that gets no turn in this time will not get one. */
 const PATIENCE_MS = 60_000;

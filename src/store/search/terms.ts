@@ -1,4 +1,4 @@
-import { fold, formsOf, isUnspaced, joinedForms, LETTER, segment, signsOf } from '../base/words.ts';
+import { fold, formsOf, isUnspaced, joinedForms, LETTER, segment, signsOf } from '../../base/words.ts';
 
 /** More words than anyone types; each is a look-up of its own. */
 export const MOST_WORDS = 32;

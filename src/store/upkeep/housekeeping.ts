@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { ownFile } from '../base/program.ts';
-import { pruneChanges } from './changes/log.ts';
-import type { Db, OpenOptions } from './db.ts';
-import { openMirror } from './open.ts';
+import { ownFile } from '../../base/program.ts';
+import { pruneChanges } from '../changes/log.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { openMirror } from '../open.ts';
 
 export const TIDYING = [
   'trim the log of passes',

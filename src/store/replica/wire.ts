@@ -1,4 +1,4 @@
-import type { CommentWire, PostWire, UserWire } from '../contract/entities.ts';
+import type { CommentWire, PostWire, UserWire } from '../../contract/entities.ts';
 
 /** Rows of the mirror, turned back into what the upstream sent: its own spelling of times, and its undocumented fields. */
 

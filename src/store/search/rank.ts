@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fold } from '../base/words.ts';
-import { pageSql } from './browse.ts';
-import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from './browse-filter.ts';
-import type { Db } from './db.ts';
-import { marker } from './search-marks.ts';
-import { matchTerm, matchText, type Term } from './search-terms.ts';
+import { fold } from '../../base/words.ts';
+import { pageSql } from '../browse/browse.ts';
+import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
+import type { Db } from '../db.ts';
+import { marker } from './marks.ts';
+import { matchTerm, matchText, type Term } from './terms.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
 const TITLE_WEIGHT = 8;

@@ -1,11 +1,11 @@
-import type { KnownBoard } from '../base/boards.ts';
-import type { Resource } from '../contract/endpoints.ts';
-import type { CommentWire, PostWire } from '../contract/entities.ts';
-import type { Db, OpenOptions } from './db.ts';
-import { openMirrorReadOnly } from './open.ts';
-import { boardReader } from './outbox/import-reads.ts';
-import * as wire from './replica-wire.ts';
-import { ranker } from './search.ts';
+import type { KnownBoard } from '../../base/boards.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import type { CommentWire, PostWire } from '../../contract/entities.ts';
+import type { Db, OpenOptions } from '../db.ts';
+import { openMirrorReadOnly } from '../open.ts';
+import { boardReader } from '../outbox/import-reads.ts';
+import { ranker } from '../search/search.ts';
+import * as wire from './wire.ts';
 
 /** The mirror as the upstream's own API shows it, from a handle that cannot change it. */
 export interface ReplicaReads {

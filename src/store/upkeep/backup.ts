@@ -1,11 +1,11 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AppError } from '../base/errors.ts';
-import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
+import { AppError } from '../../base/errors.ts';
+import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../../base/files.ts';
+import type { OpenOptions } from '../db.ts';
+import { dataFolderOf } from '../recovery-log.ts';
 import { type CopyFacts, doChore } from './chores.ts';
-import type { OpenOptions } from './db.ts';
-import { dataFolderOf } from './recovery-log.ts';
 
 export interface Backup extends CopyFacts {
   path: string;
