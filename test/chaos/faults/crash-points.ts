@@ -66,11 +66,11 @@ async function crashCommand(fixture: Fixture, point: string): Promise<void> {
   const isExport = point.startsWith('export');
   const args = isExport
     ? redactedExport(fixture, 'csv')
-    : ['import', file, '--results', join(fixture.folder, 'crash-results.csv')];
+    : ['import', file, '--accept-unknown-boards', '--results', join(fixture.folder, 'crash-results.csv')];
   const victim = command(args, { FEEDBACK_TEST_CRASH: point });
   await victim.ended;
   if (victim.child.signalCode === 'SIGKILL') tally.fired(nameOf(point));
   if (isExport) return;
-  const code = await command(['import', file, '--json']).ended;
+  const code = await command(['import', file, '--json', '--accept-unknown-boards']).ended;
   if (code === 0 || code === 5) drafts.accepted(posts, `import after ${nameOf(point)}`);
 }

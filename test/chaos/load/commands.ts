@@ -40,7 +40,7 @@ async function importRows(fixture: Fixture, random: Random): Promise<void> {
   const file = writeCsv(fixture, posts);
   const waiting = random.chance(0.3) ? ['--wait', '--patience', '4s', '--results', `${file}.results`] : [];
   for (let attempt = 1; attempt <= 5; attempt++) {
-    const program = fixture.command(['import', file, '--json', ...waiting]);
+    const program = fixture.command(['import', file, '--json', '--accept-unknown-boards', ...waiting]);
     if (attempt < 4) await disturbed(fixture, program, random);
     const code = await ended(fixture, program, 'import');
     // 5: some wait or were refused upstream; they are in the outbox all the same.
