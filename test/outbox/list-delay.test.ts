@@ -26,6 +26,25 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.another().worstListDelay(), 3 * MINUTE + 2000);
   });
 
+  it('is no day where a clock was put a day ahead meanwhile', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'Something else' });
+    const sweep = async (after: number): Promise<void> => {
+      bench.clock.advance(after);
+      await bench.sweep();
+    };
+    for (let n = 0; n < 4; n++) await sweep(MINUTE);
+    const post = bench.upstream.publish();
+    const hidden = bench.upstream.posts.splice(0, 1);
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    await sweep(24 * 60 * MINUTE);
+    bench.upstream.posts.unshift(...hidden);
+    await sweep(MINUTE);
+    const delay = await bench.store.worstListDelay();
+    assert.ok(delay > MINUTE && delay < 3 * MINUTE, `${delay} ms`);
+  });
+
   it('is nothing where the first pass after the answer showed the post', async (t) => {
     const bench = benchFor(t);
     const post = bench.upstream.publish();

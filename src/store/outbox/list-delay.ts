@@ -34,23 +34,29 @@ export function listDelayReader(db: Db): () => number {
   };
 }
 
-/** Runs come latest first, and one after the other: the first that ended before the post was seen also began last. */
+/**
+ * The times come from a clock that may have been put a day ahead or back between an answer and a pass, and a row that settles for days
+ * is as good as lost: so many passes without the post are worth no more than the usual time between so many passes.
+ */
 function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
+  const usual = usualInterval(runs);
   let worst = 0;
   for (const { confirmed_at, first_seen_at } of arrivals) {
-    const run = runs[firstBefore(runs, first_seen_at)];
-    if (!run || run.started_at <= confirmed_at) continue;
-    worst = Math.max(worst, Date.parse(run.started_at) - Date.parse(confirmed_at));
+    const last = runs.findIndex(({ finished_at }) => finished_at < first_seen_at);
+    const passes = runs.slice(last).findIndex(({ started_at }) => started_at <= confirmed_at);
+    const run = runs[last];
+    if (!run || passes === 0) continue;
+    const measured = Date.parse(run.started_at) - Date.parse(confirmed_at);
+    worst = Math.max(worst, Math.min(measured, ((passes < 0 ? runs.length - last : passes) + 1) * usual));
   }
   return worst;
 }
 
-function firstBefore(runs: readonly Run[], moment: string): number {
-  let [low, high] = [0, runs.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((runs[middle]?.finished_at ?? '') < moment) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+/** The upper quartile of the times between two passes: hours without a pass, and clocks put ahead, are rarer than that. */
+function usualInterval(runs: readonly Run[]): number {
+  const intervals = runs.slice(1).flatMap(({ started_at }, i) => {
+    const interval = Date.parse(runs[i]?.started_at ?? '') - Date.parse(started_at);
+    return interval > 0 ? [interval] : [];
+  });
+  return intervals.sort((a, b) => a - b)[Math.floor((intervals.length - 1) * 0.75)] ?? 0;
 }
