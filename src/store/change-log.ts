@@ -1,6 +1,6 @@
-import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
-import type { Db } from '../db.ts';
-import type { OutboxState } from '../outbox/types.ts';
+import { RESOURCES, type Resource } from '../contract/endpoints.ts';
+import type { Db } from './db.ts';
+import type { OutboxState } from './outbox/types.ts';
 
 /** Every type of change. A consumer that keeps copies of rows reads a row anew whatever the type says. */
 export const CHANGE_TYPES = [

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Db } from '../db.ts';
+import type { Db } from './db.ts';
 
 /**
  * SQLite moves rows between pages and leaves the old copies in the unused part of a page, secure_delete or not: 0.5 % of the pages in a

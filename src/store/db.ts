@@ -27,6 +27,11 @@ export interface OpenOptions {
   settleMs?: number;
 }
 
+export interface StoreOptions extends OpenOptions {
+  /** Said to another process that finds a lock taken: `process 4711 (sync)`. */
+  holder: string;
+}
+
 /** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
 export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();

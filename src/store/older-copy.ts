@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import type { Db, OpenOptions } from './db.ts';
-import { keyCheckOf } from './erasure/key.ts';
-import { missingErasures, reapplyErasures } from './erasure/reapply.ts';
 import type { OlderCopy } from './mirror/types.ts';
 import type { Acceptance, NewRow } from './outbox/types.ts';
 import { type Erasures, openRecoveryLog, type RecoveryLog, readRecoveryLog } from './recovery-log.ts';
+import { keyCheckOf } from './suppression/key.ts';
+import { missingErasures, reapplyErasures } from './suppression/reapply.ts';
 
 /**
  * How a mirror knows that it is an older copy. Every claim gives the mirror a new head, first in its file and then, before the first

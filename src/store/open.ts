@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../base/errors.ts';
+import { compact } from './compaction.ts';
 import { type Db, OlderSchema, type OpenOptions, openForReading, openForWriting } from './db.ts';
-import { compact } from './erasure/compaction.ts';
 import { isBusy } from './lock.ts';
 import { applyMissingErasures, bringUpToDate, lacksErasures } from './older-copy.ts';
 import { openRecoveryLog } from './recovery-log.ts';

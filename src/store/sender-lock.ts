@@ -1,5 +1,5 @@
-import { lockHolder, takeLock } from '../lock.ts';
-import type { Busy, Lock } from '../mirror/types.ts';
+import { lockHolder, takeLock } from './lock.ts';
+import type { Busy, Lock } from './mirror/types.ts';
 
 /** Who may send: one process at a time, and a service before the commands that send for a while when there is none. */
 export interface SenderLock {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { emailKey } from '../../src/base/email.ts';
-import { withoutAddresses } from '../../src/store/erasure/words.ts';
+import { withoutAddresses } from '../../src/store/suppression/words.ts';
 
 const part = fc.stringMatching(/^[a-z0-9]{1,8}([._+-][a-z0-9]{1,4})?$/);
 const address = fc

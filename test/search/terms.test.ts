@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MOST_WORDS, matchText, readTerms } from '../../src/store/search/terms.ts';
+import { MOST_WORDS, matchText, readTerms } from '../../src/store/index/terms.ts';
 
 function match(text: string, typing = false): string | null {
   return matchText(readTerms(text, { typing }));

@@ -1,6 +1,6 @@
 import type { OpenOptions } from '../db.ts';
+import { matchText, readTerms } from '../index/terms.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import { matchText, readTerms } from '../search/terms.ts';
 
 export interface RecentPost {
   id: number;

@@ -1,5 +1,5 @@
+import type { ChangeType, Subject } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import type { ChangeType, Subject } from './log.ts';
 
 /** A change as the table holds it. */
 export interface StoredChange {

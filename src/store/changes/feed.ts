@@ -1,9 +1,9 @@
 import { AppError } from '../../base/errors.ts';
 import type { Resource } from '../../contract/endpoints.ts';
+import { CHANGE_TYPES, type ChangeType, type Subject } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { type Change, changeReader, positionOf, type StoredChange } from './change.ts';
-import { CHANGE_TYPES, type ChangeType, type Subject } from './log.ts';
 
 /** The reading half of the change feed: everything after a position, oldest first. */
 export interface ChangeFeed {

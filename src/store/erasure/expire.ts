@@ -1,6 +1,6 @@
-import { changeLog } from '../changes/log.ts';
+import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import { type RowErasers, rowErasers } from './rows.ts';
+import { type RowErasers, rowErasers } from '../suppression/rows.ts';
 import type { Expired, RetireWalk } from './types.ts';
 
 /** Rows erased in one transaction; each means a few writes and a step into the text index. */

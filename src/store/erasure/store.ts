@@ -1,15 +1,14 @@
 import { emailKey } from '../../base/email.ts';
-import type { Db, OpenOptions } from '../db.ts';
+import { noteUnclean } from '../compaction.ts';
+import type { Db, OpenOptions, StoreOptions } from '../db.ts';
 import { takeLock } from '../lock.ts';
-import type { StoreOptions } from '../mirror/store.ts';
 import { openMirror } from '../open.ts';
-import { senderLockPath } from '../outbox/sender-lock.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
-import { noteUnclean } from './compaction.ts';
+import { senderLockPath } from '../sender-lock.ts';
+import { type Hash, keyCheckOf, keyFileOf, readKey, readOrMakeKey, storedKey } from '../suppression/key.ts';
+import { personEraser } from '../suppression/person.ts';
+import { rowErasers } from '../suppression/rows.ts';
 import { expiry } from './expire.ts';
-import { type Hash, keyCheckOf, keyFileOf, readKey, readOrMakeKey, storedKey } from './key.ts';
-import { personEraser } from './person.ts';
-import { rowErasers } from './rows.ts';
 import type { Expired, Found, Person, RetireWalk, Step, Suppressed, Walk, Whom } from './types.ts';
 
 export type ErasureStore = ReturnType<typeof openErasureStore>;

@@ -1,6 +1,6 @@
 import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
-import type { ChangeLog } from '../changes/log.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import {
   boardTable,

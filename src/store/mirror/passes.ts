@@ -1,8 +1,9 @@
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
-import { changeLog, passEvents } from '../changes/log.ts';
+import { changeLog, passEvents } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
-import { suppression } from '../erasure/suppression.ts';
+import { textIndex } from '../index/text-index.ts';
+import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
 import { commentWriter } from './comments.ts';
 import { entityObserver, type Observed, type Shown } from './observe.ts';
@@ -11,7 +12,6 @@ import { postWriter } from './posts.ts';
 import type { RowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
 import { rowCounter } from './status.ts';
-import { textIndex } from './text-index.ts';
 import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './types.ts';
 
 /** Pages in a row that changed nothing and were not worth a transaction; a kill makes us read at most these again. */

@@ -1,10 +1,10 @@
 import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
-import type { ChangeLog, ChangeType } from '../changes/log.ts';
+import type { ChangeLog, ChangeType } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import type { TextIndex } from '../index/text-index.ts';
 import { rawUnlessSame } from './entity-tables.ts';
 import { observedAfter, type RowWriter, storedRows } from './rows.ts';
-import type { TextIndex } from './text-index.ts';
 
 interface StoredPost {
   title: string;

@@ -1,16 +1,11 @@
 import type { Resource } from '../../contract/endpoints.ts';
-import type { Db, OpenOptions } from '../db.ts';
+import type { Db, OpenOptions, StoreOptions } from '../db.ts';
+import { factsIndex } from '../index/facts-index.ts';
 import { isBusy, takeLock } from '../lock.ts';
 import { openMirror, openMirrorReadOnly } from '../open.ts';
-import { factsIndex } from './facts-index.ts';
 import { passes } from './passes.ts';
 import { readStatus } from './status.ts';
 import type { Busy, Key, KeyFamily, Lock, MirrorStatus } from './types.ts';
-
-export interface StoreOptions extends OpenOptions {
-  /** Said to another process that finds a lock taken: `process 4711 (sync)`. */
-  holder: string;
-}
 
 export type MirrorStore = ReturnType<typeof openMirrorStore>;
 

@@ -1,4 +1,4 @@
-import type { ChangeLog } from '../changes/log.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import type { OutboxState } from './types.ts';
 

@@ -2,9 +2,9 @@ import type { KnownBoard } from '../../base/boards.ts';
 import { emailKey } from '../../base/email.ts';
 import { isThere } from '../../base/files.ts';
 import type { Db, OpenOptions } from '../db.ts';
-import { suppressionList } from '../erasure/list.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { peopleByEmail } from '../people.ts';
+import { suppressionList } from '../suppression/list.ts';
 import type { OutboxState, PostText } from './types.ts';
 
 export type ImportReads = NonNullable<ReturnType<typeof openImportReads>>;

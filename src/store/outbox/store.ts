@@ -1,11 +1,10 @@
 import { messageOf } from '../../base/errors.ts';
-import type { Db, OpenOptions } from '../db.ts';
-import type { StoreOptions } from '../mirror/store.ts';
+import type { Db, OpenOptions, StoreOptions } from '../db.ts';
 import { openClaimLog } from '../older-copy.ts';
 import { openMirror } from '../open.ts';
+import { senderLock } from '../sender-lock.ts';
 import { duplicateTable } from './duplicates.ts';
 import { outboxReader } from './reads.ts';
-import { senderLock } from './sender-lock.ts';
 import type {
   Acceptance,
   AttemptEnd,

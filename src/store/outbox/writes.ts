@@ -1,6 +1,6 @@
-import { changeLog } from '../changes/log.ts';
+import { changeLog } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
-import { suppressedPerson, suppressionList } from '../erasure/list.ts';
+import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
 import type { OutboxReader } from './reads.ts';
 import {

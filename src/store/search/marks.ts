@@ -1,5 +1,5 @@
 import { type Token, tokensOf } from '../../base/words.ts';
-import type { Term } from './terms.ts';
+import type { Term } from '../index/terms.ts';
 
 /** A piece of a text, and whether it is what was looked for. */
 export interface Part {

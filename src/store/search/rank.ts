@@ -3,8 +3,8 @@ import { fold } from '../../base/words.ts';
 import { pageSql } from '../browse/browse.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
 import type { Db } from '../db.ts';
+import { matchTerm, matchText, type Term } from '../index/terms.ts';
 import { marker } from './marks.ts';
-import { matchTerm, matchText, type Term } from './terms.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
 const TITLE_WEIGHT = 8;

@@ -2,12 +2,12 @@ import { AppError } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import { matchText, readTerms, type Term } from '../index/terms.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { highlighted, marker, type Part, snippetOf } from './marks.ts';
 import { isEveryPost, matchOf, type Rank, ranking, type Scope, type Sized, telling } from './rank.ts';
 import { moreLikeThis, type SimilarPost, type SimilarRequest } from './similar.ts';
 import { suggester } from './suggest.ts';
-import { matchText, readTerms, type Term } from './terms.ts';
 
 export type { Part } from './marks.ts';
 

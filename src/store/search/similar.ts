@@ -1,9 +1,9 @@
 import { isSmallWord, likeness, wordsOf } from '../../base/words.ts';
 import { EVERY_LIVE_POST } from '../browse/filter.ts';
 import type { Db } from '../db.ts';
+import { readTerms, type Term } from '../index/terms.ts';
 import { marker } from './marks.ts';
 import { ranking, rarest, type Sized, weightOf } from './rank.ts';
-import { readTerms, type Term } from './terms.ts';
 
 /** What posts are to be like: one of the mirror, or a text that is none yet. */
 export interface SimilarRequest {

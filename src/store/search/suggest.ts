@@ -1,7 +1,7 @@
 import { distance } from '../../base/text.ts';
 import { fold } from '../../base/words.ts';
 import type { Db } from '../db.ts';
-import { type Term, textOf } from './terms.ts';
+import { type Term, textOf } from '../index/terms.ts';
 
 /** How long a person waits for a suggestion at most, and the words that are worth one. */
 const SUGGEST_MS = 150;

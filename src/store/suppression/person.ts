@@ -1,10 +1,10 @@
-import { changeLog } from '../changes/log.ts';
+import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import type { Person, Step, Walk } from '../erasure/types.ts';
 import { PLACES, type Place } from './places.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
 import { type Scrubber, scrubber } from './scrubber.ts';
 import { erasedBody, isAboutErased } from './suppression.ts';
-import type { Person, Step, Walk } from './types.ts';
 import { ERASED } from './words.ts';
 
 /** Rows looked at in one transaction: whoever wants to write meanwhile waits less than a tenth of a second. */

@@ -1,4 +1,4 @@
-import type { ChangeType } from '../changes/log.ts';
+import type { ChangeType } from '../change-log.ts';
 
 /** A table in which somebody else may have written a person's address. */
 export interface Place {

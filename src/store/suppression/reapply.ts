@@ -1,13 +1,13 @@
+import { noteUnclean } from '../compaction.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import type { Walk } from '../erasure/types.ts';
 import { takeLock } from '../lock.ts';
-import { senderLockPath } from '../outbox/sender-lock.ts';
 import type { Erasures } from '../recovery-log.ts';
-import { noteUnclean } from './compaction.ts';
+import { senderLockPath } from '../sender-lock.ts';
 import { adoptKey, type Hash, keyFileOf } from './key.ts';
 import { currentList } from './list.ts';
 import { personEraser } from './person.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
-import type { Walk } from './types.ts';
 
 /** Those of the erasures that this mirror does not know; null where it knows them all. */
 export function missingErasures(db: Db, all: Erasures): Erasures | null {

@@ -1,6 +1,6 @@
-import { type ChangeLog, changeLog } from '../changes/log.ts';
+import { type ChangeLog, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import { textIndex } from '../mirror/text-index.ts';
+import { textIndex } from '../index/text-index.ts';
 import { ERASED, erased } from './words.ts';
 
 /** Takes the words out of single rows, wherever the mirror keeps them; ids, numbers, states and times stay. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ownFile } from '../../base/program.ts';
-import { pruneChanges } from '../changes/log.ts';
+import { pruneChanges } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
 
