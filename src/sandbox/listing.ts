@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type Resource, SEARCH_LIMIT } from '../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../contract/entities.ts';
+import { type PostColumns, toComment, toPost } from '../contract/wire.ts';
 import type { Db } from './database.ts';
 import * as wire from './wire.ts';
 
@@ -53,7 +54,7 @@ const SOURCES: Record<Resource, Source> = {
     post: 'id',
     rows: (ids, orderBy) =>
       `SELECT ${wire.POST_SELECT}, page.* FROM (${ids}) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY ${orderBy}`,
-    read: wire.toPost,
+    read: toPost,
   },
   comments: {
     table: 'comments',
@@ -63,7 +64,7 @@ const SOURCES: Record<Resource, Source> = {
     post: 'post_id',
     rows: (ids, orderBy) =>
       `SELECT ${wire.COMMENT_SELECT}, page.* FROM (${ids}) page JOIN comments c ON c.id = page.id ${wire.COMMENT_JOINS} ORDER BY ${orderBy}`,
-    read: wire.toComment,
+    read: toComment,
   },
 };
 
@@ -158,8 +159,8 @@ export function searchPosts(db: Db, text: string, scope: Scope): PostWire[] {
         AND m.id NOT IN (SELECT post_id FROM hidden)
       ORDER BY relevance, m.id DESC LIMIT ${SEARCH_LIMIT}
     ) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY page.relevance, p.id DESC`;
-  const rows = prepare(db, sql).all({ ...scopeParameters(scope), query }) as wire.PostRow[];
-  return rows.map(wire.toPost);
+  const rows = prepare(db, sql).all({ ...scopeParameters(scope), query }) as PostColumns[];
+  return rows.map(toPost);
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { UserWire } from '../contract/entities.ts';
+import { toUser, type UserColumns } from '../contract/wire.ts';
 import type { Db } from './database.ts';
 import { prepare } from './listing.ts';
-import { stamp, toUser, USER_COLUMNS, type UserColumns } from './wire.ts';
+import { stamp, USER_COLUMNS } from './wire.ts';
 
 export interface Known {
   id: number;

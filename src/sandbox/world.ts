@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { BoardWire, CommentWire, PostWire, StatusWire, UserWire } from '../contract/entities.ts';
+import { type CommentColumns, type PostColumns, toComment, toPost } from '../contract/wire.ts';
 import { type Behaviour, type BehaviourOptions, behaviourOf, createdAt, shown } from './behaviour.ts';
 import type { Db } from './database.ts';
 import * as edits from './edits.ts';
@@ -69,11 +70,8 @@ export class World {
   }
 
   boards(): (BoardWire & { slug: string })[] {
-    const rows = prepare(this.db, 'SELECT id, slug, name FROM boards ORDER BY id').all();
-    return (rows as { id: number; slug: string; name: string }[]).map((row) => ({
-      ...wire.toBoard(row),
-      slug: row.slug,
-    }));
+    const sql = "SELECT id, name, '/b/' || slug || '/' AS url, slug FROM boards ORDER BY id";
+    return prepare(this.db, sql).all() as (BoardWire & { slug: string })[];
   }
 
   statuses(): StatusWire[] {
@@ -91,14 +89,14 @@ export class World {
     const sql = `SELECT ${wire.POST_SELECT} FROM posts p ${wire.POST_JOINS} WHERE p.id = ?`;
     const row = prepare(this.db, sql).get(id);
     if (!row) throw new Error(`no post ${id}`);
-    return wire.toPost(row as wire.PostRow);
+    return toPost(row as PostColumns);
   }
 
   comment(id: number): CommentWire {
     const sql = `SELECT ${wire.COMMENT_SELECT} FROM comments c ${wire.COMMENT_JOINS} WHERE c.id = ?`;
     const row = prepare(this.db, sql).get(id);
     if (!row) throw new Error(`no comment ${id}`);
-    return wire.toComment(row as wire.CommentRow);
+    return toComment(row as CommentColumns);
   }
 
   /** Whatever is not given is made up. */

@@ -1,6 +1,7 @@
 import type { KnownBoard } from '../../base/boards.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../../contract/entities.ts';
+import { type CommentColumns, type PostColumns, toComment, toPost } from '../../contract/wire.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { boardReader } from '../outbox/import-reads.ts';
@@ -40,8 +41,8 @@ export interface Slice {
 export function openReplicaReads(options: OpenOptions): ReplicaReads {
   const db = openMirrorReadOnly(options);
   const lists = {
-    posts: lister<wire.PostColumns>(db, POSTS),
-    comments: lister<wire.CommentColumns>(db, COMMENTS),
+    posts: lister<PostColumns>(db, POSTS),
+    comments: lister<CommentColumns>(db, COMMENTS),
   };
   const search = postSearch(db);
   const post = db.prepare<[number], number>('SELECT 1 FROM posts WHERE id = ?').pluck();
@@ -64,17 +65,17 @@ interface List<R> {
   read: (row: R) => PostWire | CommentWire;
 }
 
-const POSTS: List<wire.PostColumns> = {
+const POSTS: List<PostColumns> = {
   from: wire.POSTS_FROM,
   alias: 'p',
   table: 'posts',
-  read: wire.toPost,
+  read: toPost,
 };
-const COMMENTS: List<wire.CommentColumns> = {
+const COMMENTS: List<CommentColumns> = {
   from: wire.COMMENTS_FROM,
   alias: 'c',
   table: 'comments',
-  read: wire.toComment,
+  read: toComment,
 };
 
 type Question = { id: number; size: number };
@@ -108,7 +109,7 @@ function lister<R extends { id: number }>(db: Db, { from, alias, table, read }: 
 
 function postSearch(db: Db): (text: string) => PostWire[] {
   const rank = ranker(db);
-  const find = db.prepare<[string], wire.PostColumns>(
+  const find = db.prepare<[string], PostColumns>(
     `${wire.POSTS_FROM} WHERE p.id IN (SELECT value FROM json_each(?))`,
   );
   return db.transaction((text: string): PostWire[] => {
@@ -116,7 +117,7 @@ function postSearch(db: Db): (text: string) => PostWire[] {
     const rows = new Map(find.all(JSON.stringify(ids)).map((row) => [row.id, row]));
     return ids.flatMap((id) => {
       const row = rows.get(id);
-      return row ? [wire.toPost(row)] : [];
+      return row ? [toPost(row)] : [];
     });
   });
 }
