@@ -116,18 +116,16 @@ function webhooksOf(
 
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */
 export function secretsOf(settings: Settings): Secret[] {
-  const { token, httpToken, feedToken, queueUrl, webhooks } = settings;
-  const password = queueUrl ? URL.parse(queueUrl.reveal())?.password : undefined;
+  const { token, httpToken, feedToken, queueUrl, publishUrl, webhooks } = settings;
+  const passwords = [queueUrl, publishUrl].flatMap((url) => passwordOf(url) ?? []);
   const hooks = webhooks.flatMap(({ url, key }) => [url, key]);
-  const secrets = [
-    token,
-    httpToken,
-    feedToken,
-    queueUrl,
-    ...hooks,
-    password ? new Secret(decodeURIComponent(password)) : null,
-  ];
+  const secrets = [token, httpToken, feedToken, queueUrl, publishUrl, ...hooks, ...passwords];
   return secrets.filter((secret) => secret !== null);
+}
+
+export function passwordOf(url: Secret | null): Secret | null {
+  const password = url && URL.parse(url.reveal())?.password;
+  return password ? new Secret(decodeURIComponent(password)) : null;
 }
 
 function attempt<T>(step: () => T, problems: string[]): T | undefined {
@@ -240,7 +238,7 @@ const KNOWN = new Set(
 
 /** More edits than this and the name is more likely another program's. */
 const MOST_EDITS = 2;
-const PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES|WEBHOOKS?|HTTP|LOG|DATA)_/;
+const PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES|PUBLISH|WEBHOOKS?|HTTP|LOG|DATA)_/;
 
 /** A misspelt name would be a setting that silently does nothing. */
 function misspelt(env: LoadInput['env']): string[] {

@@ -105,6 +105,20 @@ export const queueUrl: Parse<Secret> = (value) => {
   return new Secret(value.trim());
 };
 
+export const postgresUrl: Parse<Secret> = (value) => {
+  const url = URL.parse(value.trim());
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || url.hostname === '')
+    throw new Error('must be a URL such as postgres://user@host/database');
+  return new Secret(value.trim());
+};
+
+/** As PostgreSQL reads a name that nobody has to quote; those with pg_ are its own. */
+export const schemaName: Parse<string> = (value) => {
+  if (!/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(value.trim()))
+    throw new Error('must be a name of small letters, digits and _, not beginning with pg_ or a digit');
+  return value.trim();
+};
+
 /** Only loaded where a pattern is set: most commands need none. */
 function cronParser(): typeof CronExpressionParser {
   const load = createRequire(import.meta.url) as (name: string) => typeof import('cron-parser');

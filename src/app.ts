@@ -3,6 +3,7 @@ import type { Client, ClientOptions } from './api/client.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
 import { type Closing, createCircuitBreaker, createRateLimit, type RateLimit } from './api/rate-limit.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
+import { openPublisher } from './app/publish.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
 import { openWebhooks, type Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
@@ -14,6 +15,7 @@ import type { Metrics } from './base/metrics.ts';
 import type { Secret } from './base/secret.ts';
 import type { Post } from './contract/decode.ts';
 import type { OutboxContext } from './outbox/push.ts';
+import type { Publisher } from './publish/publisher.ts';
 import type { QueueBackend } from './queue/backend.ts';
 import type { MirrorStore } from './store/mirror/store.ts';
 import { openMirrorStore } from './store/mirror/store.ts';
@@ -36,6 +38,8 @@ export interface App {
   state: ServiceState;
   /** Null where there are none, and in commands: the service delivers. */
   webhooks: Webhooks | null;
+  /** The copy in PostgreSQL; null where there is none, and in commands. */
+  publisher: Publisher | null;
   close(): Promise<void>;
 }
 
@@ -75,6 +79,8 @@ export async function openApp(
     opened.push(async () => state.close());
     const webhooks = isService ? openWebhooks(settings, state.mirrorId) : null;
     opened.push(async () => webhooks?.close());
+    const publisher = isService ? openPublisher(settings) : null;
+    opened.push(async () => publisher?.close());
     const gate = sharedGate(state, log);
     const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
     const client = openClient(settings, {
@@ -86,7 +92,19 @@ export async function openApp(
       onRequest,
     });
     opened.push(() => client.close());
-    return { settings, clock: systemClock, log, client, gate, store, outbox, state, webhooks, close };
+    return {
+      settings,
+      clock: systemClock,
+      log,
+      client,
+      gate,
+      store,
+      outbox,
+      state,
+      webhooks,
+      publisher,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -24,9 +24,10 @@ const FLOORS: [level: number, rooms: string[]][] = [
       'src/query',
       'src/doctor',
       'src/webhooks',
+      'src/publish',
     ],
   ],
-  [2, ['src/api', 'src/store', 'src/queue', 'src/sandbox']],
+  [2, ['src/api', 'src/store', 'src/queue', 'src/postgres', 'src/sandbox']],
   [1, ['config', 'src/contract', 'src/require-node.js']],
   [0, ['src/base']],
 ];

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { isAway, postgresRefusal } from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
-import { migrate, pgMakers, USE_SCHEMA } from './pg-backend.ts';
-import { refusal } from './postgres-check.ts';
+import { migrate, pgMakers, SCHEMA, USE_SCHEMA } from './pg-backend.ts';
 import { awayAtStart, PATIENCE_MS } from './refusals.ts';
 import type { Connection, Trouble } from './seam.ts';
-import { isAway, waitingPool } from './waiting-pool.ts';
+import { waitingPool } from './waiting-pool.ts';
 
 /** Four sessions for the queries of all queues and workers, and one for each worker to listen on. */
 const POOL = { max: 4, onConnect: async (client: pg.ClientBase) => void (await client.query(USE_SCHEMA)) };
+
+const USE = { setting: 'QUEUE_URL', schema: SCHEMA, allowedBy: 'GRANT CREATE ON DATABASE name TO user' };
 
 /** The queues in a PostgreSQL server, in a schema of their own. */
 export async function connectPostgres(url: Secret, trouble: Trouble): Promise<Connection> {
@@ -38,7 +40,7 @@ async function prepare(config: pg.ClientConfig, place: string): Promise<void> {
       return await migrateOnce(config);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (!isAway(error)) throw refusal(error, place);
+      if (!isAway(error)) throw postgresRefusal(error, place, USE);
       if (performance.now() > deadline) throw awayAtStart(place, error);
       await delay(200);
     }

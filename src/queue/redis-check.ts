@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { certificateTrouble } from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
-import { certificateTrouble } from './refusals.ts';
 
 /** Below it BullMQ's scripts lack commands. Valkey and Dragonfly tell the version they are compatible with here too. */
 const OLDEST = [6, 2];

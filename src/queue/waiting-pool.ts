@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
+import { codeIn, isAway } from '../base/postgres.ts';
 import { within } from '../base/timeout.ts';
 import { pauseAfter, refuseIfClosed } from './patience.ts';
 import type { Trouble } from './seam.ts';
@@ -116,18 +117,6 @@ async function end(client: pg.Client): Promise<void> {
   await client.end().catch(() => undefined);
 }
 
-const AWAY_CODES =
-  /^(E(CONN(REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOST(UNREACH|DOWN)|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|57P0[123]|53300)$/;
-const AWAY_TEXTS =
-  /Connection terminated|timeout exceeded when trying to connect|not queryable|Connection ended/i;
-
-/** Whether the server may answer the same question a moment later. */
-export function isAway(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isAway);
-  return AWAY_CODES.test(codeOf(error)) || AWAY_TEXTS.test(error.message);
-}
-
 /**
  * Rolled back as a whole, and free to be tried again: no space, no memory, read-only, and a deadlock. Two workers that promote the same
  * delayed jobs deadlock in BullMQ's own statement that completes a job; without this it counts a job that is done as failed.
@@ -136,15 +125,11 @@ const ROLLED_BACK = /^(53[12]00|25006|40P01|40001)$/;
 
 function canBeRepeated(error: unknown): error is Error {
   return (
-    isAway(error) || (error instanceof Error && (ROLLED_BACK.test(codeOf(error)) || isSchemaGone(error)))
+    isAway(error) || (error instanceof Error && (ROLLED_BACK.test(codeIn(error)) || isSchemaGone(error)))
   );
 }
 
 /** Schema, table and function, in the order in which PostgreSQL misses them while somebody drops them. */
 function isSchemaGone(error: unknown): boolean {
-  return error instanceof Error && /^(3F000|42P01|42883)$/.test(codeOf(error));
-}
-
-function codeOf(error: Error): string {
-  return (error as NodeJS.ErrnoException).code ?? '';
+  return error instanceof Error && /^(3F000|42P01|42883)$/.test(codeIn(error));
 }

@@ -1,5 +1,6 @@
 import { pastOrNull } from '../base/clock.ts';
 import type { Resource } from '../contract/endpoints.ts';
+import type { CopyProgress } from '../publish/publisher.ts';
 import type { BackendKind } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/types.ts';
 
@@ -17,6 +18,8 @@ export interface Progress {
   closedUntil: number | null;
   /** Endpoints that are told of changes; left out where there are none. */
   webhooks?: readonly WebhookProgress[];
+  /** The copy in PostgreSQL; left out where there is none. */
+  copy?: CopyProgress;
   queue: {
     /** Null until it is open. */
     kind: BackendKind | null;
@@ -85,6 +88,7 @@ export function assess(progress: Progress): Health {
       name: `webhook ${webhook.id}`,
       ...describeWebhook(webhook, progress),
     })),
+    ...(progress.copy ? [{ name: 'copy', ...describeCopy(progress.copy, progress) }] : []),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
 }
@@ -180,6 +184,22 @@ function describeWebhook(
   if (failingSince !== null)
     return { ...good(`${host} has failed for ${span(now - failingSince)}, ${behind}`), warning: true };
   return good(lag === 0 ? `${host} was told of every change` : `${host} is ${behind}`);
+}
+
+/** Longer behind than this is worth a word; the copy is usually a second behind. */
+const COPY_LATE_MS = 60_000;
+
+/** A PostgreSQL that is away is no reason to restart this service either; what is at stake is what a lost disk would cost. */
+function describeCopy(copy: CopyProgress, { now }: Progress): Verdict {
+  const { place, schema, behind, behindSince, trouble, isElsewhere } = copy;
+  if (isElsewhere) return good(`another service writes the copy in ${schema}`);
+  const lag = behindSince === null ? 0 : now - behindSince;
+  const cost = `a lost disk would cost the last ${span(lag)}${behind === null ? '' : `, ${behind} ${behind === 1 ? 'change' : 'changes'}`}`;
+  if (trouble !== null) return { ...good(`${trouble}; ${cost}`), warning: true };
+  if (lag > COPY_LATE_MS) return { ...good(`the copy in ${schema} is late: ${cost}`), warning: true };
+  return good(
+    `the copy in ${schema} at ${place ?? 'its server'} is up to date${lag > 0 ? ` but for ${span(lag)}` : ''}`,
+  );
 }
 
 /** Whether nothing has moved for too long. Time before our start, and time in which we may not call, does not count. */

@@ -68,6 +68,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),
+      ...(app.publisher ? { copy: app.publisher.progress() } : {}),
       ...(app.webhooks ? { webhooks: webhookProgress(app.webhooks) } : {}),
       queue: { kind: open?.backend.kind ?? null, reachable: depth !== null, depth: depth ?? [] },
     };
@@ -172,6 +173,16 @@ export function observeGauges(
       value: lag,
     })),
   }));
+  metrics.observe(async () => {
+    const copy = app.publisher?.progress();
+    if (!copy) return {};
+    const { behind, behindSince, publishedAt } = copy;
+    return {
+      publish_lag_seconds: [{ value: behindSince === null ? 0 : ageOf(app, behindSince) }],
+      publish_behind_changes: [{ value: behind }],
+      publish_age_seconds: [{ value: ageOf(app, publishedAt) }],
+    };
+  });
   metrics.observe(async () => mirrorGauges(app.store.status().resources));
   metrics.observe(async () => {
     const { backupAt, exportAt, sizes } = keptFiles(app.settings);

@@ -64,6 +64,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   const work = workContext(app, options.metrics, periods, stop.signal);
   const startedAt = app.clock.monotonic();
   const early = firstSweeps(work);
+  const publishing = keepPublishing(work, periods.publish);
   let runtime: Runtime | null = null;
   const opening = openUnlessStopped(options, stop.signal).then((backend) => {
     const dispatcher = createDispatcher({ app, backend, forgetMs: periods.forget });
@@ -76,7 +77,7 @@ export function startService(app: App, options: ServiceOptions): Service {
 
   const close = async (): Promise<void> => {
     stop.abort(stopped());
-    await Promise.all([opening.then((opened) => opened.close()).catch(() => undefined), early]);
+    await Promise.all([opening.then((opened) => opened.close()).catch(() => undefined), early, publishing]);
   };
   let closing: Promise<void> | undefined;
   const opened = opening.then(() => undefined);
@@ -125,6 +126,8 @@ export interface Periods {
   forget: number;
   lock: number;
   probe: number;
+  /** How often the copy in PostgreSQL is brought up to date. */
+  publish: number;
   firstPassRetry: number;
   lastPassRetry: number;
   busy: number;
@@ -137,6 +140,7 @@ const PERIODS: Periods = {
   forget: 20_000,
   lock: 1000,
   probe: 30_000,
+  publish: 1000,
   firstPassRetry: 30_000,
   lastPassRetry: 60_000,
   busy: 2000,
@@ -215,6 +219,15 @@ function workContext(app: App, metrics: Metrics, periods: Periods, signal: Abort
     busyMs: periods.busy,
   };
   return { app, metrics, sending: sendingContext(app, signal), activity: newActivity(), signal, retry };
+}
+
+/** Beside the queue and without it: the copy is what is left where this machine is lost. */
+async function keepPublishing({ app, signal }: WorkContext, everyMs: number): Promise<void> {
+  const { publisher } = app;
+  if (!publisher) return;
+  await loop({ ...app, signal, name: 'publishing to PostgreSQL', everyMs }, () =>
+    unlessStopped(signal, publisher.step()),
+  );
 }
 
 /**

@@ -176,6 +176,8 @@ export interface Touched {
   next: string;
   isLast: boolean;
   ids: Record<Exclude<Subject, 'sync'>, number[]>;
+  /** Those of them of which the past was changed, too: their texts were erased from the history. */
+  erased: Record<'post' | 'comment', number[]>;
   /** Lists whose first sweep was completed: all of their rows are new. */
   mirrored: Resource[];
 }
@@ -196,10 +198,12 @@ export function touchedRows(db: Db): (since: string, limit: number) => Touched {
   return (since, limit) => {
     const rows = stored.all(positions.check(since), limit);
     const ids: Touched['ids'] = { post: [], comment: [], user: [], board: [], status: [], outbox: [] };
+    const erased: Touched['erased'] = { post: [], comment: [] };
     const mirrored: Resource[] = [];
     for (const { type, id, detail } of rows) {
       const subject = type.split('.', 1)[0] as Subject;
       const facts = detail === null ? {} : (JSON.parse(detail) as { count?: number; list?: Resource });
+      if (type === 'post.erased' || type === 'comment.erased') erased[subject as 'post' | 'comment'].push(id);
       if (subject !== 'sync') for (let i = 0; i < (facts.count ?? 1); i++) ids[subject].push(id + i);
       else if (type === 'sync.mirrored' && facts.list) mirrored.push(facts.list);
     }
@@ -213,6 +217,7 @@ export function touchedRows(db: Db): (since: string, limit: number) => Touched {
       next: end ? positionOf(end) : positions.of(positions.check(since)),
       isLast: rows.length < limit,
       ids,
+      erased,
       mirrored,
     };
   };

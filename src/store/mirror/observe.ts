@@ -100,8 +100,11 @@ function tell<T extends Entity>(
   stored: Value[] | undefined,
   { resource, at, changes }: { resource: Resource; at: string; changes: ChangeLog },
 ): void {
-  // Short forms of posts beside comments are told of with the posts themselves.
-  if (subject === null) return;
+  // A short form of a post beside a comment: a new one comes with its comment, and another one is a change of that post.
+  if (subject === null) {
+    if (stored) changes.entity(resource, 'post.updated', at, { id: entity.id });
+    return;
+  }
   const isRenamed = stored && named && named(entity) !== stored[0];
   const detail = isRenamed ? { before: stored[0], after: named(entity) } : undefined;
   changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, { id: entity.id, detail });

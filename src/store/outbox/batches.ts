@@ -69,9 +69,12 @@ export function batchWriter(db: Db, changes: ChangeLog) {
       `SELECT count(*) FROM (SELECT 1 FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 0 LIMIT ${MOST_FREE})`,
     )
     .pluck();
-  const release = db.prepare(`
+  const release = db
+    .prepare<[string, number], number>(`
     UPDATE outbox SET on_hold = 0 WHERE id IN (
-      SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)`);
+      SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)
+    RETURNING id`)
+    .pluck();
   const releasedAt = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
 
   const change = (batch: string, now: number, told: Partial<BatchRow>): BatchRow | null => {
@@ -89,7 +92,7 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     // As many as a second brings, where the intervals are shorter than the looks at the outbox.
     const from = Math.max(Date.parse(next_at ?? iso(now)), now - 1000);
     const count = Math.max(1, Math.floor((now - from) / interval));
-    release.run(batch, count);
+    for (const id of release.all(batch, count)) changes.add('outbox.updated', iso(now), id);
     releasedAt.run(iso(from + count * interval), batch);
   };
   return {

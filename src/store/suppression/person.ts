@@ -144,16 +144,19 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
     'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
   );
   // What a row said before a person mended it is no post: it goes, whatever state the row is in.
-  const forgetEdits = db.prepare(`
+  const forgetEdits = db
+    .prepare<{ after: number; end: number }, number>(`
     DELETE FROM outbox_edits WHERE outbox_id ${RANGE}
-       AND ((before ->> 'email' IS NOT NULL AND is_meant(before ->> 'email')) OR ${names('before', 'json_names_person')})`);
+       AND ((before ->> 'email' IS NOT NULL AND is_meant(before ->> 'email')) OR ${names('before', 'json_names_person')})
+    RETURNING outbox_id`)
+    .pluck();
   const forgetKey = db.prepare("UPDATE outbox SET source_key = 'erased:' || id WHERE id = ?");
   return {
     end: ender(db, 'outbox'),
     run({ after, end, at }) {
       const counts = { outbox: 0, cancelled: 0, unclear: 0, mentions: 0 };
       const [underWay, unsettled]: [number[], number[]] = [[], []];
-      forgetEdits.run({ after, end });
+      for (const id of new Set(forgetEdits.all({ after, end }))) changes.add('outbox.erased', at, id);
       for (const row of found.all({ after, end })) {
         const { id, state, source_key, is_own } = row;
         if (is_own === 1 && state === 'sending') underWay.push(id);
@@ -179,7 +182,10 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
           counts.mentions++;
         }
         const isLeft = underWay.includes(id) || unsettled.includes(id);
-        if (!isLeft && scrub.text(source_key) !== source_key) forgetKey.run(id);
+        if (!isLeft && scrub.text(source_key) !== source_key) {
+          forgetKey.run(id);
+          changes.add('outbox.erased', at, id);
+        }
       }
       return { counts, underWay, unsettled };
     },

@@ -38,7 +38,14 @@ export const PLACES: readonly Place[] = [
     dated: 'erased_at',
     told: { type: 'post.erased', of: 'post_id' },
   },
-  { table: 'commented_posts', key: 'id', words: ['title', 'url'], json: ['extra'], dated: 'changed_at' },
+  {
+    table: 'commented_posts',
+    key: 'id',
+    words: ['title', 'url'],
+    json: ['extra'],
+    dated: 'changed_at',
+    told: { type: 'post.erased', of: 'id' },
+  },
   {
     table: 'users',
     key: 'id',

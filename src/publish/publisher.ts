@@ -1,0 +1,119 @@
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import { within } from '../base/timeout.ts';
+import type { Session } from '../postgres/session.ts';
+import type { PublishSource } from '../store/publish-source.ts';
+import { type Copy, type CopyDeps, openCopy } from './publish.ts';
+
+/** How far the copy is, for health, metrics and the dashboard. Times are in milliseconds since the epoch. */
+export interface CopyProgress {
+  /** Host and port of the server; null until it was reached. */
+  place: string | null;
+  schema: string;
+  /** Changes of the feed that are not in the copy; null where nobody knows yet. */
+  behind: number | null;
+  /** Since when the mirror has had something that the copy has not; null while they are equal. That is what a lost disk would cost. */
+  behindSince: number | null;
+  publishedAt: number | null;
+  /** Why nothing is published just now, in words. */
+  trouble: string | null;
+  /** Another service of this mirror writes the copy. */
+  isElsewhere: boolean;
+}
+
+export interface Publisher {
+  /** Publishes what is new; fails where PostgreSQL is away or refuses, and goes on when it is called again. Returns rows written. */
+  step(): Promise<number>;
+  progress(): CopyProgress;
+  close(): Promise<void>;
+}
+
+export interface PublisherDeps extends Omit<CopyDeps, 'session'> {
+  source: PublishSource;
+  openSession(): Promise<Session>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** A step that is under way fails with its session. One that still waits for a server holds nothing. */
+const CLOSE_MS = 1500;
+
+/** Keeps one session open for as long as it lasts. The copy itself says how far it is: nothing is remembered on this side. */
+export function createPublisher(deps: PublisherDeps): Publisher {
+  const { source, schema, clock } = deps;
+  const state: Omit<CopyProgress, 'behind' | 'schema'> = {
+    place: null,
+    behindSince: clock.now(),
+    publishedAt: null,
+    trouble: null,
+    isElsewhere: false,
+  };
+  let open: { session: Session; copy: Copy } | null = null;
+  let seen: number | null = null;
+  let published: number | null = null;
+  let isClosed = false;
+  let running: Promise<unknown> = Promise.resolve();
+
+  const drop = async (): Promise<void> => {
+    const { session } = open ?? {};
+    open = null;
+    await session?.close();
+  };
+  const connect = async (): Promise<Copy | null> => {
+    if (open && !open.session.isOver()) return open.copy;
+    await drop();
+    seen = null;
+    const session = await deps.openSession();
+    try {
+      state.place = session.place;
+      state.isElsewhere = isClosed || !(await session.lock());
+      if (!state.isElsewhere) open = { session, copy: await openCopy({ ...deps, session }) };
+    } finally {
+      if (!open) await session.close();
+    }
+    return open?.copy ?? null;
+  };
+  const publish = async (): Promise<number> => {
+    const copy = await connect();
+    if (!copy) return 0;
+    // Before the snapshot: what is written in between is published twice rather than never.
+    const version = source.version();
+    if (version === seen) return 0;
+    state.behindSince ??= clock.now();
+    const began = clock.now();
+    const rows = await copy.publish();
+    seen = version;
+    published = copy.number();
+    state.publishedAt = clock.now();
+    state.behindSince = source.version() === version ? null : began;
+    return rows;
+  };
+  const step = async (): Promise<number> => {
+    if (source.version() !== seen) state.behindSince ??= clock.now();
+    try {
+      const rows = await publish();
+      state.trouble = null;
+      return rows;
+    } catch (error) {
+      state.trouble = messageOf(error);
+      await drop();
+      throw error;
+    }
+  };
+  return {
+    step() {
+      const done = step();
+      running = done.catch(() => undefined);
+      return done;
+    },
+    progress: () => ({
+      ...state,
+      schema,
+      behind: published === null ? null : Math.max(0, source.head() - published),
+    }),
+    async close() {
+      isClosed = true;
+      await drop();
+      await within(CLOSE_MS, running, () => undefined);
+    },
+  };
+}

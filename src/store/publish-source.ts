@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { codeOf } from '../base/errors.ts';
+import type { Cell, ColumnType, PublishedTable } from '../base/postgres.ts';
+import { positionOf, type StoredChange } from './changes/change.ts';
+import { type Touched, touchedRows } from './changes/feed.ts';
+import type { Db, OpenOptions } from './db.ts';
+import { versionOf } from './migrate.ts';
+import { openMirror, openMirrorReadOnly } from './open.ts';
+
+interface Definition {
+  booleans?: readonly string[];
+  json?: readonly string[];
+  /** What only the file itself can use: the place to resume a sweep, say. */
+  left?: readonly string[];
+  /** Rows that are published; all where it is left out. */
+  where?: string;
+  indexes?: readonly (readonly string[])[];
+}
+
+/**
+ * Every table that another database holds a copy of: what people ask, and what it takes to make the mirror again. Left out is what a
+ * sweep brings by itself (evidence of absences, quarantine, search indexes) and what belongs to one machine.
+ */
+const DEFINITIONS: Record<string, Definition> = {
+  users: { booleans: ['is_admin', 'is_team'], json: ['extra'], indexes: [['email']] },
+  boards: { json: ['extra'] },
+  statuses: { json: ['extra'] },
+  posts: { json: ['extra'], indexes: [['board_id', 'status_id'], ['created'], ['creator_id']] },
+  commented_posts: { json: ['extra'] },
+  comments: {
+    booleans: ['highlighted', 'internal'],
+    json: ['extra', 'status'],
+    indexes: [['post_id'], ['created'], ['creator_id']],
+  },
+  post_versions: { booleans: ['deleted'], indexes: [['post_id', 'n'], ['observed_at']] },
+  comment_versions: {
+    booleans: ['deleted', 'highlighted', 'internal'],
+    json: ['status'],
+    indexes: [['comment_id', 'n'], ['observed_at']],
+  },
+  outbox: {
+    booleans: ['was_ambiguous', 'on_hold'],
+    json: ['baseline', 'candidates'],
+    indexes: [['state'], ['batch']],
+  },
+  outbox_attempts: {},
+  outbox_edits: { json: ['before'] },
+  sync_runs: { indexes: [['started_at']] },
+  batches: {},
+  sent_boards: {},
+  same_posts: {},
+  saved_queries: {},
+  saved_views: {},
+  suppressions: {},
+  suppressed_users: {},
+  feed_lists: { booleans: ['failing'] },
+  sync_state: { left: ['run_id', 'state'] },
+  meta: {
+    where:
+      "key IN ('mirror_id', 'upstream', 'publish_life', 'push_paused', 'suppression_check', 'older_copy')",
+  },
+};
+
+/** Small ones without changes of their own in the feed: they are compared as a whole. */
+export const SMALL_TABLES = [
+  ...['boards', 'statuses', 'batches', 'sent_boards', 'same_posts', 'saved_queries', 'saved_views'],
+  ...['suppressions', 'suppressed_users', 'feed_lists', 'sync_state', 'meta'],
+] as const;
+
+const TIME = /_at$|^(created|registered|not_before|since)$/;
+
+/** The tables as this file has them: a column that a migration adds is published without being listed anywhere. */
+export function publishedTables(db: Db): PublishedTable[] {
+  const info = db.prepare<[string], { name: string; type: string; notnull: number; pk: number }>(
+    'SELECT name, type, "notnull", pk FROM pragma_table_info(?)',
+  );
+  return Object.entries(DEFINITIONS).map(([name, definition]) => {
+    const { left = [], indexes = [] } = definition;
+    const found = info.all(name).filter((column) => !left.includes(column.name));
+    const key = found.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+    return {
+      name,
+      columns: found.map((column) => ({
+        name: column.name,
+        type: typeOf(column, definition),
+        nullable: column.notnull === 0 && column.pk === 0,
+      })),
+      key: key.map((column) => column.name),
+      indexes,
+    };
+  });
+}
+
+function typeOf({ name, type }: { name: string; type: string }, { booleans, json }: Definition): ColumnType {
+  if (booleans?.includes(name)) return 'boolean';
+  if (json?.includes(name)) return 'jsonb';
+  if (type === 'TEXT') return TIME.test(name) ? 'timestamptz' : 'text';
+  return type === 'REAL' ? 'double precision' : 'bigint';
+}
+
+/** Which rows of a table: all, those whose column is one of the values, or those whose column is greater than one. */
+export type Rows = 'all' | { column: string; values: readonly number[] } | { column: string; above: number };
+
+/** The mirror as it was in one moment. */
+export interface Snapshot {
+  /** When it was taken, by this machine's clock, or a moment before. */
+  at: string;
+  /** The last change that is in it. */
+  position: string;
+  number: number;
+  /** That change as it is stored; null where there was none yet. */
+  change: StoredChange | null;
+  /** What changed after a position; null where the feed does not tell any more, or where it is as much as everything. */
+  touched(since: string): Touched | null;
+  rows(table: PublishedTable, which: Rows): Iterable<Cell[]>;
+  count(table: string): number;
+  /** The highest `n` of a table of versions. */
+  last(table: string): number;
+  /** Passes that can still change: the last ones, and those that are not finished. */
+  openRuns(): number[];
+}
+
+export interface PublishSource {
+  readonly mirrorId: string;
+  /** Changes with every write of another connection. */
+  version(): number;
+  /** The number of the last change. */
+  head(): number;
+  readonly schemaVersion: number;
+  readonly upstream: string;
+  /** Tells this life of the mirror from one that was rebuilt from the copy. */
+  readonly life: string;
+  readonly tables: readonly PublishedTable[];
+  /** Others go on writing meanwhile, and the write-ahead log grows by what they write. */
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+export function openPublishSource(options: OpenOptions): PublishSource {
+  const life = lifeOf(options);
+  const db = openMirrorReadOnly(options);
+  const mirrorId =
+    db.prepare<[], string>("SELECT value FROM meta WHERE key = 'mirror_id'").pluck().get() ?? '';
+  const head = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck();
+  const reader = snapshotReader(db);
+  return {
+    mirrorId,
+    life,
+    upstream: options.upstream,
+    schemaVersion: versionOf(db),
+    tables: publishedTables(db),
+    version: () => db.pragma('data_version', { simple: true }) as number,
+    head: () => head.get() ?? 0,
+    async snapshot(work) {
+      const at = new Date().toISOString();
+      db.exec('BEGIN');
+      try {
+        return await work(reader(at));
+      } finally {
+        db.exec('ROLLBACK');
+      }
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Made when the mirror is first published. */
+function lifeOf(options: OpenOptions): string {
+  const db = openMirror(options);
+  try {
+    db.prepare("INSERT INTO meta (key, value) VALUES ('publish_life', ?) ON CONFLICT DO NOTHING").run(
+      randomUUID(),
+    );
+    return db.prepare<[], string>("SELECT value FROM meta WHERE key = 'publish_life'").pluck().get() ?? '';
+  } finally {
+    db.close();
+  }
+}
+
+/** More changes than this cost as much as a copy of everything, and have to be held in memory. */
+const MOST_CHANGES = 200_000;
+/** Values asked for with one statement. */
+const ASKED_AT_ONCE = 2000;
+const LAST_RUNS = 50;
+
+function snapshotReader(db: Db): (at: string) => Snapshot {
+  const last = db.prepare<[], StoredChange>('SELECT * FROM changes ORDER BY n DESC LIMIT 1');
+  const sequence = db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").pluck();
+  const touched = touchedRows(db);
+  const openRuns = db
+    .prepare<[number], number>(`
+      SELECT id FROM sync_runs WHERE id > (SELECT coalesce(max(id), 0) FROM sync_runs) - ? OR outcome = 'running'
+          OR id IN (SELECT run_id FROM sync_state)`)
+    .pluck();
+  return (at) => {
+    const change = last.get() ?? null;
+    return {
+      at,
+      change,
+      number: change?.n ?? sequence.get() ?? 0,
+      position: change ? positionOf(change) : '0',
+      touched(since) {
+        const found = unlessGone(() => touched(since, MOST_CHANGES));
+        return found?.isLast ? found : null;
+      },
+      rows: (table, which) => rowsOf(db, table, which),
+      count: (table) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
+      last: (table) => db.prepare<[], number | null>(`SELECT max(n) FROM ${table}`).pluck().get() ?? 0,
+      openRuns: () => openRuns.all(LAST_RUNS),
+    };
+  };
+}
+
+function unlessGone<T>(ask: () => T): T | null {
+  try {
+    return ask();
+  } catch (error) {
+    if (codeOf(error) === 'gone') return null;
+    throw error;
+  }
+}
+
+function* rowsOf(db: Db, { name, columns }: PublishedTable, which: Rows): Generator<Cell[]> {
+  const where = DEFINITIONS[name]?.where;
+  const select = (condition: string) =>
+    db
+      .prepare<(string | number)[], Cell[]>(
+        `SELECT ${columns.map((column) => column.name).join(', ')} FROM ${name}
+          WHERE ${[where ?? '1', condition].join(' AND ')}`,
+      )
+      .raw();
+  if (which === 'all') return yield* select('1').iterate();
+  if ('above' in which) return yield* select(`${which.column} > ?`).iterate(which.above);
+  const some = select(`${which.column} IN (SELECT value FROM json_each(?))`);
+  for (let i = 0; i < which.values.length; i += ASKED_AT_ONCE)
+    yield* some.iterate(JSON.stringify(which.values.slice(i, i + ASKED_AT_ONCE)));
+}
