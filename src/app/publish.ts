@@ -1,12 +1,24 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { createPrivately, isThere, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import { missingPackage } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Session } from '../postgres/session.ts';
 import { createPublisher, type Publisher } from '../publish/publisher.ts';
+import { type Restored, restoreMirror } from '../publish/restore.ts';
 import { PUBLIC_TABLES } from '../query/schema-words.ts';
+import type { OpenOptions } from '../store/db.ts';
+import { takeLock } from '../store/lock.ts';
+import { migrations } from '../store/migrate.ts';
+import { openMirrorStore } from '../store/mirror/store.ts';
+import { senderLockPath } from '../store/outbox/sender-lock.ts';
 import { openPublishSource } from '../store/publish-source.ts';
-import { mirrorOf } from './place.ts';
+import { rebuildMirror } from '../store/rebuild.ts';
+import { flush } from '../store/upkeep/backup.ts';
+import { holder, mirrorOf } from './place.ts';
 
 /** The copy in PostgreSQL; null where the settings name none. Nothing is connected before its first step. */
 export function openPublisher(settings: Settings): Publisher | null {
@@ -36,4 +48,76 @@ export async function openCopySession(url: Secret, schema: string, setting: stri
     throw missingPackage(error) ?? error;
   });
   return await openSession({ url, schema, setting });
+}
+
+export interface RestoreRequest {
+  url: Secret;
+  /** What the URL is called where it has to be corrected. */
+  setting: string;
+  /** What is in the place of the mirror is kept under another name. */
+  replace: boolean;
+  signal: AbortSignal;
+}
+
+export interface RestoredMirror extends Restored {
+  path: string;
+  /** Where the mirror is that was there before. */
+  keptAs: string | null;
+  /** Rows of the outbox that are looked for upstream before anything is sent. */
+  checking: number;
+}
+
+/** A data folder from the copy in PostgreSQL. */
+export async function restoreFromCopy(settings: Settings, request: RestoreRequest): Promise<RestoredMirror> {
+  const mirror = mirrorOf(settings);
+  const { path, dataDir, upstream } = mirror;
+  const { signal, replace } = request;
+  const isReplaced = isThere(path);
+  if (isReplaced && !replace) throw inPlace(path);
+  for (const folder of [dataDir, dirname(path)]) makeFolder(folder);
+  const lock = takeLock(senderLockPath(path), holder('restore'));
+  if (!lock.ok) throw new AppError('busy', `${path} is in use by ${lock.holder}`, { hint: 'Stop it first.' });
+  const part = temporaryName(path);
+  try {
+    createPrivately(part);
+    const session = await openCopySession(request.url, settings.publishSchema, request.setting);
+    const knownVersion = migrations().at(-1)?.version ?? 0;
+    const begin = (version: number) => rebuildMirror(part, version, mirror);
+    const schema = settings.publishSchema;
+    const restored = await restoreMirror({ session, schema, upstream, begin, knownVersion, signal }).finally(
+      () => session.close(),
+    );
+    await flush(part);
+    const keptAs = isReplaced ? await moveAside(path) : null;
+    await moveInPlace([{ temporary: part, path }]);
+    return { ...restored, path, keptAs, checking: settle(mirror) };
+  } finally {
+    for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(part + rest, { force: true });
+    lock.release();
+  }
+}
+
+function inPlace(path: string): AppError {
+  return new AppError('usage', `there is a mirror at ${path} already; nothing was restored`, {
+    hint: 'Set DATA_DIR to another folder. With --yes the mirror that is there is kept under another name.',
+  });
+}
+
+/** Everything of it that SQLite keeps in files of their own goes along. */
+async function moveAside(path: string): Promise<string> {
+  const kept = `${path}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+  for (const rest of ['-wal', '-shm', ''])
+    if (isThere(path + rest)) await moveInPlace([{ temporary: path + rest, path: kept + rest }]);
+  return kept;
+}
+
+/** The first opening marks what may have been sent since the copy; the search index is made so that the first search finds all. */
+function settle(mirror: OpenOptions): number {
+  const store = openMirrorStore({ ...mirror, holder: holder('restore') });
+  try {
+    while (store.index());
+    return store.status().olderCopy?.checking ?? 0;
+  } finally {
+    store.close();
+  }
 }

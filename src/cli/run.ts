@@ -17,6 +17,7 @@ import { register as init } from './init.ts';
 import { register as outbox } from './outbox.ts';
 import { register as query } from './query.ts';
 import { register as report } from './report.ts';
+import { register as restore } from './restore.ts';
 import { register as sandbox } from './sandbox.ts';
 import { register as search } from './search.ts';
 import { register as similar } from './similar.ts';
@@ -42,6 +43,7 @@ const COMMANDS: readonly Register[] = [
   exportTables,
   erase,
   backup,
+  restore,
   sandbox,
   config,
   completion,

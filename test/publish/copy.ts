@@ -59,8 +59,8 @@ async function assertSame(
 ): Promise<void> {
   const ours = db.prepare<[], Row>(`SELECT ${columns} FROM ${name} ${where}`).all();
   const theirs = await tell(url, `SELECT ${columns} FROM ${schema}.${name}`);
-  const own = ours.map((row) => plainRow(row)).sort();
-  assert.deepEqual(theirs.map((row) => plainRow(row)).sort(), own, `${name} differs`);
+  const own = ours.map(plainRow).sort(inOrder);
+  assert.deepEqual(theirs.map(plainRow).sort(inOrder), own, `${name} differs`);
 }
 
 /** What a row says, whatever the types it says it with. */
@@ -76,4 +76,8 @@ function plain(value: unknown): unknown {
   if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (typeof value === 'string' && /^[[{]/.test(value)) return canonicalJson(JSON.parse(value));
   return value;
+}
+
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -76,7 +76,8 @@ function isSidePath(path: string): boolean {
   return SIDE_FILES.some((side) => path.endsWith(side) && existsSync(path.slice(0, -side.length)));
 }
 
-async function flush(path: string): Promise<void> {
+/** On disk when this returns. */
+export async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r+');
   try {
     await handle.sync();

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { loadSettings } from '../../config/load.ts';
+import { restoreFromCopy } from '../../src/app/publish.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { openChangeFeed } from '../../src/store/changes/feed.ts';
+import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import { newRow } from '../erasure/bench.ts';
+import { tell } from '../queue/psql.ts';
+import { folderFor } from '../support/folder.ts';
+import { assertWhole, mirrorReader, queryFile } from '../support/mirror.ts';
+import { skipUnless } from '../support/programs.ts';
+import { type Server, startPostgres } from '../support/servers.ts';
+import { happen } from '../sync/upheaval.ts';
+import { UPSTREAM, workbenchFor } from '../sync/workbench.ts';
+import { assertRowEqual, openTestPublisher } from './copy.ts';
+
+describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
+  let server: Server;
+  before(async () => {
+    server = await startPostgres();
+  });
+  after(() => server.stop());
+  let schemas = 0;
+
+  /** A mirror with a history and an outbox, published, and the settings of another machine. */
+  async function published(t: TestContext) {
+    const schema = `restore_${++schemas}`;
+    const bench = await workbenchFor(t, { posts: 30, pageSize: 10 });
+    const mirror = { path: bench.path, upstream: 'https://upstream.test/api' };
+    await bench.store.close();
+    const { openMirrorStore } = await import('../../src/store/mirror/store.ts');
+    const path = join(folderFor(t, 'lost'), 'mirror.db');
+    Object.assign(mirror, { path });
+    bench.store = openMirrorStore({ ...mirror, holder: 'test' });
+    const sweep = async () => {
+      for (const resource of ['posts', 'comments'] as const) await bench.sync({ resource, mode: 'sweep' });
+    };
+    await sweep();
+    for (let at = 0; at < 9; at++)
+      for (const what of ['edit', 'vote', 'delete', 'uncomment', 'comment'] as const)
+        happen(bench.sandbox.world, { what, at });
+    await sweep();
+    const outbox = openOutboxStore({ ...mirror, holder: 'test' });
+    t.after(() => outbox.close());
+    const publisher = openTestPublisher(server.url, mirror, schema);
+    t.after(() => publisher.close());
+    const dataDir = join(folderFor(t, 'found'), 'data');
+    const env = {
+      DATA_DIR: dataDir,
+      PUBLISH_SCHEMA: schema,
+      FEEDBACK_BASE_URL: mirror.upstream,
+      FEEDBACK_API_TOKEN: 'secret',
+    };
+    const settings = loadSettings({ flags: {}, env, cwd: dirname(dataDir), isTerminal: false });
+    const request = {
+      url: new Secret(server.url),
+      setting: '--from',
+      replace: false,
+      signal: new AbortController().signal,
+    };
+    return {
+      bench,
+      mirror,
+      outbox,
+      publisher,
+      settings,
+      schema,
+      restore: (rest = {}) => restoreFromCopy(settings, { ...request, ...rest }),
+    };
+  }
+
+  it('brings back every row, the history and the outbox, and marks what may have been sent since', async (t) => {
+    const { mirror, outbox, publisher, settings, schema, restore } = await published(t);
+    outbox.accept([newRow({}), newRow({}), newRow({}), newRow({})], Date.now());
+    outbox.claim({
+      id: 2,
+      transition: TRANSITIONS.claim,
+      now: Date.now(),
+      deadline: Date.now() + 1000,
+      listedMaxId: null,
+    });
+    outbox.move(3, TRANSITIONS.cancel, { now: Date.now(), notBefore: null, error: null });
+    await publisher.step();
+    await assertRowEqual(mirror.path, server.url, schema);
+    await publisher.close();
+    const restored = await restore();
+    assert.equal(restored.rows.outbox, 4);
+    assertWhole(settings.mirrorPath);
+    const [lost, found] = [mirrorReader(mirror.path), mirrorReader(settings.mirrorPath)];
+    for (const table of [
+      'users',
+      'boards',
+      'statuses',
+      'posts',
+      'comments',
+      'commented_posts',
+      'live_posts',
+      'live_comments',
+    ] as const)
+      assert.deepEqual(found.table(table), lost.table(table), table);
+    for (const table of [
+      'post_versions',
+      'comment_versions',
+      'outbox_attempts',
+      'post_history',
+      'comment_history',
+    ])
+      assert.deepEqual(
+        queryFile(settings.mirrorPath, `SELECT * FROM ${table}`),
+        queryFile(mirror.path, `SELECT * FROM ${table}`),
+        table,
+      );
+    found.checkTextIndex();
+    const states = queryFile<{ state: string }>(settings.mirrorPath, 'SELECT state FROM outbox ORDER BY id');
+    assert.deepEqual(
+      states.map(({ state }) => state),
+      ['ambiguous', 'sending', 'cancelled', 'ambiguous'],
+    );
+    assert.equal(restored.checking, 2);
+  });
+
+  it('goes on with the copy, the numbers and the positions of the feed, and refuses the machine that was lost', async (t) => {
+    const { bench, mirror, outbox, publisher, settings, schema, restore } = await published(t);
+    outbox.accept([newRow({})], Date.now());
+    await publisher.step();
+    const position = headOf(mirror);
+    await publisher.close();
+    await restore();
+    const next = { path: settings.mirrorPath, upstream: mirror.upstream, dataDir: settings.dataDir };
+    assert.equal(feedAfter(next, position).length, 1, 'the row that was marked');
+    const heir = openTestPublisher(server.url, next, schema);
+    t.after(() => heir.close());
+    const written = `SELECT max(xmin::text::bigint) AS by FROM ${schema}.posts`;
+    const before = await tell(server.url, written);
+    await heir.step();
+    assert.deepEqual(await tell(server.url, written), before, 'only what changed is written');
+    await assertRowEqual(settings.mirrorPath, server.url, schema);
+    await heir.close();
+    happen(bench.sandbox.world, { what: 'vote', at: 1 });
+    const revenant = openTestPublisher(server.url, mirror, schema);
+    t.after(() => revenant.close());
+    await assert.rejects(revenant.step(), { code: 'usage', message: /was taken over/ });
+  });
+
+  it('refuses a folder with a mirror unless told, a copy that is being written, and one of another service', async (t) => {
+    const { publisher, settings, restore, schema } = await published(t);
+    await publisher.step();
+    await assert.rejects(restore(), { code: 'busy', message: /publishes to the schema/ });
+    await publisher.close();
+    await restore();
+    await assert.rejects(restore(), { code: 'usage', message: /there is a mirror at/ });
+    const { keptAs } = await restore({ replace: true });
+    assertWhole(String(keptAs));
+    assertWhole(settings.mirrorPath);
+    await tell(server.url, `UPDATE ${schema}.mirror_position SET upstream = 'https://other.test'`);
+    await assert.rejects(restore({ replace: true }), {
+      code: 'usage',
+      message: /holds a mirror of https:\/\/other\.test/,
+    });
+    await tell(server.url, `UPDATE ${schema}.mirror_position SET upstream = '${UPSTREAM}', version = 999`);
+    await assert.rejects(restore({ replace: true }), { code: 'usage' });
+    assertWhole(settings.mirrorPath);
+  });
+});
+
+function headOf(mirror: { path: string; upstream: string }): string {
+  const feed = openChangeFeed(mirror);
+  try {
+    return feed.head().position;
+  } finally {
+    feed.close();
+  }
+}
+
+function feedAfter(mirror: { path: string; upstream: string }, position: string) {
+  const feed = openChangeFeed(mirror);
+  try {
+    return feed.after(position, { limit: 100 }).changes;
+  } finally {
+    feed.close();
+  }
+}
