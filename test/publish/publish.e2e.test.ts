@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { systemClock } from '../../src/base/clock.ts';
+import { erasePerson } from '../../src/erasure/erase.ts';
+import { pruneChanges } from '../../src/store/changes/log.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { newRow } from '../erasure/bench.ts';
 import { tell } from '../queue/psql.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres } from '../support/servers.ts';
+import { until } from '../support/until.ts';
 import { happen } from '../sync/upheaval.ts';
 import { UPSTREAM, type Workbench, workbenchFor } from '../sync/workbench.ts';
 import { assertRowEqual, openTestPublisher } from './copy.ts';
@@ -71,22 +79,9 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     await swept(bench);
     await publisher.step();
     await equal();
-    const world = bench.sandbox.world;
-    for (let round = 0; round < 8; round++) {
-      for (const what of [
-        'post',
-        'edit',
-        'vote',
-        'status',
-        'move',
-        'rename',
-        'comment',
-        'delete',
-        'uncomment',
-        'like',
-      ] as const)
-        happen(world, { what, at: round * 7 + what.length });
-      await outbox.accept([newRow({ source_key: `row-${round}` })], Date.now());
+    for (let round = 0; round < 6; round++) {
+      upset(bench, round);
+      outbox.accept([newRow({})], Date.now());
       await swept(bench);
       await publisher.step();
       await equal();
@@ -95,7 +90,144 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     assert.equal(publisher.progress().behind, 0);
     assert.equal(publisher.progress().behindSince, null);
   });
+
+  it('follows an import that is held, released and cancelled, and the passes that are trimmed at night', async (t) => {
+    const { bench, outbox, publisher, equal } = await opened(t);
+    await swept(bench);
+    outbox.accept(
+      [newRow({ batch: 'slow' }), newRow({ batch: 'slow' }), newRow({ batch: 'slow' })],
+      Date.now(),
+    );
+    await publisher.step();
+    const steps = [
+      () => outbox.pauseBatch('slow', Date.now()),
+      () => outbox.resumeBatch('slow', Date.now()),
+      () => outbox.paceBatch('slow', 6000, Date.now() - 5000),
+      () => outbox.pauseBatch('slow', Date.now()),
+      () => outbox.resumeBatch('slow', Date.now()),
+      () => outbox.releasePaced(Date.now()),
+      () => outbox.stopBatch('slow', Date.now()),
+    ];
+    for (const step of steps) {
+      step();
+      await publisher.step();
+      await equal();
+    }
+    const db = new Database(bench.path);
+    db.exec(
+      "DELETE FROM sweep_pages; DELETE FROM sync_runs WHERE id = 1; UPDATE sync_runs SET error = 'late' WHERE id = 2",
+    );
+    db.close();
+    await publisher.step();
+    await equal();
+  });
+
+  it('takes erased words out of the copy, history included', async (t) => {
+    const { bench, outbox, publisher, mirror, schema, equal } = await opened(t);
+    await swept(bench);
+    const email = bench.sandbox.world.posts()[0]?.creator.email ?? '';
+    outbox.accept([newRow({ email, full_name: 'Somebody' })], Date.now());
+    upset(bench, 1);
+    await swept(bench);
+    await publisher.step();
+    assert.ok((await found(server.url, schema, email)) > 0);
+    const erasure = openErasureStore({ ...mirror, holder: 'test' });
+    t.after(() => erasure.close());
+    const { signal } = new AbortController();
+    await erasePerson({ store: erasure, clock: systemClock, signal, compact: async () => true }, email);
+    await publisher.step();
+    await equal();
+    assert.equal(await found(server.url, schema, email), 0);
+  });
+
+  it('is copied anew where the feed no longer tells what changed', async (t) => {
+    const { bench, publisher, equal } = await opened(t);
+    await swept(bench);
+    await publisher.step();
+    upset(bench, 3);
+    await swept(bench);
+    const db = new Database(bench.path);
+    pruneChanges(db, { keepMs: 0, now: Date.now() + 1000 });
+    db.exec('DELETE FROM post_versions WHERE n IN (SELECT min(n) FROM post_versions)');
+    db.close();
+    await publisher.step();
+    await equal();
+  });
+
+  it('is row-equal after kills of the service and of the server', { timeout: 120_000 }, async (t) => {
+    const durable = await startPostgres({ durable: true });
+    t.after(() => durable.stop());
+    const { bench, mirror, outbox } = await opened(t);
+    const start = () => startChild([durable.url, bench.path, mirror.upstream, 'killed']);
+    let child = start();
+    t.after(() => child.kill('SIGKILL'));
+    for (let round = 0; round < 12; round++) {
+      upset(bench, round);
+      outbox.accept([newRow({})], Date.now());
+      await swept(bench);
+      if (round % 3 === 2) {
+        await durable.kill();
+        await durable.restart();
+      } else {
+        await delay((round * 37) % 90);
+        child.kill('SIGKILL');
+        child = start();
+      }
+    }
+    child.kill('SIGKILL');
+    const last = openTestPublisher(durable.url, mirror, 'killed');
+    t.after(() => last.close());
+    await until(
+      'the copy is written',
+      async () => (await last.step().catch(() => -1)) === 0 && !last.progress().isElsewhere,
+    );
+    await assertRowEqual(bench.path, durable.url, 'killed');
+  });
 });
+
+/** One of everything that happens upstream. */
+function upset(bench: Workbench, round: number): void {
+  const all = [
+    'post',
+    'edit',
+    'vote',
+    'status',
+    'move',
+    'rename',
+    'comment',
+    'delete',
+    'uncomment',
+    'like',
+  ] as const;
+  for (const what of all) happen(bench.sandbox.world, { what, at: round * 7 + what.length });
+}
+
+function startChild(args: string[]): ChildProcess {
+  const script = new URL('./publish-child.ts', import.meta.url).pathname;
+  return spawn(process.execPath, [script, ...args], { stdio: 'ignore' });
+}
+
+/** In how many rows of the copy a text stands. */
+async function found(url: string, schema: string, text: string): Promise<number> {
+  let rows = 0;
+  for (const table of [
+    'users',
+    'posts',
+    'comments',
+    'post_versions',
+    'comment_versions',
+    'commented_posts',
+    'outbox',
+    'sync_runs',
+  ]) {
+    const [row] = await tell(
+      url,
+      `SELECT count(*) AS n FROM ${schema}.${table} t WHERE t::text ILIKE '%${text}%'`,
+    );
+    rows += Number(row?.n);
+  }
+  return rows;
+}
 
 async function swept(bench: Workbench): Promise<void> {
   for (const resource of ['posts', 'comments'] as const) await bench.sync({ resource, mode: 'sweep' });
