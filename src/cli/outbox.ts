@@ -217,11 +217,11 @@ async function withView(context: Context, work: (view: OutboxView | null) => Pro
 type Flow = typeof import('../outbox/decide.ts');
 type Deps = { store: OutboxStore; clock: typeof systemClock };
 
-async function withFlow<T>(context: Context, work: (flow: Flow, deps: Deps) => T): Promise<T> {
+async function withFlow<T>(context: Context, work: (flow: Flow, deps: Deps) => T | Promise<T>): Promise<T> {
   const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
   const store = openOutbox(context.settings, 'outbox');
   try {
-    return work(flow, { store, clock: systemClock });
+    return await work(flow, { store, clock: systemClock });
   } finally {
     store.close();
   }
@@ -241,7 +241,7 @@ async function decide(
 
 async function decideAll(
   context: Context,
-  act: (flow: Flow, deps: Deps) => { batch: string; rows: number },
+  act: (flow: Flow, deps: Deps) => Decided | Promise<Decided>,
   words: string,
 ): Promise<void> {
   const done = await withFlow(context, act);
@@ -249,9 +249,11 @@ async function decideAll(
   else context.print(`batch ${done.batch}: ${counted(done.rows, 'row')} ${words}`);
 }
 
+type Decided = { batch: string; rows: number };
+
 interface Acts {
   row(flow: Flow, deps: Deps, id: number): OutboxRow;
-  batch(flow: Flow, deps: Deps, batch: string, state?: OutboxState): { batch: string; rows: number };
+  batch(flow: Flow, deps: Deps, batch: string, state?: OutboxState): Promise<Decided>;
   words: string;
 }
 
@@ -292,11 +294,8 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
     });
     return;
   }
-  const act = (flow: Flow, deps: Deps): { batch: string; rows: number } => {
-    const { ids, rows } = flow.editBatch(deps, batch, where, changes);
-    if (flags.retry) for (const row of ids) flow.retry(deps, row);
-    return { batch, rows };
-  };
+  const act = (flow: Flow, deps: Deps): Promise<Decided> =>
+    flow.editBatch(deps, batch, where, { ...changes, isSentAgain: flags.retry ?? false });
   await decideAll(context, act, flags.retry ? 'edited, to be sent again' : 'edited');
 }
 

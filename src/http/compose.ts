@@ -19,6 +19,7 @@ import type { OutboxStore } from '../store/outbox/store.ts';
 import type { Service } from '../worker/service.ts';
 import { addChanges } from './changes.ts';
 import { addAssets } from './dashboard/assets.ts';
+import { addBatches } from './dashboard/batches.ts';
 import { addEvents } from './dashboard/events.ts';
 import { addExports } from './dashboard/exports.ts';
 import { addImports, type ImportDeps } from './dashboard/imports.ts';
@@ -132,7 +133,8 @@ function dashboard(
   ];
   const reads = keep(openReads(fileOf(settings)));
   const ask = openQueries(settings, QUERIES_AT_ONCE);
-  const sending = { view, outbox, reads: importReads, clock, upstream };
+  const perMinute = settings.pushPerMinute;
+  const sending = { view, outbox, reads: importReads, clock, upstream, perMinute };
   return async (scope, site) => {
     const source = baseUrl?.host ?? 'Built-in sandbox';
     site.setNotFoundPage(addAssets(scope, { pages: PAGES, hasLogin: settings.httpToken !== null, source }));
@@ -140,7 +142,8 @@ function dashboard(
     addSql(scope, { ask, clock });
     addSaved(scope, { saved, clock });
     addOutbox(scope, sending);
-    await addImports(scope, { ...sending, mirror: fileOf(settings), folder, ...options });
+    addBatches(scope, sending);
+    await addImports(scope, { ...sending, mirror: fileOf(settings), folder, log, ...options });
     addSync(scope, { view: sync, service });
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
     addOverview(scope, { ...sums, log, ...options });

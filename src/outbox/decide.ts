@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
-import type { OutboxRow, OutboxState, PostText, RowChange, Transition } from '../store/outbox/types.ts';
+import type { Edit, OutboxRow, OutboxState, PostText, RowChange, Transition } from '../store/outbox/types.ts';
 import { checkDraft, type Draft } from './create.ts';
 import { contentHash } from './match.ts';
 import { EDITABLE, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
@@ -45,13 +46,17 @@ export function resolve(
 export function edit({ store, clock }: Deps, id: number, changes: Draft): OutboxRow {
   const row = store.find(id);
   if (!row) throw noRow(id);
-  const post = mended(row, changes);
-  const edited = store.edit({ id, from: EDITABLE, post, content_hash: contentHash(post), now: clock.now() });
+  const edited = store.edit(editOf(row, changes, clock));
   if (edited) return edited;
   if (row.erased_at !== null) throw new AppError('usage', `row ${id} cannot be edited: its text was erased`);
   throw new AppError('usage', `row ${id} cannot be edited: it is ${STATE_WORDS[row.state]}`, {
     hint: `Only a row that is ${EDITABLE.join(' or ')} can be: what was sent cannot be changed through this API.`,
   });
+}
+
+function editOf(row: OutboxRow, changes: Draft, clock: Clock): Edit {
+  const post = mended(row, changes);
+  return { id: row.id, from: EDITABLE, post, content_hash: contentHash(post), now: clock.now() };
 }
 
 /** Blank words take an optional field away: without an e-mail the post goes out as the owner's. */
@@ -78,72 +83,80 @@ export function pauseBatch({ store, clock }: Deps, batch: string): BatchDecision
 
 export function resumeBatch({ store, clock }: Deps, batch: string): BatchDecision {
   requireBatch(store, batch);
+  if (store.batch(batch)?.cancelled_at)
+    throw new AppError('usage', `batch ${batch} was cancelled, and cannot be resumed`, {
+      hint: 'Its rows can be sent again: "feedback-mirror outbox retry --batch B --state cancelled".',
+    });
   return { batch, rows: store.resumeBatch(batch, clock.now()) };
 }
 
-/** Rows a transaction: whoever else writes waits for no more than these. */
-const ROWS_AT_ONCE = 1000;
+/** Rows a transaction: whoever else writes, and every request of the service, waits for no more than these. */
+const ROWS_AT_ONCE = 500;
 
 /**
  * A person: send nothing more of this import. What was sent stays, and a row that is on its way is brought to its end. From the first
  * transaction on nothing is claimed, so a process that dies in the middle leaves nothing that would still be sent.
  */
-export function cancelBatch(
+export async function cancelBatch(
   { store, clock }: Deps,
   batch: string,
   state: OutboxState = 'ready',
-): BatchDecision {
+): Promise<BatchDecision> {
   requireBatch(store, batch);
   requireStart(TRANSITIONS.cancel, state, 'cancelled');
   if (state === 'ready') store.stopBatch(batch, clock.now());
-  return { batch, rows: moveRows(store, batch, state, TRANSITIONS.cancel, () => ({ now: clock.now() })) };
+  const rows = await inGroups(store.idsOf(batch, state), (ids) =>
+    store.moveAll(ids, TRANSITIONS.cancel, { now: clock.now() }),
+  );
+  return { batch, rows };
 }
 
 /** A person: send these rows of the import again. */
-export function retryBatch(
+export async function retryBatch(
   { store, clock }: Deps,
   batch: string,
   state: OutboxState = 'rejected',
-): BatchDecision {
+): Promise<BatchDecision> {
   requireBatch(store, batch);
   requireStart(TRANSITIONS.retry, state, 'sent again');
   store.reopenBatch(batch, clock.now());
-  return { batch, rows: moveRows(store, batch, state, TRANSITIONS.retry, () => freshStart(clock.now())) };
+  const rows = await inGroups(store.idsOf(batch, state), (ids) =>
+    store.moveAll(ids, TRANSITIONS.retry, freshStart(clock.now())),
+  );
+  return { batch, rows };
 }
 
 /** A person: all rows of the import that have this value should have another; only those that can be edited. */
-export function editBatch(
-  deps: Deps,
+export async function editBatch(
+  { store, clock }: Deps,
   batch: string,
   where: Partial<Record<keyof PostText, string>>,
-  changes: Draft,
-): BatchDecision & { ids: number[] } {
-  requireBatch(deps.store, batch);
+  changes: Draft & { isSentAgain?: boolean },
+): Promise<BatchDecision> {
+  const { isSentAgain = false, ...words } = changes;
+  requireBatch(store, batch);
   const isMeant = (row: OutboxRow): boolean =>
     Object.entries(where).every(([field, text]) => (row[field as keyof PostText] ?? '') === text);
-  const ids: number[] = [];
-  for (const state of EDITABLE)
-    for (const id of deps.store.idsOf(batch, state)) {
-      const row = deps.store.find(id);
-      if (!row || !isMeant(row) || row.erased_at !== null) continue;
-      edit(deps, id, changes);
-      ids.push(id);
-    }
-  return { batch, rows: ids.length, ids };
+  if (isSentAgain) store.reopenBatch(batch, clock.now());
+  const editable = EDITABLE.flatMap((state) => store.idsOf(batch, state));
+  const rows = await inGroups(editable, (ids) => {
+    const meant = ids.flatMap((id) => store.find(id) ?? []).filter(isMeant);
+    const edits = meant.filter(({ erased_at }) => erased_at === null).map((row) => editOf(row, words, clock));
+    const edited = store.editAll(edits);
+    if (isSentAgain) store.moveAll(edited, TRANSITIONS.retry, freshStart(clock.now()));
+    return edited.length;
+  });
+  return { batch, rows };
 }
 
-function moveRows(
-  store: OutboxStore,
-  batch: string,
-  state: OutboxState,
-  transition: Transition,
-  change: () => RowChange,
-): number {
-  const ids = store.idsOf(batch, state);
-  let moved = 0;
-  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE)
-    moved += store.moveAll(ids.slice(at, at + ROWS_AT_ONCE), transition, change());
-  return moved;
+/** Requests that came meanwhile are answered between two groups. */
+async function inGroups(ids: readonly number[], work: (ids: readonly number[]) => number): Promise<number> {
+  let changed = 0;
+  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE) {
+    changed += work(ids.slice(at, at + ROWS_AT_ONCE));
+    await setImmediate();
+  }
+  return changed;
 }
 
 function requireBatch(store: OutboxStore, batch: string): void {

@@ -14,6 +14,8 @@ export interface Overview {
   timeZone: string;
   board: string | null;
   boards: KnownBoard[];
+  /** Whether all posts were read once: a mirror without any is then that of a service without any. */
+  isSwept: boolean;
   figures: Record<'posts' | 'votes' | 'comments' | 'customers', Figure>;
   /** By day or week, each with the date it begins on. */
   step: 'day' | 'week';
@@ -83,6 +85,7 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
     timeZone: calendar.zone,
     board: board?.slug ?? null,
     boards: await reader.boards(),
+    isSwept: (await reader.watched()).first !== null,
     figures,
     step,
     times: buckets.map(({ date }) => date),

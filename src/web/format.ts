@@ -50,6 +50,23 @@ export function lasted(from: string, to: string | null): string {
   return ms < 1000 ? `${ms} ms` : span(ms);
 }
 
+interface Pace {
+  rows: number;
+  perMinute: number;
+  ms: number;
+  /** In milliseconds since the epoch. */
+  until: number;
+}
+
+const hour = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const HALF_DAY_MS = 12 * 3_600_000;
+
+/** `5,000 posts at 60 a minute: about 83 min, until 17:40`. */
+export function estimateText({ rows, perMinute, ms, until }: Pace): string {
+  const end = (ms < HALF_DAY_MS ? hour : moment).format(new Date(until));
+  return `${counted(rows, 'post')} at ${number(perMinute)} a minute: about ${span(ms)}, until ${end}`;
+}
+
 export function ago(iso: string | null): string {
   return iso === null ? 'never' : `${span(Date.now() - Date.parse(iso))} ago`;
 }

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { ImportState } from '../../src/http/dashboard/imports.ts';
+import type { BatchState } from '../../src/http/dashboard/batches.ts';
+import type { DuplicatePage, ImportState } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
-import type { Duplicates } from '../../src/outbox/import/duplicates.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';
 
-const HOUR = 3_600_000;
+const DAY = 24 * 3_600_000;
 
 function send({ http }: SandboxSite, content: string, type = 'text/csv'): Promise<Reply> {
   return ask(http, '/data/imports', {
@@ -35,6 +36,15 @@ function tallyOf({ preview }: ImportState): number[] {
   return [rows, accepted, already, refused];
 }
 
+async function compared(site: SandboxSite, id: string): Promise<ImportState> {
+  let state: ImportState | null = null;
+  await until('the rows are compared', async () => {
+    state = await site.get<ImportState>(`/data/imports/${id}`);
+    return state.comparison.isDone;
+  });
+  return state ?? assert.fail();
+}
+
 const FILE = 'board,title,content,email\nbugs,One,First,\nbugs,Two,Second,kim@example.com\nbugs,,No title,\n';
 
 describe('importing over HTTP', () => {
@@ -49,7 +59,9 @@ describe('importing over HTTP', () => {
     assert.deepEqual([state.preview.found.asOwner, state.preview.found.asNewCustomer], [1, 1]);
     assert.deepEqual(state.headers, ['board', 'title', 'content', 'email']);
     assert.equal(await rowsIn(site), 0);
-    assert.deepEqual(readdirSync(site.station.folder).sort(), before, 'the file has no name to be found by');
+    assert.deepEqual(readdirSync(site.station.folder).sort(), [...before, 'uploads'].sort());
+    for (const name of readdirSync(join(site.station.folder, 'uploads')))
+      assert.equal(statSync(join(site.station.folder, 'uploads', name)).mode & 0o777, 0o600, name);
   });
 
   it('imports what was previewed, once, however often that is asked for', async (t) => {
@@ -63,10 +75,10 @@ describe('importing over HTTP', () => {
     const third = await site.post<ImportState>(`/data/imports/${id}/commit`, { map: {}, board: null });
     for (const state of [first, second, third]) {
       const committed = state?.committed;
-      assert.equal(committed?.tally.accepted, 2);
+      assert.equal(committed?.result?.tally.accepted, 2);
       assert.equal(committed?.batch, first?.committed?.batch);
-      assert.deepEqual(committed?.batches, [first?.committed?.batch]);
-      assert.equal(committed?.counts.ready, 2);
+      assert.deepEqual(committed?.result?.batches, [first?.committed?.batch]);
+      assert.equal((await site.get<BatchState>(`/data/batches/${committed?.batch}`)).counts.ready, 2);
     }
     assert.equal(await rowsIn(site), 2);
     const again = await upload(site, FILE);
@@ -93,7 +105,7 @@ describe('importing over HTTP', () => {
     const anonymous = await read({ title: 'Wish', content: 'Why', email: null }, 'bugs');
     assert.ok(anonymous?.ok);
     assert.deepEqual([anonymous.found.asOwner, anonymous.found.asNewCustomer], [1, 0]);
-    assert.deepEqual(anonymous.facts.ignored, ['email']);
+    assert.deepEqual(anonymous.columns?.ignored, ['email']);
     assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).preview?.choices.board, 'bugs');
   });
 
@@ -132,7 +144,8 @@ describe('importing over HTTP', () => {
     const [row] = (await site.get<OutboxPage>('/data/outbox')).rows;
     await site.post(`/data/outbox/${row?.id}/cancel`);
     const { committed } = await site.get<ImportState>(`/data/imports/${id}`);
-    assert.deepEqual([committed?.counts.ready, committed?.counts.cancelled], [1, 1]);
+    const { counts } = await site.get<BatchState>(`/data/batches/${committed?.batch}`);
+    assert.deepEqual([counts.ready, counts.cancelled], [1, 1]);
     const { body, headers } = await ask(site.http, `/data/imports/${id}/results`);
     assert.match(String(headers['content-type']), /^text\/csv/);
     assert.match(String(headers['content-disposition']), /^attachment/);
@@ -153,12 +166,9 @@ describe('importing over HTTP', () => {
     );
     assert.ok(preview?.ok);
     assert.equal(preview.found.unknownBoards[0]?.board, '<b>none</b>');
-    let compared: Duplicates | null = null;
-    await until('the rows are compared', async () => {
-      compared = (await site.get<ImportState>(`/data/imports/${id}`)).comparison?.result ?? null;
-      return compared !== null;
-    });
-    assert.equal((compared as Duplicates | null)?.examples[0]?.postId, 3);
+    await compared(site, id);
+    const { rows } = await site.get<DuplicatePage>(`/data/imports/${id}/duplicates`);
+    assert.deepEqual([rows[0]?.post_id, rows[0]?.title], [3, '<script>alert(document.domain)</script>']);
   });
 
   it('refuses what is too large, whether or not its size is told', async (t) => {
@@ -205,20 +215,20 @@ describe('importing over HTTP', () => {
     assert.equal(other.status, 415, 'no other route takes one');
   });
 
-  it('forgets a file that nobody asked about for an hour', async (t) => {
+  it('forgets a file that nobody asked about for a day', async (t) => {
     const clock = fakeClock();
     const site = await openOnSandbox(t, { clock });
     await site.sweep();
     const { id } = await upload(site, FILE);
-    clock.advance(HOUR - 1);
+    clock.advance(DAY - 1);
     await site.get(`/data/imports/${id}`);
-    clock.advance(HOUR - 1);
+    clock.advance(DAY - 1);
     await site.get(`/data/imports/${id}`);
-    clock.advance(HOUR);
+    clock.advance(DAY);
     const reply = await ask(site.http, `/data/imports/${id}`);
     assert.equal(reply.status, 400);
-    assert.match(detailOf(reply), /kept for an hour/);
-    assert.match(detailOf(await site.send(`/data/imports/${id}/commit`, {})), /kept for an hour/);
+    assert.match(detailOf(reply), /kept for a day/);
+    assert.match(detailOf(await site.send(`/data/imports/${id}/commit`, {})), /kept for a day/);
     assert.match(detailOf(await ask(site.http, '/data/imports/..%2F..%2Fmirror.db')), /no longer here/);
   });
 

@@ -107,7 +107,7 @@ describe('the outbox over HTTP', () => {
     );
     assert.equal(posts[0]?.title, HOSTILE, 'a text of the upstream is data');
     assert.ok(posts.every(({ content, board, creator_email }) => content && board && creator_email));
-    assert.deepEqual(can, { retry: true, cancel: true, resolve: true });
+    assert.deepEqual(can, { retry: true, cancel: true, resolve: true, edit: true });
   });
 
   it('takes each of the three decisions about an uncertain row', async (t) => {

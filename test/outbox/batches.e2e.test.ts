@@ -52,7 +52,7 @@ describe('an import that is paused, killed, resumed and cancelled at random', { 
       resumeBatch(deps, 'test');
       const cancelAt = Math.min(ROWS - 1, standing + 1 + random.int(4));
       await until('it goes on', () => sent() >= cancelAt);
-      cancelBatch(deps, 'test');
+      await cancelBatch(deps, 'test');
       const ended = await second.ended;
       assert.equal(ended.code, 0, ended.output);
       await assertLedger(stage, ids);

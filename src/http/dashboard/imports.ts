@@ -1,45 +1,78 @@
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { boardNamed } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { batchId } from '../../outbox/create.ts';
+import { type Inspection, inspectCsv } from '../../outbox/csv/read.ts';
 import { FIELDS } from '../../outbox/csv/rows.ts';
+import { ENCODINGS } from '../../outbox/csv/text.ts';
+import { estimateOf, paceOf } from '../../outbox/estimate.ts';
+import { DUPLICATE_KINDS, type DuplicateKind } from '../../outbox/import/duplicates.ts';
 import {
-  type ComparisonState,
   compareInBackground,
   dryRun,
-  type FileFacts,
   type Imported,
   type ImportRequest,
   importFile,
   type ImportChoices as ReadChoices,
 } from '../../outbox/import/import.ts';
-import { sumCounts } from '../../outbox/import/intake.ts';
 import { openResults } from '../../outbox/import/results.ts';
 import type { OpenOptions } from '../../store/db.ts';
+import type { KeptDuplicate } from '../../store/outbox/duplicates.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import { openScratch } from '../../store/outbox/scratch.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
-import type { StateCounts } from '../../store/outbox/types.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';
-import { required, textOf } from './parameters.ts';
-import { type ImportChoices, openUploads, type Preview, tooLarge, type Upload } from './uploads.ts';
+import { numberOf, oneOf, textOf } from './parameters.ts';
+import {
+  type CommittedUpload,
+  type ImportChoices,
+  openUploads,
+  type Preview,
+  tooLarge,
+  type Upload,
+  type Uploads,
+} from './uploads.ts';
 
 export interface ImportState {
   id: string;
   bytes: number;
   headers: string[];
+  choices: ImportChoices;
   preview: Preview | null;
-  /** How far the new rows are compared with the mirror; null where that has not begun. */
-  comparison: ComparisonState | null;
+  comparison: ComparisonProgress;
   /** Null until somebody has said that it should be imported. */
   committed: Committed | null;
 }
 
-export interface Committed extends Imported {
+/** How far the new rows are compared with the mirror, and what was found so far. */
+export interface ComparisonProgress {
+  checked: number;
+  isDone: boolean;
+  /** Why it could not be done. */
+  problem: string | null;
+  byKind: Record<DuplicateKind, { found: number; skipped: number }>;
+}
+
+export interface Committed {
   batch: string;
-  /** How the rows of all its batches stand. */
-  counts: StateCounts;
+  /** Null while rows are still being taken in. */
+  result: Imported | null;
+}
+
+/** A row that looks like a post, and its title in the file; null while it is compared anew after a restart. */
+export interface FoundDuplicate extends KeptDuplicate {
+  title: string | null;
+}
+
+/** A page of rows that look like posts, in the order of the file. */
+export interface DuplicatePage {
+  rows: FoundDuplicate[];
+  /** The line that the next page begins after; null at the end. */
+  next: number | null;
 }
 
 export interface ImportLimits {
@@ -47,31 +80,36 @@ export interface ImportLimits {
 }
 
 export interface ImportDeps {
-  view: Pick<OutboxView, 'counts'>;
+  view: OutboxView;
   outbox: OutboxStore;
   reads: ImportReads;
   /** Which file new rows are compared with. */
   mirror: OpenOptions;
   clock: Clock;
-  /** The data folder: what is uploaded lies there, without a name, for at most an hour. */
+  /** The data folder: what is uploaded lies there for a day. */
   folder: string;
+  /** How fast the service sends. */
+  perMinute: number;
+  log: Logger;
   random?: () => number;
   limitBytes?: number;
 }
 
 const LIMIT_BYTES = 64 * 1024 * 1024;
+const DUPLICATES_SHOWN = 25;
 
-/** `/data/imports`: a CSV file is handed over, previewOf as often as wanted, and then imported once. */
+/** `/data/imports`: a CSV file is handed over, previewed as often as wanted, and then imported once. */
 export async function addImports(app: FastifyInstance, deps: ImportDeps): Promise<void> {
-  const { clock, folder, limitBytes = LIMIT_BYTES } = deps;
-  const uploads = openUploads({ folder, clock, limitBytes });
+  const { clock, folder, limitBytes = LIMIT_BYTES, outbox } = deps;
+  const onDrop = (id: string): void => outbox.duplicates.forget(id);
+  const uploads = openUploads({ folder: join(folder, 'uploads'), clock, limitBytes, onDrop });
   const closing = new AbortController();
   app.addHook('preClose', async () => {
     closing.abort(new AppError('interrupted', 'the service is stopping'));
     await uploads.close();
   });
-  const context: ImportContext = { ...deps, signal: closing.signal };
-  const uploadOf = ({ params }: FastifyRequest): Upload => uploads.find(textOf(params, 'id') ?? '');
+  const context: ImportContext = { ...deps, uploads, signal: closing.signal };
+  const uploadOf = ({ params }: FastifyRequest): Promise<Upload> => uploads.find(textOf(params, 'id') ?? '');
 
   app.get('/data/imports/limits', async (): Promise<ImportLimits> => ({ bytes: limitBytes }));
   // In a scope of its own: nowhere else is a body taken as a stream, or so large a one.
@@ -81,38 +119,66 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
       if (Number(headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
       if (!(body instanceof Readable)) throw new AppError('usage', 'send the file itself, as text/csv');
       const upload = await uploads.take(body);
-      upload.preview = await previewOf(context, upload, NO_CHOICES);
       return reply.code(201).send(await stateOf(context, upload));
     });
   };
   await app.register(taking);
-  app.get('/data/imports/:id', (request) => stateOf(context, uploadOf(request)));
+  app.get('/data/imports/:id', async (request) => stateOf(context, await uploadOf(request)));
   app.post('/data/imports/:id/preview', async (request) => {
-    const upload = uploadOf(request);
+    const upload = await uploadOf(request);
     if (upload.committed) throw importedAlready();
-    upload.preview = await previewOf(context, upload, choicesOf(request.body));
+    await preview(context, upload, choicesOf(request.body));
     return await stateOf(context, upload);
   });
   app.post('/data/imports/:id/commit', async (request) => {
-    const upload = uploadOf(request);
+    const upload = await uploadOf(request);
     await commit(context, upload, choicesOf(request.body));
     return await stateOf(context, upload);
   });
+  addDuplicates(app, context, uploadOf);
   app.get('/data/imports/:id/results', async (request, reply) => {
-    const upload = uploadOf(request);
-    const results = await openResults(
-      upload.input,
-      readChoices(context, upload, usedChoices(upload)),
-      deps.reads,
-    );
+    const upload = await uploadOf(request);
+    const { choices } = upload.committed ?? upload;
+    const results = await openResults(upload.input, readChoices(context, upload, choices), deps.reads);
     return reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="results.csv"')
       .send(Readable.from(results));
   });
+  for (const upload of await uploads.interrupted()) resume(context, upload);
+}
+
+/** What looks like a post that exists, page by page, and what a person says about it: one row, all of a kind, or all. */
+function addDuplicates(
+  app: FastifyInstance,
+  context: ImportContext,
+  uploadOf: (request: FastifyRequest) => Promise<Upload>,
+): void {
+  const { duplicates } = context.outbox;
+  app.get('/data/imports/:id/duplicates', async (request): Promise<DuplicatePage> => {
+    const { id, comparison } = await uploadOf(request);
+    const kind = oneOf(request.query, 'kind', DUPLICATE_KINDS);
+    const after = numberOf(request.query, 'after') ?? 0;
+    const rows = duplicates.page(id, { kind, after, limit: DUPLICATES_SHOWN + 1 });
+    const titleOf = (line: number): string | null => comparison?.titles.get(line) ?? null;
+    const shown = rows
+      .slice(0, DUPLICATES_SHOWN)
+      .map((row): FoundDuplicate => ({ ...row, title: titleOf(row.line) }));
+    return { rows: shown, next: rows.length > shown.length ? (shown.at(-1)?.line ?? null) : null };
+  });
+  app.post('/data/imports/:id/duplicates', async (request) => {
+    const upload = await uploadOf(request);
+    if (upload.committed) throw importedAlready();
+    const [line, kind] = [numberOf(request.body, 'line'), oneOf(request.body, 'kind', DUPLICATE_KINDS)];
+    const isSkipped = Reflect.get(Object(request.body), 'skip') === true;
+    duplicates.skip(upload.id, { ...(line && { line }), ...(kind && { kind }) }, isSkipped);
+    await preview(context, upload, upload.choices);
+    return await stateOf(context, upload);
+  });
 }
 
 interface ImportContext extends ImportDeps {
+  uploads: Uploads;
   signal: AbortSignal;
 }
 
@@ -128,10 +194,9 @@ function choicesOf(body: unknown): ImportChoices {
   // One board for all rows says already where the column is not to be looked at.
   if (board !== null) delete map.board;
   const acceptUnknownBoards = Reflect.get(Object(body), 'acceptUnknownBoards') === true;
-  return { map, board, boardMap: boardMapOf(body), acceptUnknownBoards };
+  const [encoding, perMinute] = [oneOf(body, 'encoding', ENCODINGS), numberOf(body, 'perMinute')];
+  return { map, board, boardMap: boardMapOf(body), acceptUnknownBoards, encoding, perMinute };
 }
-
-const NO_CHOICES: ImportChoices = { map: {}, board: null, boardMap: {}, acceptUnknownBoards: false };
 
 function boardMapOf(body: unknown): ImportChoices['boardMap'] {
   const given = Object.entries(
@@ -146,79 +211,122 @@ function boardMapOf(body: unknown): ImportChoices['boardMap'] {
   );
 }
 
-function usedChoices({ committed, preview }: Upload): ImportChoices {
-  return required(committed?.choices ?? preview?.choices ?? null, 'map');
+/** A board for all rows, or for the rows of one, may be typed: a name is as good as the short part of the URL. */
+function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: ImportChoices): ReadChoices {
+  const { map, board, boardMap, acceptUnknownBoards, encoding } = choices;
+  const known = reads.boards();
+  const meant = Object.entries(boardMap).map(([name, text]) => [name, text && boardNamed(known, text)]);
+  return {
+    map,
+    board: board === null ? undefined : boardNamed(known, board),
+    boards: { map: Object.fromEntries(meant), acceptUnknown: acceptUnknownBoards },
+    encoding: encoding ?? undefined,
+    skipLines: outbox.duplicates.skippedLines(id),
+  };
 }
 
-function readChoices({ outbox }: ImportContext, { id }: Upload, choices: ImportChoices): ReadChoices {
-  const { map, board, boardMap, acceptUnknownBoards } = choices;
-  const boards = { map: boardMap, acceptUnknown: acceptUnknownBoards };
-  return { map, board: board ?? undefined, boards, skipLines: outbox.duplicates.skippedLines(id) };
+async function preview(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
+  const isOther = JSON.stringify(upload.choices) !== JSON.stringify(choices);
+  upload.preview = await previewOf(context, upload, choices);
+  upload.choices = choices;
+  if (upload.preview.ok) compare(context, upload, choices);
+  if (isOther) await context.uploads.save(upload);
 }
 
 /** Only what concerns the file as a whole stops a dry run, and then the person can read it another way. */
 async function previewOf(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<Preview> {
-  const { reads, signal } = context;
+  const { reads, view, clock, signal } = context;
+  const request = { ...requestFor(context, upload, choices), signal };
   const scratch = openScratch();
-  let facts: FileFacts | null = null;
-  const onFile = (found: FileFacts): void => {
-    facts = found;
-  };
+  let columns: Inspection | null = null;
   try {
-    const request = { ...requestFor(context, upload, choices), signal, onFile };
+    columns = await inspectCsv(upload.input.read(), request);
     const { tally, preview: found } = await dryRun({ reads, scratch }, request);
-    compare(context, upload, choices);
-    return { ok: true, choices, facts: required<FileFacts>(facts, 'facts'), tally, found };
+    const perMinute = Math.min(context.perMinute, choices.perMinute ?? context.perMinute);
+    const estimate = estimateOf(paceOf(view, tally.accepted, perMinute, clock.now()), clock.now());
+    return { ok: true, choices, columns, tally, found, estimate };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;
-    return { ok: false, choices, problem: messageOf(error) };
+    return { ok: false, choices, columns, problem: messageOf(error) };
   } finally {
     scratch.close();
   }
 }
 
-/** Begins anew for other choices: another title column makes other duplicates. */
+/**
+ * Begins anew for other columns: another title makes other duplicates. What a person decided about rows stays when only boards change,
+ * and so all rows are compared, also those of boards that are left out.
+ */
 function compare(context: ImportContext, upload: Upload, choices: ImportChoices): void {
   const { outbox, reads, mirror } = context;
-  upload.comparison?.stop();
-  outbox.duplicates.forget(upload.id);
-  const request = { ...readChoices(context, upload, choices), input: upload.input };
-  const comparison = compareInBackground(reads, mirror, request, (found) => {
-    if (upload.comparison !== comparison) return;
+  const as = JSON.stringify([choices.map, choices.board, choices.encoding]);
+  if (upload.comparison?.as === as) return;
+  upload.comparison?.running.stop();
+  // After a restart nothing runs, and what is kept was found with these choices.
+  if (upload.comparison) outbox.duplicates.forget(upload.id);
+  const boards = { map: {}, acceptUnknown: true };
+  const titles = new Map<number, string>();
+  const read = { ...readChoices(context, upload, choices), boards, skipLines: undefined };
+  const running = compareInBackground(reads, mirror, { ...read, input: upload.input }, (found) => {
+    if (upload.comparison?.running !== running) return;
+    for (const { line, title } of found) titles.set(line, title);
     outbox.duplicates.keep(
       upload.id,
       found.map(({ postId: post_id, ...duplicate }) => ({ ...duplicate, post_id })),
     );
   });
-  upload.comparison = comparison;
+  upload.comparison = { as, running, titles };
 }
 
 function requestFor(context: ImportContext, upload: Upload, choices: ImportChoices): ImportRequest {
   const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
-  return { input: upload.input, ...readChoices(context, upload, choices), ...quiet };
+  const { perMinute } = choices;
+  return { input: upload.input, ...readChoices(context, upload, choices), perMinute, ...quiet };
 }
 
 /** Asked for twice it is still done once; one that failed goes on where it stopped. Whoever leaves meanwhile finds it done. */
 async function commit(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
-  const { outbox: store, reads, clock, random = Math.random } = context;
+  const { uploads, clock, random = Math.random } = context;
   if (upload.committed && !isSame(upload.committed.choices, choices)) throw importedAlready();
   if (!upload.committed) {
     const batch = batchId('import', clock.now(), random);
-    const work = importFile({ store, reads, clock }, batch, requestFor(context, upload, choices));
-    upload.committed = { choices, batch, result: null, work };
+    upload.committed = { choices, batch, result: null, work: null };
   }
-  const under = upload.committed;
+  const { committed } = upload;
+  committed.work ??= takeIn(context, upload, committed);
   try {
-    under.result = await under.work;
+    await committed.work;
   } catch (error) {
     upload.committed = null;
+    await uploads.save(upload);
     throw error;
   }
 }
 
+/** That it was asked for is on disk before the first row is taken in, so that a service that dies in the middle goes on with it. */
+async function takeIn(context: ImportContext, upload: Upload, committed: CommittedUpload): Promise<Imported> {
+  const { outbox: store, reads, clock, uploads } = context;
+  await uploads.save(upload);
+  const { batch, choices } = committed;
+  committed.result = await importFile({ store, reads, clock }, batch, requestFor(context, upload, choices));
+  await uploads.save(upload);
+  return committed.result;
+}
+
+/** The rows that were taken in before the service ended are known by their keys. */
+function resume(context: ImportContext, upload: Upload): void {
+  const { committed } = upload;
+  if (!committed) return;
+  committed.work = takeIn(context, upload, committed);
+  committed.work.catch((error: unknown) => {
+    committed.work = null;
+    const event = 'import.resume.failed';
+    context.log.warn({ event }, `an import that was interrupted could not go on: ${messageOf(error)}`);
+  });
+}
+
 function isSame(a: ImportChoices, b: ImportChoices): boolean {
-  const isSameMap = JSON.stringify(a.boardMap) === JSON.stringify(b.boardMap);
-  return isSameMap && a.board === b.board && FIELDS.every((field) => a.map[field] === b.map[field]);
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function importedAlready(): AppError {
@@ -228,14 +336,19 @@ function importedAlready(): AppError {
 }
 
 async function stateOf(context: ImportContext, upload: Upload): Promise<ImportState> {
-  const { id, input, headers, preview } = upload;
-  const comparison = upload.comparison?.state() ?? null;
-  const committed = await committedOf(context, upload);
-  return { id, bytes: input.bytes ?? 0, headers, preview, comparison, committed };
+  if (!upload.preview && !upload.committed) await preview(context, upload, upload.choices);
+  const { id, input, headers, choices, committed } = upload;
+  return {
+    ...{ id, bytes: input.bytes ?? 0, headers, choices, preview: upload.preview },
+    comparison: progressOf(context, upload),
+    committed: committed && { batch: committed.batch, result: committed.result },
+  };
 }
 
-async function committedOf({ view }: ImportContext, { committed }: Upload): Promise<Committed | null> {
-  if (!committed?.result) return null;
-  const { tally, batches } = committed.result;
-  return { batch: committed.batch, tally, batches, counts: sumCounts(view, batches) };
+function progressOf({ outbox }: ImportContext, { id, comparison }: Upload): ComparisonProgress {
+  const { checked = 0, result = null, problem = null } = comparison?.running.state() ?? {};
+  const none = { found: 0, skipped: 0 };
+  const byKind: ComparisonProgress['byKind'] = { same: none, title: none, content: none };
+  for (const { kind, found, skipped } of outbox.duplicates.counts(id)) byKind[kind] = { found, skipped };
+  return { checked, isDone: result !== null, problem, byKind };
 }

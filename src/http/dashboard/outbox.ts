@@ -2,13 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { boardNamed, type KnownBoard } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { reasonWords } from '../../base/text.ts';
 import { acceptPost, checkDraft } from '../../outbox/create.ts';
-import { cancel, resolve, retry } from '../../outbox/decide.ts';
-import { TRANSITIONS } from '../../outbox/states.ts';
+import { cancel, edit, resolve, retry } from '../../outbox/decide.ts';
+import { EDITABLE, TRANSITIONS } from '../../outbox/states.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import {
   type AttemptRow,
+  type EditRow,
   OUTBOX_STATES,
   type OutboxRow,
   type StateCounts,
@@ -32,11 +34,16 @@ const PAGE_ROWS = 50;
 
 const LISTED = [
   ...(['id', 'batch', 'line', 'board', 'title', 'email', 'state', 'attempts'] as const),
-  ...(['not_before', 'post_id', 'last_error', 'duplicate_of', 'changed_at'] as const),
+  ...(['not_before', 'post_id', 'duplicate_of', 'on_hold', 'changed_at'] as const),
 ] as const;
 
 /** A row without its text, as a list shows it. */
-export type ListedRow = Pick<OutboxRow, (typeof LISTED)[number]>;
+export interface ListedRow extends Pick<OutboxRow, (typeof LISTED)[number]> {
+  /** Why it stands where it stands, in words. */
+  reason: string | null;
+  /** Its post on the upstream's own page. */
+  original: string | null;
+}
 
 export interface OutboxPage {
   rows: ListedRow[];
@@ -52,6 +59,10 @@ export interface OutboxPage {
 export interface OutboxDetail {
   row: OutboxRow;
   attempts: AttemptRow[];
+  /** What it said before a person changed it, the oldest first. */
+  edits: EditRow[];
+  /** Why it stands where it stands, in words; the row has the upstream's own. */
+  reason: string | null;
   /** Posts of the mirror that this row is, may be, or has left behind. */
   posts: ViewedPost[];
   /** The post that confirms the row, on the upstream's own page. */
@@ -60,7 +71,7 @@ export interface OutboxDetail {
   can: Record<Decision, boolean>;
 }
 
-export type Decision = 'retry' | 'cancel' | 'resolve';
+export type Decision = 'retry' | 'cancel' | 'resolve' | 'edit';
 
 /** Boards to choose from, by name. */
 export interface Boards {
@@ -76,7 +87,7 @@ export interface Created {
 /** `/data/outbox`: what is on its way, one row in full, a new one, and the decisions of people. */
 export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
   const { view, upstream, outbox: store, reads, clock } = deps;
-  app.get('/data/outbox', ({ query }) => list(view, query));
+  app.get('/data/outbox', async ({ query }) => list(view, upstream, query));
   app.get('/data/outbox/boards', async (): Promise<Boards> => ({ boards: await reads.boards() }));
   app.post('/data/outbox', async ({ body }, reply) => reply.code(201).send(await create(deps, body)));
   app.get('/data/outbox/:id', async (request, reply) => {
@@ -86,6 +97,7 @@ export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
   app.post('/data/outbox/:id/retry', async (request) => ({
     row: await retry({ store, clock }, idOf(request)),
   }));
+  app.post('/data/outbox/:id/edit', async (request) => ({ row: editRow(deps, idOf(request), request.body) }));
   app.post('/data/outbox/:id/cancel', async (request) => ({
     row:
       (await decided(view, idOf(request), ({ state }) => state === 'cancelled')) ??
@@ -116,25 +128,33 @@ function idOf({ params }: FastifyRequest): number {
   return required(numberOf(params, 'id'), 'id');
 }
 
-async function list(view: OutboxView, query: unknown): Promise<OutboxPage> {
+function list(view: OutboxView, upstream: string | null, query: unknown): OutboxPage {
   const batch = textOf(query, 'batch');
   const state = oneOf(query, 'state', OUTBOX_STATES);
   const [before, after] = [numberOf(query, 'before'), numberOf(query, 'after')];
-  const rows = await view.newest({ state, batch, before, after, limit: PAGE_ROWS + 1 });
+  const rows = view.newest({ state, batch, before, after, limit: PAGE_ROWS + 1 });
   const isCut = rows.length > PAGE_ROWS;
   // The row too many, which only tells that there are more, stands at the far end.
   const shown = after === null ? rows.slice(0, PAGE_ROWS) : rows.slice(-PAGE_ROWS);
   return {
-    rows: shown.map(listed),
-    counts: await view.counts(batch),
-    paused: await view.paused(),
+    rows: shown.map((row) => listed(row, upstream)),
+    counts: view.counts(batch),
+    paused: view.paused(),
     before: isCut || after !== null ? (shown.at(-1)?.id ?? null) : null,
     after: (after === null ? before !== null : isCut) ? (shown[0]?.id ?? null) : null,
   };
 }
 
-function listed(row: OutboxRow): ListedRow {
-  return Object.fromEntries(LISTED.map((name) => [name, row[name]])) as ListedRow;
+function listed(row: OutboxRow, upstream: string | null): ListedRow {
+  const shown = Object.fromEntries(LISTED.map((name) => [name, row[name]])) as Pick<
+    OutboxRow,
+    (typeof LISTED)[number]
+  >;
+  return { ...shown, reason: reasonOf(row), original: row.url && originalOf(row.url, upstream) };
+}
+
+function reasonOf({ last_error }: OutboxRow): string | null {
+  return last_error && reasonWords(last_error);
 }
 
 async function detailOf(view: OutboxView, upstream: string | null, id: number): Promise<OutboxDetail | null> {
@@ -143,7 +163,9 @@ async function detailOf(view: OutboxView, upstream: string | null, id: number): 
   const related = [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null);
   return {
     row,
-    attempts: await view.attempts(id),
+    attempts: view.attempts(id).map((each) => ({ ...each, error: each.error && reasonWords(each.error) })),
+    edits: view.edits(id),
+    reason: reasonOf(row),
     posts: await view.posts(related),
     original: row.url && originalOf(row.url, upstream),
     can: decisionsOn(row),
@@ -156,7 +178,17 @@ function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean>
     retry: starts(TRANSITIONS.retry.from) && erased_at === null,
     cancel: starts(TRANSITIONS.cancel.from),
     resolve: starts(TRANSITIONS.resolve.from),
+    edit: starts(EDITABLE) && erased_at === null,
   };
+}
+
+/** All fields come from the form; a board may be given by its name. With `retry` the row is sent with its new words. */
+function editRow({ outbox: store, reads, clock }: OutboxDeps, id: number, body: unknown): OutboxRow {
+  const given = (name: string): string => textOf(body, name) ?? '';
+  const [title, content, email, full_name] = ['title', 'content', 'email', 'full_name'].map(given);
+  const board = boardNamed(reads.boards(), given('board'));
+  const edited = edit({ store, clock }, id, { board, title, content, email, full_name });
+  return Reflect.get(Object(body), 'retry') === true ? retry({ store, clock }, id) : edited;
 }
 
 /** A form carries a key of its own, so that one that is sent twice makes one post. */

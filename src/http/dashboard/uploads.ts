@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { inspectCsv } from '../../outbox/csv/read.ts';
-import type { Comparison, FileFacts, Imported } from '../../outbox/import/import.ts';
+import { makeFolder, replaceFile } from '../../base/files.ts';
+import { type Inspection, inspectCsv } from '../../outbox/csv/read.ts';
+import type { Encoding } from '../../outbox/csv/text.ts';
+import type { Estimate } from '../../outbox/estimate.ts';
+import type { Comparison, Imported } from '../../outbox/import/import.ts';
 import { type Input, openInput } from '../../outbox/import/input.ts';
 import type { Tally } from '../../outbox/import/intake.ts';
 import type { Preview as Found } from '../../outbox/import/preview.ts';
 
-/** How a person wants a file to be read. */
+/** How a person wants a file to be read and sent. */
 export interface ImportChoices {
   /** Field to header; null leaves the field out, a missing one is found by its name. */
   map: Record<string, string | null>;
@@ -16,99 +21,201 @@ export interface ImportChoices {
   /** Old name to slug; null leaves the rows of that board out. */
   boardMap: Record<string, string | null>;
   acceptUnknownBoards: boolean;
+  /** Instead of the one that the bytes tell. */
+  encoding: Encoding | null;
+  /** Posts a minute at most, for this import alone. */
+  perMinute: number | null;
 }
 
-/** What a dry run showed, or why the file could not be read like that. */
-export type Preview =
-  | { ok: true; choices: ImportChoices; facts: FileFacts; tally: Tally; found: Found }
-  | { ok: false; choices: ImportChoices; problem: string };
+export const NO_CHOICES: ImportChoices = {
+  map: {},
+  board: null,
+  boardMap: {},
+  acceptUnknownBoards: false,
+  encoding: null,
+  perMinute: null,
+};
+
+/** What a dry run showed, or why the file could not be read like that. What was recognised is there in both cases. */
+export type Preview = { choices: ImportChoices; columns: Inspection | null } & (
+  | { ok: true; tally: Tally; found: Found; estimate: Estimate }
+  | { ok: false; problem: string }
+);
+
+/** An import that somebody asked for. */
+export interface CommittedUpload {
+  choices: ImportChoices;
+  batch: string;
+  /** Null until the last row is in the outbox. */
+  result: Imported | null;
+  /** It fails or ends once; null where the service was stopped in the middle and has not gone on yet. */
+  work: Promise<Imported> | null;
+}
 
 /** A file that somebody has handed over, and how far they have come with it. */
 export interface Upload {
   readonly id: string;
   readonly input: Input;
   readonly headers: string[];
-  /** What the last dry run showed. */
+  /** As of the last dry run: they outlive the service. */
+  choices: ImportChoices;
+  /** What the last dry run showed; null after a restart, until it is asked for. */
   preview: Preview | null;
-  /** The comparison with the mirror that the last dry run began. */
-  comparison: Comparison | null;
-  /** The import, once somebody asked for it; it fails or ends once. */
-  committed: {
-    choices: ImportChoices;
-    batch: string;
-    result: Imported | null;
-    work: Promise<Imported>;
-  } | null;
+  /** The comparison with the mirror, the columns that it compares, and the titles of rows that look like posts by their lines. */
+  comparison: { as: string; running: Comparison; titles: Map<number, string> } | null;
+  committed: CommittedUpload | null;
   usedAt: number;
 }
 
 export interface Uploads {
   take(source: AsyncIterable<Uint8Array>): Promise<Upload>;
   /** Refused in words where there is none, or none any more. */
-  find(id: string): Upload;
+  find(id: string): Promise<Upload>;
+  /** The choices and the import of it reach the disk. */
+  save(upload: Upload): Promise<void>;
+  /** Those whose import the end of the last service interrupted. */
+  interrupted(): Promise<Upload[]>;
   close(): Promise<void>;
 }
 
 export interface UploadOptions {
-  /** Where files are kept; they have no name there, so whatever happens to this process, none is left behind. */
+  /** Where the files are kept: whoever reloads the page, or starts the service anew, goes on where they were. */
   folder: string;
   clock: Clock;
   limitBytes: number;
+  /** Called with the id of a file that is gone. */
+  onDrop(id: string): void;
 }
 
 /** Since it was last asked about. */
-const KEEP_MS = 3_600_000;
+const KEEP_MS = 24 * 3_600_000;
 /** Each holds a file open. */
 const MOST = 10;
+/** How often it is noted on disk that a file is in use. */
+const TOUCH_MS = 60_000;
 
-export function openUploads({ folder, clock, limitBytes }: UploadOptions): Uploads {
-  const uploads = new Map<string, Upload>();
-  const drop = async (upload: Upload): Promise<void> => {
-    uploads.delete(upload.id);
-    upload.comparison?.stop();
-    await upload.comparison?.ended;
-    await upload.committed?.work.catch(() => undefined);
+type Saved = Pick<Upload, 'choices'> & { committed: Omit<CommittedUpload, 'work'> | null };
+
+export function openUploads({ folder, clock, limitBytes, onDrop }: UploadOptions): Uploads {
+  const uploads = new Map<string, Promise<Upload>>();
+  const pathOf = (id: string, kind: 'csv' | 'json'): string => join(folder, `${id}.${kind}`);
+  const remove = async (id: string): Promise<void> => {
+    uploads.delete(id);
+    onDrop(id);
+    for (const kind of ['csv', 'json'] as const) await rm(pathOf(id, kind), { force: true });
+  };
+  const release = async (upload: Upload): Promise<void> => {
+    upload.comparison?.running.stop();
+    await upload.comparison?.running.ended;
+    await upload.committed?.work?.catch(() => undefined);
     await upload.input.close();
   };
-  const tidy = async (room: number): Promise<void> => {
-    const oldest = [...uploads.values()].sort((a, b) => a.usedAt - b.usedAt);
-    const isOver = (upload: Upload, rank: number): boolean =>
-      upload.usedAt <= clock.monotonic() - KEEP_MS || rank < oldest.length - MOST + room;
-    await Promise.all(oldest.filter(isOver).map(drop));
+  const drop = async (id: string): Promise<void> => {
+    const upload = await uploads.get(id)?.catch(() => null);
+    if (upload) await release(upload);
+    await remove(id);
+  };
+  /** When each file was last asked about, on the wall clock; the oldest first. */
+  const kept = async (): Promise<{ id: string; ageMs: number }[]> => {
+    const names = await readdir(folder).catch(() => []);
+    const ids = names.flatMap((name) => (name.endsWith('.csv') ? [name.slice(0, -'.csv'.length)] : []));
+    const ages = ids.map(async (id) => {
+      const open = await uploads.get(id)?.catch(() => null);
+      if (open) return { id, ageMs: clock.monotonic() - open.usedAt };
+      const { mtimeMs } = await stat(pathOf(id, 'json')).catch(() => ({ mtimeMs: 0 }));
+      return { id, ageMs: Math.max(0, clock.now() - mtimeMs) };
+    });
+    return (await Promise.all(ages)).sort((a, b) => b.ageMs - a.ageMs);
+  };
+  const makeRoom = async (room: number): Promise<void> => {
+    const oldest = await kept();
+    const isOver = ({ ageMs }: { ageMs: number }, rank: number): boolean =>
+      ageMs >= KEEP_MS || rank < oldest.length - MOST + room;
+    await Promise.all(oldest.filter(isOver).map(({ id }) => drop(id)));
+  };
+  const load = async (id: string): Promise<Upload> => {
+    const saved = JSON.parse(await readFile(pathOf(id, 'json'), 'utf8')) as Saved;
+    const { mtimeMs } = await stat(pathOf(id, 'json'));
+    if (clock.now() - mtimeMs >= KEEP_MS) throw expired();
+    return await opened(id, saved);
+  };
+  const opened = async (id: string, { choices, committed }: Saved): Promise<Upload> => {
+    const input = await openInput({ path: pathOf(id, 'csv'), stdin: () => [] as never, spoolIn: null });
+    try {
+      const { headers } = await inspectCsv(input.read());
+      const progress = {
+        preview: null,
+        comparison: null,
+        committed: committed && { ...committed, work: null },
+      };
+      return { id, input, headers, choices, ...progress, usedAt: clock.monotonic() };
+    } catch (error) {
+      await input.close();
+      throw error;
+    }
+  };
+  const save = async ({ id, choices, committed }: Upload): Promise<void> => {
+    const { work: _, ...told } = committed ?? { work: null };
+    const saved = { choices, committed: committed && told };
+    await replaceFile(pathOf(id, 'json'), (handle) => handle.writeFile(JSON.stringify(saved)));
+  };
+  const find = async (id: string): Promise<Upload> => {
+    // A name from outside must not lead anywhere else.
+    if (!/^[0-9a-f-]{36}$/.test(id)) throw expired();
+    const opening = uploads.get(id) ?? load(id);
+    uploads.set(id, opening);
+    const upload = await opening.catch(() => {
+      uploads.delete(id);
+      throw expired();
+    });
+    const age = clock.monotonic() - upload.usedAt;
+    if (age >= KEEP_MS) throw expired();
+    if (age >= TOUCH_MS) await utimes(pathOf(id, 'json'), new Date(), new Date(clock.now()));
+    if (age >= TOUCH_MS) upload.usedAt = clock.monotonic();
+    return upload;
   };
   // Nobody has to come by for an abandoned file to go.
-  const timer = setInterval(() => void tidy(0).catch(() => undefined), KEEP_MS / 12).unref();
+  const timer = setInterval(() => void makeRoom(0).catch(() => undefined), KEEP_MS / 24).unref();
 
   return {
     async take(source) {
-      await tidy(1);
-      const input = await openInput({
-        path: '-',
-        stdin: () => limited(source, limitBytes),
-        spoolIn: folder,
-      });
+      makeFolder(folder);
+      await makeRoom(1);
+      const id = randomUUID();
       try {
-        const { headers } = await inspectCsv(input.read());
-        const upload = { id: randomUUID(), input, headers, preview: null, comparison: null, committed: null };
-        const kept: Upload = { ...upload, usedAt: clock.monotonic() };
-        uploads.set(kept.id, kept);
-        return kept;
+        await write(pathOf(id, 'csv'), limited(source, limitBytes));
+        const upload = await opened(id, { choices: NO_CHOICES, committed: null });
+        await save(upload);
+        uploads.set(id, Promise.resolve(upload));
+        return upload;
       } catch (error) {
-        await input.close();
+        await remove(id);
         throw error;
       }
     },
-    find(id) {
-      const upload = uploads.get(id);
-      if (!upload || upload.usedAt <= clock.monotonic() - KEEP_MS) throw expired();
-      upload.usedAt = clock.monotonic();
-      return upload;
+    find,
+    save,
+    async interrupted() {
+      await makeRoom(0);
+      const all = await Promise.all((await kept()).map(({ id }) => find(id).catch(() => null)));
+      return all.flatMap((upload) => (upload?.committed && !upload.committed.result ? [upload] : []));
     },
     async close() {
       clearInterval(timer);
-      await Promise.all([...uploads.values()].map(drop));
+      const open = await Promise.all([...uploads.values()].map((each) => each.catch(() => null)));
+      await Promise.all(open.map((upload) => upload && release(upload)));
     },
   };
+}
+
+async function write(path: string, source: AsyncIterable<Uint8Array>): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of source) await handle.write(chunk);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** A file that is too large is not read to its end. */
@@ -129,7 +236,7 @@ export function tooLarge(most: number): Error {
 }
 
 function expired(): AppError {
-  return new AppError('usage', 'this file is no longer here: uploads are kept for an hour', {
+  return new AppError('usage', 'this file is no longer here: uploads are kept for a day', {
     hint: 'Choose it again; nothing of it is imported twice.',
   });
 }

@@ -12,6 +12,21 @@ export interface BatchRow {
   cancelled_at: string | null;
 }
 
+/** Customers in whose name rows are still to be sent, as far as they were counted. */
+export interface WaitingCustomers {
+  people: number;
+  isMore: boolean;
+}
+
+/** Rows that are looked at for it: a page asks this with every move of an import. */
+const CUSTOMER_ROWS = 5000;
+
+/** A board of rows that wait for a person. */
+export interface BoardToMend {
+  board: string;
+  rows: number;
+}
+
 export type BatchReader = ReturnType<typeof batchReader>;
 
 export function batchReader(db: Db) {
@@ -22,7 +37,29 @@ export function batchReader(db: Db) {
   const ids = db
     .prepare<[string, OutboxState], number>('SELECT id FROM outbox WHERE batch = ? AND state = ?')
     .pluck();
+  // Names are in the order of time: each step is one look into the index, however many rows a batch has.
+  const newest = db
+    .prepare<[number], string>(`
+      WITH RECURSIVE b (batch, n) AS (
+        SELECT max(batch), 1 FROM outbox WHERE batch < 'import-~'
+         UNION ALL SELECT (SELECT max(batch) FROM outbox WHERE batch < b.batch), n + 1 FROM b WHERE batch >= 'import-' AND n < ?)
+      SELECT batch FROM b WHERE batch >= 'import-'`)
+    .pluck();
+  const toMend = db.prepare<[string], BoardToMend>(`
+    SELECT board, count(*) AS rows FROM outbox WHERE batch = ? AND state IN ('rejected', 'uncertain') AND erased_at IS NULL
+     GROUP BY board ORDER BY rows DESC, board LIMIT 50`);
+  const customers = db.prepare<[string], { rows: number; people: number }>(`
+    SELECT count(*) AS rows, count(DISTINCT email) AS people FROM (
+      SELECT email FROM outbox WHERE batch = ? AND state IN ('ready', 'sending') LIMIT ${CUSTOMER_ROWS})`);
   return {
+    waitingCustomers(batch: string): WaitingCustomers {
+      const { rows, people } = customers.get(batch) ?? { rows: 0, people: 0 };
+      return { people, isMore: people > 0 && rows === CUSTOMER_ROWS };
+    },
+    /** The newest imports. */
+    newestImports: (limit: number): string[] => newest.all(limit),
+    /** The boards of rows that a person can mend, and how many rows each has. */
+    boardsToMend: (batch: string): BoardToMend[] => toMend.all(batch),
     batch: (batch: string): BatchRow | null => one.get(batch) ?? null,
     /** Batches that are paused or have a pace of their own, the newest first. */
     batches: (): BatchRow[] => some.all(),

@@ -66,6 +66,9 @@ export function openOutboxStore(options: StoreOptions) {
     refusal: writes.refusal,
     /** Other words for a row that a person mends; null where it is in no state for it. What it said before is kept. */
     edit: (edit: Edit): OutboxRow | null => commit(() => writes.edit(edit)),
+    /** Several of them in one transaction; returns the ids of those that were in a state for it. */
+    editAll: (edits: readonly Edit[]): number[] =>
+      commit(() => edits.flatMap((edit) => writes.edit(edit)?.id ?? [])),
     /** A pace of its own for an import, before its first row is accepted. */
     paceBatch: (batch: string, perMinute: number, now: number): void =>
       commit(() => writes.batches.pace(batch, perMinute, now)),

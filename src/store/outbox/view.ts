@@ -39,17 +39,8 @@ export function openOutboxView(options: OpenOptions) {
       FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id
       LEFT JOIN outbox o ON o.post_id = p.id
      WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.id`);
-  const { find, attempts, edits, counts, paused, batch, batches, countFree, recentSends } = reads;
   return {
-    find,
-    attempts,
-    edits,
-    counts,
-    paused,
-    batch,
-    batches,
-    countFree,
-    recentSends,
+    ...reads,
     /** The newest rows first; `before` goes on below that row, `after` gives the page that ends above it. */
     newest,
     /** All rows of a batch in one state, or of all states, oldest first. */

@@ -1,40 +1,52 @@
 import type { KnownBoard } from '../../base/boards.ts';
-import type { ImportState } from '../../http/dashboard/imports.ts';
+import type { DuplicatePage, FoundDuplicate, ImportState } from '../../http/dashboard/imports.ts';
 import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
-import type { Field } from '../../outbox/csv/rows.ts';
+import type { UnclearField } from '../../outbox/csv/columns.ts';
+import type { Field, MappedColumn } from '../../outbox/csv/rows.ts';
 import type { UnknownBoard } from '../../outbox/import/boards.ts';
-import type { Duplicate } from '../../outbox/import/duplicates.ts';
+import type { DuplicateKind } from '../../outbox/import/duplicates.ts';
 import type { RefusedLine } from '../../outbox/import/intake.ts';
-import { fetchJson } from '../api.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
+import { fetchJson, withQuery } from '../api.ts';
+import { STATES } from '../batch.ts';
+import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { counted, number, size } from '../format.ts';
-import { banner, button, card, failure, field, openForm, select, table } from '../parts.ts';
+import { counted, estimateText, number, percent, size } from '../format.ts';
+import { banner, button, card, failure, field, openForm, prose, select, table } from '../parts.ts';
 
 export interface PreviewView {
   path: string;
   state: ImportState;
   boards: KnownBoard[];
-  draw(state: ImportState): void;
+  /** Which page of the duplicates is shown: the lines that it and the pages before it begin after. */
+  place: { kind: DuplicateKind | null; after: number[] };
+  draw(state: ImportState): Promise<void>;
+  signal: AbortSignal;
 }
 
-/** What the dry run of a file showed, how it was read, and the button that imports it. */
+type Readable = Preview & { ok: true };
+type Choose = (change: Partial<ImportChoices>) => void;
+
+/** What the dry run of a file showed, what the person has to say, and the button that imports it. */
 export function showPreview(view: PreviewView): Child[] {
-  const { path, state, boards, draw } = view;
+  const { path, state, draw } = view;
   const { preview } = state;
   if (!preview) return [banner('bad', 'This file was never read. Choose it again.')];
   const trouble = h('div', { 'aria-live': 'polite' });
-  const again = async (choices: ImportChoices): Promise<void> => {
-    try {
-      draw(await fetchJson<ImportState>(`${path}/preview`, { body: choices }));
-    } catch (error) {
-      fill(trouble, failure(error));
-    }
+  const choose: Choose = (change) => {
+    const body = { ...preview.choices, ...change };
+    const again = async (): Promise<void> => draw(await fetchJson<ImportState>(`${path}/preview`, { body }));
+    again().catch((error) => fill(trouble, failure(error)));
   };
+  const unclear = preview.columns?.unclear ?? [];
   return [
     trouble,
-    preview.ok ? summary(view, preview) : banner('warn', sentence(preview.problem)),
-    columnForm({ state, preview, boards, onChange: (choices) => void again(choices) }),
-    ...(preview.ok ? [refusedCard(preview), ...foundCards(state, preview)] : []),
+    preview.ok || unclear.length > 0 ? null : banner('warn', sentence(preview.problem)),
+    ...unclear.map((each) => questionCard(view, preview, each, choose)),
+    preview.ok ? summary(view, preview) : null,
+    preview.ok ? boardsCard(view, preview, choose) : null,
+    columnsCard(view, preview, choose),
+    ...(preview.ok ? foundCards(view, preview) : []),
   ];
 }
 
@@ -42,49 +54,124 @@ function sentence(problem: string): string {
   return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. Say below how the file is to be read.`;
 }
 
-type Readable = Preview & { ok: true };
+const NAMES: Record<Field, string> = {
+  title: 'Title',
+  content: 'Text',
+  board: 'Board',
+  email: "Customer's e-mail",
+  full_name: "Customer's name",
+  key: 'Its own id',
+};
+
+/** A field that the program does not guess: columns that could be it are proposed, and one click answers. */
+function questionCard(
+  view: PreviewView,
+  preview: Preview,
+  unclear: UnclearField,
+  choose: Choose,
+): HTMLElement {
+  const { field: name, problem, proposals } = unclear;
+  const { map } = preview.choices;
+  if (name === 'board') {
+    const onPick = (board: string): void => choose({ board });
+    const picker = boardPicker({
+      id: 'ask-board',
+      label: 'The board of all rows',
+      boards: view.boards,
+      onPick,
+    });
+    return card(
+      { title: 'Which board do the rows go to?', note: 'no column of the file says it' },
+      boardField('One board for all rows', picker),
+    );
+  }
+  const offered = proposals.map((header) =>
+    button(`“${header}”`, () => choose({ map: { ...map, [name]: header } }), { class: 'main' }),
+  );
+  const isPublic = name === 'title' || name === 'content';
+  return card(
+    { title: `Which column is the ${NAMES[name].toLowerCase()}?`, note: problem },
+    isPublic
+      ? h('p.note', 'It can be read by everybody, so no name of a person is taken for it by a guess.')
+      : null,
+    h('div.actions', ...offered),
+    h('p.note', offered.length > 0 ? 'Or choose another column below.' : 'Choose it below.'),
+  );
+}
 
 function summary(view: PreviewView, preview: Readable): HTMLElement {
-  const { rows, accepted, already, refused } = preview.tally;
+  const { rows, accepted, already, skipped, refused } = preview.tally;
   const figures: [string, number][] = [
     [rows === 1 ? 'row in the file' : 'rows in the file', rows],
     ['new, would be sent', accepted],
     ['imported before', already],
+    ['left out', skipped],
     ['refused', refused],
   ];
+  const shown = figures.filter(([name, n]) => n > 0 || name !== 'left out');
   return card(
     { title: 'What would happen', note: `${size(view.state.bytes)}; nothing was written so far` },
-    h('div.figures', ...figures.map(([name, n]) => h('div.figure', h('b', number(n)), h('span', name)))),
+    h('div.figures', ...shown.map(([name, n]) => h('div.figure', h('b', number(n)), h('span', name)))),
+    accepted > 0 ? h('p', `${estimateText(preview.estimate)}. `, told(preview)) : null,
     notes(preview),
     h('div.actions', importButton(view, preview), other(), results(view, already)),
   );
 }
 
+/** Whom the service may write to. */
+function told({ found: { knownCustomers, newCustomers } }: Readable): string {
+  const people = knownCustomers + newCustomers;
+  return people === 0
+    ? 'Nobody is told as a customer.'
+    : `${counted(people, 'customer')} may be told by the service about posts in their name.`;
+}
+
 function notes({ tally }: Readable): Child {
-  if (tally.notes.length === 0) return null;
+  const before = Object.entries(tally.alreadyBy).map(
+    ([state, n]) => `${number(n)} ${STATES[state as keyof typeof STATES].name}`,
+  );
   const text = tally.notes.map(
     ({ text: what, rows, lines }) => `${what} (${counted(rows, 'row')}, first in line ${lines[0] ?? '?'})`,
   );
-  return h('ul.note', ...text.map((one) => h('li', one)));
+  if (before.length > 0) text.unshift(`Imported before: ${before.join(', ')}.`);
+  return text.length === 0 ? null : h('ul.note', ...text.map((one) => h('li', one)));
 }
 
-function importButton({ path, draw }: PreviewView, { tally, choices, found }: Readable): HTMLElement {
+function importButton({ path, draw }: PreviewView, preview: Readable): Child {
+  const { tally, choices, found, estimate } = preview;
   const rows = counted(tally.accepted, 'row');
-  const asCustomers = found.asKnownCustomer + found.asNewCustomer;
-  const label = tally.accepted === 0 ? 'Nothing new to import' : `Import ${rows}`;
+  const open = found.unknownBoards.length;
   const ask = (): void =>
     openForm({
       title: `Import ${rows}?`,
       content: [
-        `${rows} will be put into the outbox and sent upstream, one after the other.`,
-        asCustomers > 0
-          ? ` ${number(asCustomers)} go out in a customer's name, who may be told about it by the service.`
-          : null,
+        h('p', `${rows} will be put into the outbox and sent upstream, one after the other.`),
+        h('p', `${estimateText(estimate)}. ${told(preview)}`),
+        h(
+          'p.note',
+          'You can pause or cancel what is not sent yet. Posts that were sent cannot be taken back through this API.',
+        ),
       ],
       action: `Import ${rows}`,
       run: async () => draw(await fetchJson<ImportState>(`${path}/commit`, { body: choices })),
     });
-  return button(label, ask, { class: 'main', id: 'import', disabled: tally.accepted === 0 });
+  const label = tally.accepted === 0 ? 'Nothing new to import' : `Import ${rows}`;
+  const isOff = tally.accepted === 0 || open > 0;
+  return [
+    button(label, ask, {
+      class: 'main',
+      id: 'import',
+      disabled: isOff,
+      'aria-describedby': open > 0 ? 'import-waits' : null,
+    }),
+    open > 0
+      ? h(
+          'span.note',
+          { id: 'import-waits' },
+          `First say where the rows of ${counted(open, 'unknown board')} go.`,
+        )
+      : null,
+  ];
 }
 
 function other(): HTMLElement {
@@ -94,6 +181,203 @@ function other(): HTMLElement {
 function results({ path }: PreviewView, already: number): Child {
   if (already === 0) return null;
   return h('a.button', { id: 'results', href: `${path}/results`, download: '' }, 'Results as CSV');
+}
+
+const DROP = '+drop';
+const AS_IS = '+as-is';
+
+/** Each board of the file that no known one matches, once: where its rows go, or that they stay out. */
+function boardsCard({ boards }: PreviewView, { found, choices }: Readable, choose: Choose): Child {
+  const { boardMap } = choices;
+  const decided = Object.keys(boardMap).map((board): Partial<UnknownBoard> & { board: string } => ({
+    board,
+  }));
+  const open: (Partial<UnknownBoard> & { board: string })[] = found.unknownBoards;
+  const all = [...open, ...decided.filter(({ board }) => !open.some((each) => each.board === board))];
+  if (all.length === 0) return null;
+  const picker = ({ board, suggestions = [] }: Partial<UnknownBoard> & { board: string }): HTMLElement => {
+    const meant = boardMap[board];
+    const chosen = meant === undefined ? '' : meant === null ? DROP : meant === board ? AS_IS : meant;
+    const others = [
+      { value: AS_IS, text: `Send to “${board}” as it is` },
+      { value: DROP, text: 'Leave its rows out' },
+    ];
+    const onPick = (value: string): void => {
+      const slug = value === DROP ? null : value === AS_IS ? board : value;
+      choose({ boardMap: { ...boardMap, [board]: slug } });
+    };
+    const label = `Where the rows of ${board} go`;
+    return boardPicker({ id: `map-${board}`, label, boards, suggested: suggestions, others, chosen, onPick })
+      .element;
+  };
+  const more =
+    found.moreUnknownBoards > 0 ? ` and ${number(found.moreUnknownBoards)} rows of further ones` : '';
+  return card(
+    {
+      title: 'Boards that are not known by these names',
+      note: open.length > 0 ? `Nothing is imported before each has an answer${more}` : 'Each has an answer',
+    },
+    table(
+      [
+        { head: 'In the file', cell: ({ board }) => board },
+        { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows ?? null) },
+        { head: 'First in line', kind: 'number', cell: ({ line }) => number(line ?? null) },
+        { head: 'Goes to', cell: picker },
+      ],
+      all,
+      'Boards that are not known',
+    ),
+  );
+}
+
+/** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
+function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: Choose): HTMLElement {
+  const { choices, columns } = preview;
+  const header = (name: Field): string | null =>
+    columns?.mapping.find((column) => column.field === name)?.header ?? null;
+  const list = [
+    { value: 'none', text: '(no column)' },
+    ...state.headers.map((name) => ({ value: `=${name}`, text: name || '(no name)' })),
+  ];
+  const column = (name: Field): HTMLElement => {
+    const found = header(name);
+    const onColumn = (value: string): void => {
+      const map = { ...choices.map, [name]: value.startsWith('=') ? value.slice(1) : null };
+      choose({ map, board: name === 'board' && value.startsWith('=') ? null : choices.board });
+    };
+    return field(NAMES[name], select(`map-${name}`, list, found === null ? 'none' : `=${found}`, onColumn));
+  };
+  const forAll = boardPicker({
+    id: 'board-for-all',
+    label: 'One board for all rows',
+    boards,
+    chosen: choices.board ?? 'column',
+    others: [{ value: 'column', text: '(as the column says)' }],
+    onPick: (value) => choose({ board: value === 'column' ? null : value }),
+  });
+  return card(
+    { title: 'How it is read and sent', note: 'each choice tries it anew' },
+    readAs(preview),
+    h(
+      'div.pair',
+      ...(Object.keys(NAMES) as Field[]).map(column),
+      boardField('One board for all rows', forAll),
+      encodingField(preview, choose),
+      paceField(choices, choose),
+    ),
+  );
+}
+
+const DELIMITERS: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
+
+/** What was recognised, also where the file cannot be imported yet. */
+function readAs({ columns }: Preview): Child {
+  if (!columns) return null;
+  const { layout, encoding, delimiter, mapping, ignored } = columns;
+  const tool =
+    layout && `This looks like ${/^[AEIOU]/.test(layout.name) ? 'an' : 'a'} ${layout.name} export. `;
+  const used = mapping.map(({ field: name, header }: MappedColumn) => `${NAMES[name]}: ${header}`).join(', ');
+  const left = ignored.length === 0 ? '' : ` Not used: ${listed(ignored)}.`;
+  return h(
+    'p',
+    tool && h('b', { id: 'layout' }, tool),
+    `Read as ${encoding.toUpperCase()} with ${DELIMITERS[delimiter] ?? delimiter}. `,
+    used === '' ? 'No column was recognised.' : `Recognised: ${used}.`,
+    left,
+  );
+}
+
+function listed(names: readonly string[]): string {
+  return names.length > 12
+    ? `${names.slice(0, 12).join(', ')} and ${names.length - 12} more`
+    : names.join(', ');
+}
+
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+
+function encodingField({ choices, columns }: Preview, choose: Choose): HTMLElement {
+  const found = columns ? ` (${columns.encoding.toUpperCase()})` : '';
+  const list = [
+    { value: '', text: `as the bytes tell${choices.encoding === null ? found : ''}` },
+    ...ENCODINGS.map((name) => ({ value: name, text: name.toUpperCase() })),
+  ];
+  const onEncoding = (value: string): void =>
+    choose({ encoding: ENCODINGS.find((name) => name === value) ?? null });
+  return field('Encoding', select('encoding', list, choices.encoding ?? '', onEncoding));
+}
+
+function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
+  const input = h('input', {
+    id: 'field-per-minute',
+    type: 'number',
+    min: 1,
+    step: 1,
+    placeholder: 'as fast as the service sends',
+  });
+  input.value = perMinute === null ? '' : String(perMinute);
+  input.addEventListener('change', () => {
+    const given = Math.floor(Number(input.value));
+    choose({ perMinute: input.value === '' || !(given >= 1) ? null : given });
+  });
+  return field('Posts a minute, at most', input);
+}
+
+/** What the mirror can tell about the rows that would be sent. */
+function foundCards(view: PreviewView, preview: Readable): Child[] {
+  return [
+    refusedCard(preview),
+    preview.tally.accepted > 0 ? [firstCard(view, preview), asWhom(preview)] : null,
+    preview.found.mirror === 'empty' ? null : duplicatesCard(view),
+  ];
+}
+
+/** The first posts as they will look. */
+function firstCard({ boards }: PreviewView, { found, tally }: Readable): HTMLElement {
+  const nameOf = (slug: string): string => boards.find((board) => board.slug === slug)?.name ?? slug;
+  const post = ({ title, content, board, email, full_name, line }: NewRow): HTMLElement =>
+    h(
+      'li',
+      h('h3', { dir: 'auto' }, title),
+      content === '' ? null : prose(content.length > 600 ? `${content.slice(0, 600)} …` : content),
+      h(
+        'p.post-facts',
+        h('span', nameOf(board)),
+        h('span', email === null ? 'by you, the owner of the token' : `by ${full_name} (${email})`),
+        line === null ? null : h('span', `line ${number(line)}`),
+      ),
+    );
+  return card(
+    {
+      title: 'The first posts, as they will look',
+      note: `${number(found.first.length)} of ${number(tally.accepted)}`,
+    },
+    h('ol.first-posts', ...found.first.map(post)),
+  );
+}
+
+function asWhom({ found }: Readable): HTMLElement {
+  const { mirror, asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers } = found;
+  const rows = [
+    { who: 'you, the owner of the token', n: asOwner, people: null },
+    { who: 'customers the mirror knows', n: asKnownCustomer, people: knownCustomers },
+    {
+      who: mirror === 'empty' ? 'customers, new or not' : 'new customers',
+      n: asNewCustomer,
+      people: newCustomers,
+    },
+  ].filter(({ n }) => n > 0);
+  return card(
+    { title: 'Goes out as', note: 'customers may be told by the service' },
+    table(
+      [
+        { head: 'Who', cell: ({ who }) => who },
+        { head: 'Rows', kind: 'number', cell: ({ n }) => number(n) },
+        { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
+      ],
+      rows,
+      'Goes out as',
+    ),
+  );
 }
 
 function refusedCard({ tally }: Readable): Child {
@@ -110,150 +394,155 @@ function refusedCard({ tally }: Readable): Child {
         { head: 'Line', cell: ({ line }) => number(line) },
         { head: 'Why', cell: ({ reason }) => reason },
       ],
-      tally.refusals,
-      'HttpError rows',
+      tally.refusals.slice(0, REFUSALS_SHOWN),
+      'Refused rows',
     ),
   );
 }
 
-const NAMES: Record<Field, string> = {
-  title: 'Title',
-  content: 'Text',
-  board: 'Board',
-  email: "Customer's e-mail",
-  full_name: "Customer's name",
-  key: 'Your own key',
+const REFUSALS_SHOWN = 100;
+
+const ALIKE: Record<DuplicateKind, string> = {
+  same: 'the same title and text',
+  title: 'a title like it',
+  content: 'a text like it',
 };
+const KINDS = Object.keys(ALIKE) as DuplicateKind[];
+const POLL_MS = 700;
 
-export interface ColumnForm {
-  state: ImportState;
-  preview: Preview;
-  boards: KnownBoard[];
-  onChange(choices: ImportChoices): void;
-}
-
-/** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
-export function columnForm({ state, preview, boards, onChange }: ColumnForm): HTMLElement {
-  const { choices } = preview;
-  const found = (name: Field): string | null | undefined => {
-    // A file that could not be read was not mapped either: what nobody chose is still to be found by its name.
-    if (!preview.ok) return choices.map[name];
-    return preview.facts.mapping.find((column) => column.field === name)?.header ?? null;
+/**
+ * Rows that look like posts of the mirror. They are compared in the background: this card follows it by itself, so that nothing else of
+ * the page is drawn anew while somebody chooses.
+ */
+function duplicatesCard(view: PreviewView): HTMLElement {
+  const body = h('div.stacked');
+  const show = async (state: ImportState): Promise<void> => {
+    const { kind, after } = view.place;
+    const query = withQuery(`${view.path}/duplicates`, { kind, after: after.at(-1) || null });
+    const page = await fetchJson<DuplicatePage>(query, { signal: view.signal });
+    fill(body, ...duplicateParts({ ...view, state }, page, () => void show(state)));
   };
-  const columns = [
-    ...(preview.ok ? [] : [{ value: 'by-name', text: '(by its name)' }]),
-    { value: 'none', text: '(no column)' },
-    ...state.headers.map((header) => ({ value: `=${header}`, text: header || '(no name)' })),
-  ];
-  const choose = (name: Field): HTMLElement => {
-    const onColumn = (value: string): void => {
-      const { [name]: _, ...others } = choices.map;
-      const map =
-        value === 'by-name' ? others : { ...others, [name]: value.startsWith('=') ? value.slice(1) : null };
-      onChange({ ...choices, board: name === 'board' && value.startsWith('=') ? null : choices.board, map });
-    };
-    const header = found(name);
-    const chosen = header === undefined ? 'by-name' : header === null ? 'none' : `=${header}`;
-    const element = select(`map-${name}`, columns, chosen, onColumn);
-    return field(NAMES[name], element);
+  const follow = async (state: ImportState): Promise<void> => {
+    await show(state);
+    const { isDone, problem } = state.comparison;
+    if (isDone || problem !== null || view.signal.aborted) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    // Drawn anew meanwhile: the new card follows it.
+    if (body.isConnected) await follow(await fetchJson<ImportState>(view.path, { signal: view.signal }));
   };
-  const forAll = [
-    { value: '', text: '(as the column says)' },
-    ...boards.map(({ slug, name }) => ({ value: slug, text: name })),
+  follow(view.state).catch((error) => view.signal.aborted || fill(body, failure(error)));
+  return card({ title: 'Looks like a post that exists', note: 'by title and by text' }, body);
+}
+
+function duplicateParts(view: PreviewView, page: DuplicatePage, show: () => void): Child[] {
+  const { comparison, preview } = view.state;
+  const { byKind, checked, isDone, problem } = comparison;
+  const found = KINDS.reduce((total, kind) => total + byKind[kind].found, 0);
+  const rows = preview?.ok ? preview.tally.accepted + preview.tally.skipped : 0;
+  if (problem !== null) return [banner('warn', `The rows could not be compared: ${problem}.`)];
+  return [
+    isDone
+      ? h('p.note', `${counted(checked, 'row')} compared with every post of the mirror.`)
+      : h(
+          'p',
+          { role: 'status' },
+          `Comparing: ${number(checked)} of about ${number(rows)} rows (${percent(rows ? Math.min(1, checked / rows) : 0)}).`,
+        ),
+    found === 0 ? h('p.empty', isDone ? 'None of the new rows does.' : 'None so far.') : null,
+    found > 0 ? kindsTable(view, show) : null,
+    found > 0 ? duplicateTable(view, page, show) : null,
   ];
-  const board = select('board-for-all', forAll, choices.board ?? '', (value) =>
-    onChange({ ...choices, board: value === '' ? null : value }),
-  );
-  return card(
-    { title: 'How it is read', note: 'each choice tries it anew' },
-    h('div.pair', ...fields.map(choose), field('One board for all rows', board)),
+}
+
+/** All rows of a kind at once. */
+function kindsTable(view: PreviewView, show: () => void): HTMLElement {
+  const { byKind } = view.state.comparison;
+  const { place } = view;
+  const only = (kind: DuplicateKind | null): void => {
+    place.kind = kind;
+    place.after = [0];
+    show();
+  };
+  return table<DuplicateKind>(
+    [
+      { head: 'Rows with', cell: (kind) => ALIKE[kind] },
+      { head: 'Found', kind: 'number', cell: (kind) => number(byKind[kind].found) },
+      { head: 'Left out', kind: 'number', cell: (kind) => number(byKind[kind].skipped) },
+      {
+        head: '',
+        cell: (kind) =>
+          h(
+            'div.actions',
+            decide(view, { kind }, byKind[kind].skipped < byKind[kind].found, 'all', ALIKE[kind]),
+            button(
+              place.kind === kind ? 'List all kinds' : 'List only these',
+              () => only(place.kind === kind ? null : kind),
+              {
+                id: `only-${kind}`,
+                'aria-label': `${place.kind === kind ? 'List all kinds' : 'List only these'}: ${ALIKE[kind]}`,
+              },
+            ),
+          ),
+      },
+    ],
+    KINDS.filter((kind) => byKind[kind].found > 0),
+    'Likely duplicates by kind',
   );
 }
 
-const fields = Object.keys(NAMES) as Field[];
-
-/** What the mirror can tell about the rows that would be sent. */
-export function foundCards(state: ImportState, preview: Readable): Child[] {
-  if (preview.tally.accepted === 0) return [];
-  return [h('div.grid', asWhom(preview), boardsCard(preview)), duplicatesCard(state, preview)];
+/** Leaves rows out, or has them sent after all. */
+function decide(
+  view: PreviewView,
+  which: object,
+  skip: boolean,
+  words: string,
+  what: string,
+): HTMLButtonElement {
+  const label = `${skip ? 'Leave out' : 'Send'}${words === '' ? '' : ` ${words}`}`;
+  const act = button(label, () => void run(), {
+    id: `${skip ? 'skip' : 'send'}-${Object.values(which).join('')}`,
+    'aria-label': `${label}: ${what}`,
+  });
+  const run = async (): Promise<void> => {
+    act.disabled = true;
+    const body = { ...which, skip };
+    await view.draw(await fetchJson<ImportState>(`${view.path}/duplicates`, { body, signal: view.signal }));
+  };
+  return act;
 }
 
-function asWhom({ found }: Readable): HTMLElement {
-  const { mirror, asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers } = found;
-  const rows = [
-    { who: 'you, the owner of the token', n: asOwner, people: null },
-    { who: 'customers the mirror knows', n: asKnownCustomer, people: knownCustomers },
-    {
-      who: mirror === 'empty' ? 'customers, new or not' : 'new customers',
-      n: asNewCustomer,
-      people: newCustomers,
-    },
-  ].filter(({ n }) => n > 0);
-  return card(
-    { title: 'Goes out as', size: 'half' },
-    table(
-      [
-        { head: 'Who', cell: ({ who }) => who },
-        { head: 'Rows', kind: 'number', cell: ({ n }) => number(n) },
-        { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
-      ],
-      rows,
-      'Goes out as',
-    ),
+function duplicateTable(view: PreviewView, { rows, next }: DuplicatePage, show: () => void): Child[] {
+  const { place } = view;
+  const turn = (after: number[]): void => {
+    place.after = after;
+    show();
+  };
+  const list = table<FoundDuplicate>(
+    [
+      { head: 'Line', cell: ({ line }) => number(line) },
+      { head: 'In the file', kind: 'title', cell: ({ title }) => title ?? '…' },
+      {
+        head: 'Looks like',
+        kind: 'title',
+        cell: ({ post_id, post_title }) =>
+          h('a', { href: `/posts/${post_id}`, target: '_blank' }, `${post_id}: ${post_title ?? '(deleted)'}`),
+      },
+      { head: 'By', cell: ({ kind, score }) => `${ALIKE[kind]}, ${percent(score)}` },
+      {
+        head: '',
+        cell: ({ line, skipped }) => decide(view, { line }, skipped === 0, '', `line ${line}`),
+      },
+    ],
+    rows,
+    'Rows that look like posts',
   );
-}
-
-function boardsCard({ found }: Readable): HTMLElement {
-  const { unknownBoards, moreUnknownBoards, mirror } = found;
-  const title = 'Boards nobody has seen';
-  if (mirror === 'empty')
-    return card(
-      { title, size: 'half' },
-      h('p.note', 'The mirror is still empty, so nothing can be compared.'),
-    );
-  return card(
-    {
-      title,
-      size: 'half',
-      note: moreUnknownBoards > 0 ? `and ${number(moreUnknownBoards)} rows more` : null,
-    },
-    table<UnknownBoard>(
-      [
-        { head: 'Board', cell: ({ board }) => board },
-        { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
-        { head: 'First in line', kind: 'number', cell: ({ line }) => number(line) },
-        { head: 'Perhaps meant', cell: ({ suggestions }) => suggestions.join(', ') || '–' },
-      ],
-      unknownBoards,
-      title,
-      'Every board of the file is known.',
-    ),
+  const nav = h(
+    'nav.pager',
+    { 'aria-label': 'Pages of likely duplicates' },
+    place.after.length > 1
+      ? button('Previous page', () => turn(place.after.slice(0, -1)), { id: 'duplicates-back' })
+      : null,
+    next === null ? null : button('Next page', () => turn([...place.after, next]), { id: 'duplicates-on' }),
   );
-}
-
-function duplicatesCard({ comparison }: ImportState, { found: preview, tally }: Readable): Child {
-  if (preview.mirror === 'empty' || comparison === null) return null;
-  const { checked } = comparison;
-  const { found, examples } = comparison.result ?? { found: 0, examples: [] };
-  const scope = checked < tally.accepted ? `${counted(checked, 'row')} compared so far` : null;
-  const more = found > examples.length ? `${number(found)} in all` : null;
-  return card(
-    {
-      title: 'Looks like a post that exists',
-      note: [more, scope].filter((text) => text !== null).join('; ') || null,
-    },
-    table<Duplicate>(
-      [
-        { head: 'Line', cell: ({ line }) => number(line) },
-        { head: 'Title in the file', cell: ({ title }) => title },
-        {
-          head: 'Post',
-          cell: ({ postId, postTitle }) => h('a', { href: `/posts/${postId}` }, `${postId}: ${postTitle}`),
-        },
-      ],
-      examples,
-      'Looks like a post that exists',
-      'None of the new rows does.',
-    ),
-  );
+  return [list, place.after.length > 1 || next !== null ? nav : null];
 }

@@ -1,13 +1,14 @@
+import type { KnownBoard } from '../../base/boards.ts';
+import type { Batches, BatchState } from '../../http/dashboard/batches.ts';
 import type { Committed, ImportLimits, ImportState } from '../../http/dashboard/imports.ts';
 import type { Boards } from '../../http/dashboard/outbox.ts';
-import type { OutboxState } from '../../store/outbox/types.ts';
 import { fetchJson, HttpError, withQuery } from '../api.ts';
+import { batchCards, sum } from '../batch.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { counted, number, percent, size } from '../format.ts';
+import { counted, number, size } from '../format.ts';
 import { onNews, type Page, type PageContext } from '../page.ts';
-import { banner, card, failure, pageHead } from '../parts.ts';
-import { showPreview } from './import-preview.ts';
-import { STATES, stateChip } from './outbox.ts';
+import { banner, card, failure, pageHead, table } from '../parts.ts';
+import { type PreviewView, showPreview } from './import-preview.ts';
 
 /** Choose a file, see what it would do, import it, and watch it go out. Which file it is, stands in the address. */
 export const page: Page = {
@@ -19,7 +20,7 @@ export const page: Page = {
       pageHead('Import a CSV', 'Nothing is sent before you have seen what would happen.'),
       body,
     );
-    if (file === null) body.append(await chooseFile(context));
+    if (file === null) body.append(...(await chooseFile(context)));
     else await showFile(context, `/data/imports/${encodeURIComponent(file)}`, body);
   },
 };
@@ -32,24 +33,30 @@ async function showFile(context: PageContext, path: string, body: HTMLElement): 
     state = await load();
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    body.append(banner('warn', error.message), await chooseFile(context));
+    body.append(banner('warn', error.message), ...(await chooseFile(context)));
     return;
   }
   const { boards } = await fetchJson<Boards>('/data/outbox/boards', { signal: context.signal });
-  const draw = (found: ImportState): void => {
+  const again = async (): Promise<void> => draw(await load());
+  const place: PreviewView['place'] = { kind: null, after: [0] };
+  const draw = async (found: ImportState): Promise<void> => {
     state = found;
-    if (found.committed) fill(body, ...showProgress(path, found.committed));
-    else fill(body, ...showPreview({ path, state: found, boards, draw }));
+    const { committed } = found;
+    if (committed) fill(body, ...(await showCommitted({ path, found: committed, boards, again })));
+    else fill(body, ...showPreview({ path, state: found, boards, place, draw, signal: context.signal }));
   };
-  draw(state);
+  await draw(state);
   onNews(context, async () => {
-    if (state.committed) draw(await load());
+    if (state.committed) await again();
   });
 }
 
 /** Where a file is chosen or dropped. It is read at once, and nothing of it is sent. */
-async function chooseFile({ go, signal }: PageContext): Promise<HTMLElement> {
-  const { bytes: limit } = await fetchJson<ImportLimits>('/data/imports/limits', { signal });
+async function chooseFile({ go, signal }: PageContext): Promise<Node[]> {
+  const [{ bytes: limit }, recent] = await Promise.all([
+    fetchJson<ImportLimits>('/data/imports/limits', { signal }),
+    fetchJson<Batches>('/data/batches', { signal }),
+  ]);
   const said = h('div', { 'aria-live': 'polite' });
   const take = async (file: File | undefined): Promise<void> => {
     if (!file) return;
@@ -68,7 +75,7 @@ async function chooseFile({ go, signal }: PageContext): Promise<HTMLElement> {
     void take(input.files?.[0]);
     input.value = '';
   });
-  return card(
+  const choose = card(
     { title: 'A file', note: `up to ${size(limit)}` },
     dropZone(
       (file) => void take(file),
@@ -76,12 +83,14 @@ async function chooseFile({ go, signal }: PageContext): Promise<HTMLElement> {
       input,
       h(
         'p.note',
-        'It needs a header line with a title; columns such as Subject, Description or Requester are recognised. ' +
-          'A file that was imported before adds only what is new in it.',
+        'Exports of Canny, UserVoice, Featurebase, Productboard, Zendesk, Jira, Linear, GitHub, Trello, Asana, Notion and Airtable ' +
+          'are recognised; other files by the names of their columns. A file that was imported before adds only what is new in it.',
       ),
       said,
     ),
   );
+  const earlier = recentCard(recent);
+  return earlier ? [choose, earlier] : [choose];
 }
 
 function dropZone(take: (file: File | undefined) => void, ...content: HTMLElement[]): HTMLElement {
@@ -106,60 +115,68 @@ function tooLarge(limit: number): string {
   return `The file is larger than ${size(limit)}. Import it with "feedback-mirror import", or split it.`;
 }
 
-/** How the rows of an import get on; drawn anew with every move. */
-function showProgress(path: string, { batch, batches, tally, counts }: Committed): Child[] {
-  const states = Object.entries(counts) as [OutboxState, number][];
-  const filled = states.filter(([, n]) => n > 0);
-  const only = batches.length === 1 ? (batches[0] ?? null) : null;
-  const all = states.reduce((sum, [, n]) => sum + n, 0);
-  const open = counts.ready + counts.sending + counts.ambiguous;
+/** What the file brought, and below it the import as a whole. */
+async function showCommitted({ path, found, boards, again }: CommittedView): Promise<Child[]> {
+  const { batch, result } = found;
+  if (!result) return [banner('plain', 'The rows are being put into the outbox. You can leave this page.')];
+  const { tally, batches } = result;
+  const states = await Promise.all(
+    batches.map((each) => fetchJson<BatchState>(`/data/batches/${encodeURIComponent(each)}`)),
+  );
+  const left = tally.skipped > 0 ? `${number(tally.skipped)} left out, ` : '';
+  const rows = withQuery('/outbox', { batch: batches.at(-1) ?? batch });
   return [
-    open === 0 ? outcome(counts) : null,
     card(
-      { title: 'Imported', note: batch },
+      { title: 'Imported' },
       h(
         'p',
         `${counted(tally.accepted, 'row')} put into the outbox, ${number(tally.already)} there before, ` +
-          `${number(tally.refused)} refused.`,
-      ),
-      all === 0 ? null : meter(states, all, open),
-      h(
-        'ul.chips',
-        { 'aria-label': 'Rows by state' },
-        ...filled.map(([state]) => stateChip(state, counts, { batch: only })),
+          `${left}${number(tally.refused)} refused.`,
       ),
       h(
         'div.actions',
-        h('a.button.main', { id: 'rows', href: withQuery('/outbox', { batch }) }, 'See the rows'),
+        batches.length > 0 ? h('a.button.main', { id: 'rows', href: rows }, 'See the rows') : null,
         h('a.button', { id: 'results', href: `${path}/results`, download: '' }, 'Results as CSV'),
         h('a.button', { id: 'other-file', href: '/outbox/import' }, 'Import another file'),
       ),
     ),
+    ...states.map((state) => batchCards({ state, boards, done: again })),
   ];
 }
 
-function outcome(counts: Committed['counts']): HTMLElement {
-  const open = counts.rejected + counts.uncertain;
-  if (open === 0) return banner('good', 'Everything is done.');
-  return banner('warn', `Nothing more happens by itself; ${counted(open, 'row')} need you.`);
+interface CommittedView {
+  path: string;
+  found: Committed;
+  boards: KnownBoard[];
+  again(): Promise<void>;
 }
 
-function meter(states: [OutboxState, number][], all: number, open: number): HTMLElement {
-  const parts = states.flatMap(([state, n]) => {
-    const { tone } = STATES[state];
-    if (n === 0 || state === 'ready' || state === 'sending') return [];
-    return h('span.meter-part', { 'data-tone': tone, vars: { '--share': `${(100 * n) / all}%` } });
-  });
-  return h(
-    'div.meter',
-    {
-      role: 'progressbar',
-      'aria-label': 'Rows that are done',
-      'aria-valuemin': 0,
-      'aria-valuemax': all,
-      'aria-valuenow': all - open,
-      'aria-valuetext': `${number(all - open)} of ${number(all)}, ${percent((all - open) / all)}`,
-    },
-    ...parts,
+/** The newest imports, wherever they were begun. */
+function recentCard({ batches }: Batches): HTMLElement | null {
+  if (batches.length === 0) return null;
+  return card(
+    { title: 'Recent imports' },
+    table<Batches['batches'][number]>(
+      [
+        {
+          head: 'Import',
+          cell: ({ batch }) => h('a', { href: withQuery('/outbox', { batch }) }, batch),
+        },
+        { head: 'Rows', kind: 'number', cell: ({ counts }) => number(sum(counts)) },
+        { head: 'Sent', kind: 'number', cell: ({ counts }) => number(counts.confirmed) },
+        { head: '', cell: (each) => standingTag(each) },
+      ],
+      batches,
+      'Recent imports',
+    ),
   );
+}
+
+function standingTag({ counts, told }: Batches['batches'][number]): Child {
+  const { ready, sending, ambiguous, rejected, uncertain } = counts;
+  if (told?.cancelled_at) return h('span.tag', 'Cancelled');
+  if (told?.paused_at && ready > 0) return h('span.tag', { 'data-tone': 'warn' }, 'Paused');
+  if (ready + sending + ambiguous > 0) return h('span.tag', 'On its way');
+  const isOpen = rejected + uncertain > 0;
+  return h('span.tag', { 'data-tone': isOpen ? 'warn' : 'good' }, isOpen ? 'Needs you' : 'Done');
 }

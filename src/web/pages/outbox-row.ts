@@ -1,13 +1,14 @@
-import type { Decision, OutboxDetail } from '../../http/dashboard/outbox.ts';
-import type { AttemptRow, OutboxRow, OutboxState } from '../../store/outbox/types.ts';
+import type { Boards, Decision, OutboxDetail } from '../../http/dashboard/outbox.ts';
+import type { AttemptRow, EditRow, OutboxRow, OutboxState, PostText } from '../../store/outbox/types.ts';
 import type { ViewedPost } from '../../store/outbox/view.ts';
 import { fetchJson, withQuery } from '../api.ts';
+import { STATES, stateTag } from '../batch.ts';
+import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { lasted, number, time, withDates } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';
 import { banner, button, card, facts, field, openForm, outward, pageHead, table, timeTag } from '../parts.ts';
 import { differences } from '../text.ts';
-import { STATES, stateTag } from './outbox.ts';
 
 /** One row: what it says, what became of it, and what a person can decide about it. */
 export const page: Page = {
@@ -42,6 +43,7 @@ function content(detail: OutboxDetail, done: Done): Child[] {
     doubled(detail),
     main(detail, done),
     card({ title: 'Attempts', note: 'Every request that was made for it' }, attemptTable(attempts)),
+    editsCard(detail),
   ];
 }
 
@@ -58,7 +60,7 @@ function doubled({ row, posts }: OutboxDetail): Child {
 
 function main(detail: OutboxDetail, done: Done): HTMLElement {
   const { row } = detail;
-  const why = row.state === 'confirmed' || row.last_error === null ? null : h('p', withDates(row.last_error));
+  const why = row.state === 'confirmed' ? null : reasonOf(detail);
   if (row.state === 'uncertain') return uncertain(detail, done);
   return card(
     { title: STATES[row.state].name },
@@ -77,6 +79,95 @@ function main(detail: OutboxDetail, done: Done): HTMLElement {
   );
 }
 
+/** In words; what the upstream said itself, where that is more, on demand. */
+function reasonOf({ row, reason }: OutboxDetail): Child {
+  if (reason === null) return null;
+  const raw = row.last_error === reason ? null : row.last_error;
+  return [
+    h('p', withDates(reason)),
+    raw && h('details', h('summary', 'What the service answered'), h('pre.raw', raw)),
+  ];
+}
+
+const FIELD_NAMES: Record<keyof PostText, string> = {
+  title: 'Title',
+  content: 'Text',
+  board: 'Board',
+  email: "Customer's e-mail",
+  full_name: "Customer's name",
+};
+
+/** What the row said before each time a person changed it. */
+function editsCard({ row, edits }: OutboxDetail): Child {
+  if (edits.length === 0) return null;
+  const after = (i: number): PostText => edits[i + 1]?.before ?? row;
+  const changed = ({ before }: EditRow, i: number): Child => {
+    const fields = Object.keys(FIELD_NAMES) as (keyof PostText)[];
+    return fields
+      .filter((name) => before[name] !== after(i)[name])
+      .map((name) =>
+        h(
+          'div',
+          `${FIELD_NAMES[name]}: `,
+          h('del', before[name] || '–'),
+          ' → ',
+          h('ins', after(i)[name] || '–'),
+        ),
+      );
+  };
+  return card(
+    { title: 'Changes by people', note: 'What it said before is kept' },
+    table(
+      [
+        { head: 'When', cell: ({ edit }) => h('span.nowrap', timeTag(edit.edited_at)) },
+        { head: 'What', cell: ({ edit, i }) => changed(edit, i) },
+      ],
+      edits.map((edit, i) => ({ edit, i })),
+      'Changes by people',
+    ),
+  );
+}
+
+/** Other words for the row, which is sent with them. */
+async function openEditor({ row }: OutboxDetail, done: Done): Promise<void> {
+  const { boards } = await fetchJson<Boards>('/data/outbox/boards');
+  const isKnown = boards.some(({ slug }) => slug === row.board);
+  const board = boardPicker({ id: 'edit-board', label: 'Board', boards, chosen: row.board });
+  const input = (name: keyof PostText, type = 'text'): HTMLInputElement => {
+    const element = h('input', { name, type, autocomplete: 'off', dir: 'auto' });
+    element.value = row[name] ?? '';
+    return element;
+  };
+  const content = h('textarea', { name: 'content', rows: 5, dir: 'auto' });
+  content.value = row.content;
+  openForm({
+    title: `Change row ${row.id}`,
+    content: [
+      boardField(isKnown ? 'Board' : `Board (the mirror knows no “${row.board}”)`, board),
+      field('Title', input('title')),
+      field('Text', content),
+      h(
+        'div.pair',
+        field("Customer's e-mail", input('email', 'email')),
+        field("Customer's name", input('full_name')),
+      ),
+      row.state === 'uncertain'
+        ? banner(
+            'warn',
+            'Only send it when you are sure that it was never created: else it will be there twice.',
+          )
+        : null,
+      h('p.note', 'It is sent with these words. What it said before is kept.'),
+    ],
+    action: 'Save and send',
+    async run(fields) {
+      const body = { ...Object.fromEntries(fields), board: board.value(), retry: true };
+      await fetchJson(`/data/outbox/${row.id}/edit`, { body });
+      await done('It is changed, queued, and will be sent in its turn.');
+    },
+  });
+}
+
 /** The mirror has a new post with the next head pass; until then the upstream's own page is what a link can lead to. */
 function became({ row, posts, original }: OutboxDetail): [string, Child][] {
   if (row.post_id === null) return [];
@@ -92,7 +183,7 @@ function uncertain(detail: OutboxDetail, done: Done): HTMLElement {
   const { row, posts } = detail;
   const candidates = posts.filter((post) => row.candidates.includes(post.id));
   return card(
-    { title: 'Was this post created?', note: row.last_error && withDates(row.last_error) },
+    { title: 'Was this post created?', note: detail.reason && withDates(detail.reason) },
     compare(row, candidates, (post: ViewedPost) => thisPost(detail, post, done)),
     candidates.length > 0
       ? null
@@ -231,7 +322,12 @@ function decisions(detail: OutboxDetail, done: Done): Child {
   };
   return [
     can.resolve ? byNumber(detail, done) : null,
-    h('div.actions', choose('retry', RETRY), choose('cancel', CANCEL)),
+    h(
+      'div.actions',
+      can.edit ? button('Change and send', () => void openEditor(detail, done), { id: 'edit' }) : null,
+      choose('retry', RETRY),
+      choose('cancel', CANCEL),
+    ),
   ];
 }
 

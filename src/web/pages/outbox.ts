@@ -1,10 +1,24 @@
+import type { BatchState } from '../../http/dashboard/batches.ts';
 import type { Boards, Created, ListedRow, OutboxPage } from '../../http/dashboard/outbox.ts';
 import type { OutboxState } from '../../store/outbox/types.ts';
 import { fetchJson, withQuery } from '../api.ts';
+import { batchCards, STATES, stateTag, sum } from '../batch.ts';
+import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { ago, counted, number, span, withDates } from '../format.ts';
 import { onNews, type Page, type PageContext } from '../page.ts';
-import { banner, button, card, failure, field, openForm, pageHead, pager, timeTag } from '../parts.ts';
+import {
+  banner,
+  button,
+  card,
+  failure,
+  field,
+  openForm,
+  outward,
+  pageHead,
+  pager,
+  timeTag,
+} from '../parts.ts';
 import { similarWhileTyping } from '../similar.ts';
 
 interface Filter {
@@ -21,24 +35,47 @@ export const page: Page = {
   title: 'Outbox',
   async show(context) {
     const { from, ...filter } = filterOf(context.url);
-    const load = (): Promise<OutboxPage> =>
-      fetchJson(withQuery('/data/outbox', { ...filter }), { signal: context.signal });
+    const { signal } = context;
+    const load = (): Promise<OutboxPage> => fetchJson(withQuery('/data/outbox', { ...filter }), { signal });
     const news = h('div', { 'aria-live': 'polite' });
-    const body = h('div.stacked');
-    const draw = (found: OutboxPage): void => fill(body, ...content({ ...filter, from }, found));
-    draw(await load());
+    const [whole, body] = [h('div.stacked'), h('div.stacked')];
+    const drawImport = await importDrawer(filter.batch, whole, news, signal);
+    const draw = async (): Promise<void> => {
+      const [found] = await Promise.all([load(), drawImport()]);
+      fill(body, ...content({ ...filter, from }, found));
+    };
+    await draw();
     context.root.append(
       pageHead(
         'Outbox',
         'Posts on their way upstream. Each is sent once; a row that needs a decision waits for you.',
         tools(news),
       ),
-      news,
-      body,
+      h('div.stacked', news, whole, body),
     );
-    onNews(context, async () => draw(await load()));
+    onNews(context, draw);
   },
 };
+
+/** Of an import, the cards about it as a whole stand above its rows. */
+async function importDrawer(
+  batch: string | null,
+  whole: HTMLElement,
+  news: HTMLElement,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  if (!batch?.startsWith('import-')) return async () => undefined;
+  const { boards } = await fetchJson<Boards>('/data/outbox/boards', { signal });
+  const draw = async (): Promise<void> => {
+    const state = await fetchJson<BatchState>(`/data/batches/${encodeURIComponent(batch)}`, { signal });
+    const done = async (sentence: string): Promise<void> => {
+      await draw();
+      fill(news, banner('good', sentence));
+    };
+    fill(whole, ...batchCards({ state, boards, done }));
+  };
+  return draw;
+}
 
 function filterOf({ searchParams }: PageContext['url']): Filter {
   const state = searchParams.get('state');
@@ -136,6 +173,9 @@ function line(row: ListedRow): HTMLElement {
       h('a.name', { dir: 'auto', id: `row-${id}`, href: `/outbox/${id}` }, title || '(its text was erased)'),
       h('div.facts', factsOf(row)),
       fateOf(row),
+      row.state === 'confirmed' && row.original
+        ? h('div.facts', outward(row.original, `Post ${row.post_id} upstream`))
+        : null,
     ),
     h('span.when', timeTag(changed_at, ago(changed_at))),
   );
@@ -148,11 +188,12 @@ function factsOf({ id, board, email, line: at, attempts }: ListedRow): string {
   return facts.join(' · ');
 }
 
-function fateOf({ state, last_error, duplicate_of, not_before }: ListedRow): Child {
+function fateOf({ state, reason, duplicate_of, not_before, on_hold }: ListedRow): Child {
   const wait = not_before === null ? 0 : Date.parse(not_before) - Date.now();
   const next =
     (state === 'ready' || state === 'ambiguous') && wait > 1000 ? `next step in ${span(wait)}` : null;
-  const said = [state === 'confirmed' ? null : last_error, next].filter((text) => text !== null).join('; ');
+  const held = on_hold ? 'held: its import is paused, or has a pace of its own' : null;
+  const said = [state === 'confirmed' ? null : reason, held, next].filter((text) => text !== null).join('; ');
   return [
     said ? h('div.facts', h('b', withDates(said))) : null,
     duplicate_of === null
@@ -178,10 +219,6 @@ function pagerOf(filter: Filter, { rows, counts, before, after }: OutboxPage): C
 /** What a page of the server holds. */
 const PAGE_ROWS = 50;
 
-function sum(counts: OutboxPage['counts']): number {
-  return Object.values(counts).reduce((total, n) => total + n, 0);
-}
-
 function empty({ state, batch, before, after }: Filter): HTMLElement {
   if ([state, batch, before, after].some((chosen) => chosen !== null)) return h('p.empty', 'No row matches.');
   return h(
@@ -199,7 +236,7 @@ async function writePost(onCreated: (created: Created) => void): Promise<void> {
   const key = [...crypto.getRandomValues(new Uint8Array(16))]
     .map((n) => n.toString(16).padStart(2, '0'))
     .join('');
-  const board = boards.map(({ slug, name }) => h('option', { value: slug }, name));
+  const board = boardPicker({ id: 'new-board', label: 'Board', boards, chosen: boards[0]?.slug ?? '' });
   const title = h('input', { name: 'title', required: true, autocomplete: 'off', dir: 'auto' });
   const content = h('textarea', { name: 'content', rows: 5, dir: 'auto' });
   const email = h('input', { name: 'email', type: 'email', autocomplete: 'off' });
@@ -207,7 +244,7 @@ async function writePost(onCreated: (created: Created) => void): Promise<void> {
   openForm({
     title: 'New post',
     content: [
-      field('Board', h('select', { name: 'board', required: true }, ...board)),
+      boardField('Board', board),
       field('Title', title),
       field('Text', content),
       similarWhileTyping(title, content),
@@ -216,38 +253,8 @@ async function writePost(onCreated: (created: Created) => void): Promise<void> {
     ],
     action: 'Send',
     async run(fields) {
-      onCreated(await fetchJson<Created>('/data/outbox', { body: { ...Object.fromEntries(fields), key } }));
+      const body = { ...Object.fromEntries(fields), board: board.value(), key };
+      onCreated(await fetchJson<Created>('/data/outbox', { body }));
     },
   });
-}
-
-interface Words {
-  name: string;
-  tone: 'good' | 'warn' | 'bad' | null;
-  /** What it means for the rows in it, as a sentence. */
-  meaning: string;
-}
-
-/** In the order in which people want to see them: what waits for them first. */
-export const STATES: Record<OutboxState, Words> = {
-  uncertain: {
-    name: 'Needs a decision',
-    tone: 'warn',
-    meaning: 'The service cannot tell whether these posts were created. They wait for your decision.',
-  },
-  ready: { name: 'Queued', tone: null, meaning: 'These wait for their turn to be sent.' },
-  sending: { name: 'Sending', tone: null, meaning: 'These are being sent now.' },
-  ambiguous: {
-    name: 'Checking',
-    tone: 'warn',
-    meaning: 'The answer was lost. The upstream is checked for these posts before anything is sent again.',
-  },
-  confirmed: { name: 'Sent', tone: 'good', meaning: 'These are posts upstream now.' },
-  rejected: { name: 'Rejected', tone: 'bad', meaning: 'The upstream refused these, and each row says why.' },
-  cancelled: { name: 'Cancelled', tone: null, meaning: 'A person decided not to send these.' },
-};
-
-export function stateTag(state: OutboxState): HTMLElement {
-  const { name, tone } = STATES[state];
-  return h('span.tag', { 'data-tone': tone }, name);
 }

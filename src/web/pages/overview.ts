@@ -118,19 +118,24 @@ function figure(
   );
 }
 
+function unreadService(): HTMLElement {
+  const sync = h('a', { href: '/sync' }, 'Sync');
+  return h('p.empty', 'Nothing is mirrored yet. The first pass is on its way: see ', sync, '.');
+}
+
+function emptyService(): HTMLElement {
+  const [write, file] = [
+    h('a', { href: '/outbox' }, 'Write the first one'),
+    h('a', { href: '/outbox/import' }, 'import a CSV'),
+  ];
+  return h('p.empty', 'The service has no posts. ', write, ', or ', file, '.');
+}
+
 function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): Child[] {
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes } = overview;
   const over = step === 'day' ? 'a day' : 'a week';
   const nothing = overview.figures.posts.total === 0;
-  if (nothing && board === null)
-    return [
-      h(
-        'p.empty',
-        'Nothing is mirrored yet. The first pass is on its way: see ',
-        h('a', { href: '/sync' }, 'Sync'),
-        '.',
-      ),
-    ];
+  if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService()];
   const isKnown = newVotes.some((votes) => votes !== null);
   const watching = notes.find((note) => note.startsWith('The mirror has'));
   return [
