@@ -177,7 +177,7 @@ export function rejectionWords(text: string, secret: Secret): string {
     if (sentences.length === 0) return [];
     return [field === 'detail' ? sentences.join(' ') : `${field}: ${sentences.join(' ')}`];
   });
-  return oneLine(secret.mask(words.join('; ').slice(0, 20_000)), 300);
+  return oneLine(secret.mask(words.join('; ').replaceAll('.; ', '. ').slice(0, 20_000)), 300);
 }
 
 export function parseOrNull(text: string): unknown {

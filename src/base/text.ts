@@ -48,7 +48,9 @@ export function reasonWords(reason: string): string {
   const at = reason.search(/[{[]/);
   if (at < 0) return reason;
   try {
-    const words = sentences(JSON.parse(reason.slice(at)) as unknown).join('; ');
+    const words = sentences(JSON.parse(reason.slice(at)) as unknown)
+      .join('; ')
+      .replaceAll('.; ', '. ');
     return words === '' ? reason : `${reason.slice(0, at)}${words}`;
   } catch {
     return reason;

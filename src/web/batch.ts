@@ -73,7 +73,10 @@ export function batchCards(view: BatchView): Child[] {
 function standing({ counts, told }: BatchState): Child {
   const { ready, sending, ambiguous, rejected, uncertain } = counts;
   if (told?.cancelled_at && ready > 0)
-    return banner('warn', `Cancelled, but ${counted(ready, 'row')} still wait. Nothing of it is sent.`);
+    return banner(
+      'warn',
+      `Cancelled, but ${counted(ready, 'row still waits', 'rows still wait')}. Nothing of it is sent.`,
+    );
   if (told?.paused_at && ready > 0)
     return banner(
       'warn',
@@ -81,8 +84,8 @@ function standing({ counts, told }: BatchState): Child {
     );
   if (ready + sending + ambiguous > 0) return null;
   if (rejected + uncertain === 0) return banner('good', 'Everything is done.');
-  const open = counted(rejected + uncertain, 'row');
-  return banner('warn', `Nothing more happens by itself; ${open} need you.`);
+  const open = rejected + uncertain;
+  return banner('warn', `Nothing more happens by itself; ${counted(open, 'row needs', 'rows need')} you.`);
 }
 
 function progressWords({ counts, estimate, customers, told }: BatchState): Child[] {

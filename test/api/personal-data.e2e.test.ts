@@ -101,7 +101,7 @@ describe('what an upstream sent', () => {
     const outcome = await client.create(DRAFT);
     assert.equal(
       'reason' in outcome ? outcome.reason : '',
-      `the upstream answered 422: Not created.; board: unknown; email: ${PERSON} is blocked`,
+      `the upstream answered 422: Not created. board: unknown; email: ${PERSON} is blocked`,
     );
     assertSilent(lines);
   });

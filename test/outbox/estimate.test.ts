@@ -50,7 +50,7 @@ describe('the reason of an upstream', () => {
       reasonWords(
         'the upstream answered 400: {"detail":"Invalid.","errors":{"board":["There is no board \\"x\\"."]}}',
       ),
-      'the upstream answered 400: Invalid.; board: There is no board "x".',
+      'the upstream answered 400: Invalid. board: There is no board "x".',
     );
     for (const plain of ['no such board', 'the upstream answered 400: {"cut', 'sent [1] of {}'])
       assert.equal(reasonWords(plain), plain);

@@ -1,5 +1,5 @@
 import type { KnownBoard } from '../../base/boards.ts';
-import type { DuplicatePage, FoundDuplicate, ImportState } from '../../http/dashboard/imports.ts';
+import type { ImportState } from '../../http/dashboard/imports.ts';
 import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
 import type { UnclearField } from '../../outbox/csv/columns.ts';
 import type { Field, MappedColumn } from '../../outbox/csv/rows.ts';
@@ -7,19 +7,23 @@ import type { UnknownBoard } from '../../outbox/import/boards.ts';
 import type { DuplicateKind } from '../../outbox/import/duplicates.ts';
 import type { RefusedLine } from '../../outbox/import/intake.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
-import { fetchJson, withQuery } from '../api.ts';
+import { fetchJson } from '../api.ts';
 import { STATES } from '../batch.ts';
 import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { counted, estimateText, number, percent, size } from '../format.ts';
+import { counted, estimateText, number, size } from '../format.ts';
 import { banner, button, card, failure, field, openForm, prose, select, table } from '../parts.ts';
+import { duplicatesCard } from './import-duplicates.ts';
 
 export interface PreviewView {
   path: string;
   state: ImportState;
   boards: KnownBoard[];
-  /** Which page of the duplicates is shown: the lines that it and the pages before it begin after. */
-  place: { kind: DuplicateKind | null; after: number[] };
+  /**
+   * Which page of the duplicates is shown, by the lines that it and the pages before it begin after; and what was said about boards
+   * before they had an answer.
+   */
+  place: { kind: DuplicateKind | null; after: number[]; boards: Map<string, UnknownBoard> };
   draw(state: ImportState): Promise<void>;
   signal: AbortSignal;
 }
@@ -186,48 +190,64 @@ function results({ path }: PreviewView, already: number): Child {
 const DROP = '+drop';
 const AS_IS = '+as-is';
 
+type OpenBoard = Pick<UnknownBoard, 'board'> & Partial<UnknownBoard>;
+
 /** Each board of the file that no known one matches, once: where its rows go, or that they stay out. */
-function boardsCard({ boards }: PreviewView, { found, choices }: Readable, choose: Choose): Child {
+function boardsCard({ boards, place }: PreviewView, { found, choices }: Readable, choose: Choose): Child {
   const { boardMap } = choices;
-  const decided = Object.keys(boardMap).map((board): Partial<UnknownBoard> & { board: string } => ({
-    board,
-  }));
-  const open: (Partial<UnknownBoard> & { board: string })[] = found.unknownBoards;
-  const all = [...open, ...decided.filter(({ board }) => !open.some((each) => each.board === board))];
+  for (const unknown of found.unknownBoards) place.boards.set(unknown.board, unknown);
+  const names = [
+    ...place.boards.keys(),
+    ...found.unknownBoards.map(({ board }) => board),
+    ...Object.keys(boardMap),
+  ];
+  const isOpen = (name: string): boolean => found.unknownBoards.some(({ board }) => board === name);
+  const all = [...new Set(names)]
+    .filter((name) => isOpen(name) || name in boardMap)
+    .map((board): OpenBoard => place.boards.get(board) ?? { board });
   if (all.length === 0) return null;
-  const picker = ({ board, suggestions = [] }: Partial<UnknownBoard> & { board: string }): HTMLElement => {
-    const meant = boardMap[board];
-    const chosen = meant === undefined ? '' : meant === null ? DROP : meant === board ? AS_IS : meant;
-    const others = [
-      { value: AS_IS, text: `Send to “${board}” as it is` },
-      { value: DROP, text: 'Leave its rows out' },
-    ];
-    const onPick = (value: string): void => {
-      const slug = value === DROP ? null : value === AS_IS ? board : value;
-      choose({ boardMap: { ...boardMap, [board]: slug } });
-    };
-    const label = `Where the rows of ${board} go`;
-    return boardPicker({ id: `map-${board}`, label, boards, suggested: suggestions, others, chosen, onPick })
-      .element;
-  };
+  const open = found.unknownBoards.length;
   const more =
     found.moreUnknownBoards > 0 ? ` and ${number(found.moreUnknownBoards)} rows of further ones` : '';
   return card(
     {
       title: 'Boards that are not known by these names',
-      note: open.length > 0 ? `Nothing is imported before each has an answer${more}` : 'Each has an answer',
+      note: open > 0 ? `Nothing is imported before each has an answer${more}` : 'Each has an answer',
     },
-    table(
+    table<OpenBoard>(
       [
-        { head: 'In the file', cell: ({ board }) => board },
-        { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows ?? null) },
-        { head: 'First in line', kind: 'number', cell: ({ line }) => number(line ?? null) },
-        { head: 'Goes to', cell: picker },
+        { head: 'In the file', cell: ({ board, rows, line }) => [board, rowsOf(rows, line)] },
+        { head: 'Goes to', cell: (unknown) => mapPicker(unknown, boards, boardMap, choose) },
       ],
       all,
       'Boards that are not known',
     ),
   );
+}
+
+function rowsOf(rows: number | undefined, line: number | null | undefined): Child {
+  if (rows === undefined) return null;
+  return h('div.note', `${counted(rows, 'row')}${line == null ? '' : `, first in line ${number(line)}`}`);
+}
+
+function mapPicker(
+  { board, suggestions = [] }: OpenBoard,
+  boards: KnownBoard[],
+  boardMap: ImportChoices['boardMap'],
+  choose: Choose,
+): HTMLElement {
+  const meant = boardMap[board];
+  const chosen = meant === undefined ? '' : meant === null ? DROP : meant === board ? AS_IS : meant;
+  const others = [
+    { value: AS_IS, text: `Send to “${board}” as it is` },
+    { value: DROP, text: 'Leave its rows out' },
+  ];
+  const onPick = (value: string): void => {
+    const slug = value === DROP ? null : value === AS_IS ? board : value;
+    choose({ boardMap: { ...boardMap, [board]: slug } });
+  };
+  const [id, label] = [`map-${board}`, `Where the rows of ${board} go`];
+  return boardPicker({ id, label, boards, suggested: suggestions, others, chosen, onPick }).element;
 }
 
 /** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
@@ -401,148 +421,3 @@ function refusedCard({ tally }: Readable): Child {
 }
 
 const REFUSALS_SHOWN = 100;
-
-const ALIKE: Record<DuplicateKind, string> = {
-  same: 'the same title and text',
-  title: 'a title like it',
-  content: 'a text like it',
-};
-const KINDS = Object.keys(ALIKE) as DuplicateKind[];
-const POLL_MS = 700;
-
-/**
- * Rows that look like posts of the mirror. They are compared in the background: this card follows it by itself, so that nothing else of
- * the page is drawn anew while somebody chooses.
- */
-function duplicatesCard(view: PreviewView): HTMLElement {
-  const body = h('div.stacked');
-  const show = async (state: ImportState): Promise<void> => {
-    const { kind, after } = view.place;
-    const query = withQuery(`${view.path}/duplicates`, { kind, after: after.at(-1) || null });
-    const page = await fetchJson<DuplicatePage>(query, { signal: view.signal });
-    fill(body, ...duplicateParts({ ...view, state }, page, () => void show(state)));
-  };
-  const follow = async (state: ImportState): Promise<void> => {
-    await show(state);
-    const { isDone, problem } = state.comparison;
-    if (isDone || problem !== null || view.signal.aborted) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    // Drawn anew meanwhile: the new card follows it.
-    if (body.isConnected) await follow(await fetchJson<ImportState>(view.path, { signal: view.signal }));
-  };
-  follow(view.state).catch((error) => view.signal.aborted || fill(body, failure(error)));
-  return card({ title: 'Looks like a post that exists', note: 'by title and by text' }, body);
-}
-
-function duplicateParts(view: PreviewView, page: DuplicatePage, show: () => void): Child[] {
-  const { comparison, preview } = view.state;
-  const { byKind, checked, isDone, problem } = comparison;
-  const found = KINDS.reduce((total, kind) => total + byKind[kind].found, 0);
-  const rows = preview?.ok ? preview.tally.accepted + preview.tally.skipped : 0;
-  if (problem !== null) return [banner('warn', `The rows could not be compared: ${problem}.`)];
-  return [
-    isDone
-      ? h('p.note', `${counted(checked, 'row')} compared with every post of the mirror.`)
-      : h(
-          'p',
-          { role: 'status' },
-          `Comparing: ${number(checked)} of about ${number(rows)} rows (${percent(rows ? Math.min(1, checked / rows) : 0)}).`,
-        ),
-    found === 0 ? h('p.empty', isDone ? 'None of the new rows does.' : 'None so far.') : null,
-    found > 0 ? kindsTable(view, show) : null,
-    found > 0 ? duplicateTable(view, page, show) : null,
-  ];
-}
-
-/** All rows of a kind at once. */
-function kindsTable(view: PreviewView, show: () => void): HTMLElement {
-  const { byKind } = view.state.comparison;
-  const { place } = view;
-  const only = (kind: DuplicateKind | null): void => {
-    place.kind = kind;
-    place.after = [0];
-    show();
-  };
-  return table<DuplicateKind>(
-    [
-      { head: 'Rows with', cell: (kind) => ALIKE[kind] },
-      { head: 'Found', kind: 'number', cell: (kind) => number(byKind[kind].found) },
-      { head: 'Left out', kind: 'number', cell: (kind) => number(byKind[kind].skipped) },
-      {
-        head: '',
-        cell: (kind) =>
-          h(
-            'div.actions',
-            decide(view, { kind }, byKind[kind].skipped < byKind[kind].found, 'all', ALIKE[kind]),
-            button(
-              place.kind === kind ? 'List all kinds' : 'List only these',
-              () => only(place.kind === kind ? null : kind),
-              {
-                id: `only-${kind}`,
-                'aria-label': `${place.kind === kind ? 'List all kinds' : 'List only these'}: ${ALIKE[kind]}`,
-              },
-            ),
-          ),
-      },
-    ],
-    KINDS.filter((kind) => byKind[kind].found > 0),
-    'Likely duplicates by kind',
-  );
-}
-
-/** Leaves rows out, or has them sent after all. */
-function decide(
-  view: PreviewView,
-  which: object,
-  skip: boolean,
-  words: string,
-  what: string,
-): HTMLButtonElement {
-  const label = `${skip ? 'Leave out' : 'Send'}${words === '' ? '' : ` ${words}`}`;
-  const act = button(label, () => void run(), {
-    id: `${skip ? 'skip' : 'send'}-${Object.values(which).join('')}`,
-    'aria-label': `${label}: ${what}`,
-  });
-  const run = async (): Promise<void> => {
-    act.disabled = true;
-    const body = { ...which, skip };
-    await view.draw(await fetchJson<ImportState>(`${view.path}/duplicates`, { body, signal: view.signal }));
-  };
-  return act;
-}
-
-function duplicateTable(view: PreviewView, { rows, next }: DuplicatePage, show: () => void): Child[] {
-  const { place } = view;
-  const turn = (after: number[]): void => {
-    place.after = after;
-    show();
-  };
-  const list = table<FoundDuplicate>(
-    [
-      { head: 'Line', cell: ({ line }) => number(line) },
-      { head: 'In the file', kind: 'title', cell: ({ title }) => title ?? '…' },
-      {
-        head: 'Looks like',
-        kind: 'title',
-        cell: ({ post_id, post_title }) =>
-          h('a', { href: `/posts/${post_id}`, target: '_blank' }, `${post_id}: ${post_title ?? '(deleted)'}`),
-      },
-      { head: 'By', cell: ({ kind, score }) => `${ALIKE[kind]}, ${percent(score)}` },
-      {
-        head: '',
-        cell: ({ line, skipped }) => decide(view, { line }, skipped === 0, '', `line ${line}`),
-      },
-    ],
-    rows,
-    'Rows that look like posts',
-  );
-  const nav = h(
-    'nav.pager',
-    { 'aria-label': 'Pages of likely duplicates' },
-    place.after.length > 1
-      ? button('Previous page', () => turn(place.after.slice(0, -1)), { id: 'duplicates-back' })
-      : null,
-    next === null ? null : button('Next page', () => turn([...place.after, next]), { id: 'duplicates-on' }),
-  );
-  return [list, place.after.length > 1 || next !== null ? nav : null];
-}
