@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
 import type { BatchState } from '../../src/http/dashboard/batches.ts';
 import type { DuplicatePage, ImportState } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
+import { openUploads } from '../../src/http/dashboard/uploads.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
 import { fakeClock } from '../support/clock.ts';
+import { folderFor } from '../support/folder.ts';
 import { until } from '../support/until.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';
 
@@ -241,5 +244,103 @@ describe('importing over HTTP', () => {
     );
     assert.equal(statuses.filter((status) => status === 200).length, 10);
     assert.equal(statuses[10], 200);
+  });
+
+  it('stops at boards that nobody knows, and takes or drops each as the person says', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const { id, preview } = await upload(site, 'board,title\nWünsche,One\nAltes,Two\nBUGS,Three\n');
+    assert.ok(preview?.ok);
+    assert.deepEqual(
+      preview.found.unknownBoards.map(({ board, rows }) => [board, rows]),
+      [
+        ['Wünsche', 1],
+        ['Altes', 1],
+      ],
+    );
+    const refused = await site.send(`/data/imports/${id}/commit`, {});
+    assert.match(detailOf(refused), /No board is known by these names: "Wünsche"/);
+    assert.equal(await rowsIn(site), 0);
+    const choices = { boardMap: { Wünsche: 'Feature Requests', Altes: null } };
+    const mapped = await site.post<ImportState>(`/data/imports/${id}/preview`, choices);
+    assert.ok(mapped.preview?.ok);
+    assert.deepEqual([mapped.preview.tally.accepted, mapped.preview.tally.skipped], [2, 1]);
+    await site.post(`/data/imports/${id}/commit`, choices);
+    const { rows } = await site.get<OutboxPage>('/data/outbox');
+    assert.deepEqual(new Set(rows.map(({ board }) => board)), new Set(['bugs', 'feature-requests']));
+  });
+
+  it('leaves out likely duplicates, one by one or all of a kind, also when boards are chosen later', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const [a, b] = site.station.sandbox.world.posts();
+    const { id } = await upload(
+      site,
+      `board,title\nnew,"${a?.title}"\nbugs,"${b?.title}"\nbugs,Nothing like it\n`,
+    );
+    const { comparison } = await compared(site, id);
+    assert.deepEqual([comparison.checked, comparison.byKind.title], [3, { found: 2, skipped: 0 }]);
+    const decide = (body: object) => site.post<ImportState>(`/data/imports/${id}/duplicates`, body);
+    assert.deepEqual(tallyOf(await decide({ kind: 'title', skip: true })), [3, 1, 0, 0]);
+    assert.deepEqual(tallyOf(await decide({ line: 3, skip: false })), [3, 2, 0, 0]);
+    const choices = { boardMap: { new: 'bugs' } };
+    const after = await site.post<ImportState>(`/data/imports/${id}/preview`, choices);
+    assert.deepEqual(after.comparison.byKind.title, { found: 2, skipped: 1 });
+    await site.post(`/data/imports/${id}/commit`, choices);
+    const { rows } = await site.get<OutboxPage>('/data/outbox');
+    assert.deepEqual(new Set(rows.map(({ title }) => title)), new Set([b?.title, 'Nothing like it']));
+  });
+
+  it('tells how long it takes at a pace of its own, and pauses, resumes, cancels and gives back its rows', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const { id } = await upload(site, 'board,title,key\nbugs,One,a\nbugs,Two,b\n');
+    const choices = { perMinute: 2 };
+    const { preview } = await site.post<ImportState>(`/data/imports/${id}/preview`, choices);
+    assert.ok(preview?.ok);
+    assert.deepEqual([preview.estimate.perMinute, preview.estimate.ms], [2, 60_000]);
+    const { committed } = await site.post<ImportState>(`/data/imports/${id}/commit`, choices);
+    const path = `/data/batches/${committed?.batch}`;
+    const state = (): Promise<BatchState> => site.get<BatchState>(path);
+    assert.equal((await state()).told?.per_minute, 2);
+    await site.post(`${path}/pause`);
+    assert.equal((await state()).estimate, null);
+    await site.post(`${path}/resume`);
+    assert.equal((await state()).estimate?.rows, 2);
+    await site.post(`${path}/cancel`);
+    assert.equal((await state()).counts.cancelled, 2);
+    assert.match(detailOf(await site.send(`${path}/resume`)), /was cancelled, and cannot be resumed/);
+    const { body } = await ask(site.http, `${path}/rows.csv?state=cancelled`);
+    assert.deepEqual(body.trimEnd().split('\r\n').slice(1), [
+      'bugs,One,,,,a,cancelled,,,',
+      'bugs,Two,,,,b,cancelled,,,',
+    ]);
+    await site.post(`${path}/retry`, { state: 'cancelled' });
+    assert.equal((await state()).counts.ready, 2);
+  });
+});
+
+describe('uploads', () => {
+  it('are there again after the service was killed, with the choices made and the import begun', async (t) => {
+    const options = {
+      folder: folderFor(t, 'uploads'),
+      clock: fakeClock(),
+      limitBytes: 1000,
+      onDrop: () => {},
+    };
+    const first = openUploads(options);
+    const file = async function* () {
+      yield Buffer.from(FILE);
+    };
+    const { id, choices } = await first.take(file());
+    const upload = await first.find(id);
+    upload.choices = { ...choices, board: 'bugs' };
+    upload.committed = { choices: upload.choices, batch: 'import-1', result: null, work: null };
+    await first.save(upload);
+    await first.close();
+    const second = openUploads({ ...options, clock: systemClock });
+    t.after(() => second.close());
+    const [again] = await second.interrupted();
+    assert.deepEqual([again?.id, again?.choices.board, again?.committed?.batch], [id, 'bugs', 'import-1']);
   });
 });

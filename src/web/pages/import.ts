@@ -5,7 +5,7 @@ import type { Boards } from '../../http/dashboard/outbox.ts';
 import { fetchJson, HttpError, withQuery } from '../api.ts';
 import { batchCards, sum } from '../batch.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { counted, number, size } from '../format.ts';
+import { counted, number, size, time } from '../format.ts';
 import { onNews, type Page, type PageContext } from '../page.ts';
 import { banner, card, failure, pageHead, table } from '../parts.ts';
 import { type PreviewView, showPreview } from './import-preview.ts';
@@ -160,7 +160,8 @@ function recentCard({ batches }: Batches): HTMLElement | null {
       [
         {
           head: 'Import',
-          cell: ({ batch }) => h('a', { href: withQuery('/outbox', { batch }) }, batch),
+          cell: ({ batch }) =>
+            h('a', { href: withQuery('/outbox', { batch }), title: batch }, beganAt(batch)),
         },
         { head: 'Rows', kind: 'number', cell: ({ counts }) => number(sum(counts)) },
         { head: 'Sent', kind: 'number', cell: ({ counts }) => number(counts.confirmed) },
@@ -170,6 +171,13 @@ function recentCard({ batches }: Batches): HTMLElement | null {
       'Recent imports',
     ),
   );
+}
+
+/** `import-20261115-014207-ab12cd` says when it began. */
+function beganAt(batch: string): string {
+  const [, day = '', at = ''] = /^import-(\d{8})-(\d{6})-/.exec(batch) ?? [];
+  const iso = `${day}T${at}Z`.replace(/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)/, '$1-$2-$3T$4:$5:$6');
+  return Number.isNaN(Date.parse(iso)) ? batch : time(iso);
 }
 
 function standingTag({ counts, told }: Batches['batches'][number]): Child {

@@ -24,6 +24,8 @@ export interface Stage {
   browser: Browser;
   /** The row that waits for a person; its candidates are posts 2 and 3. */
   uncertain: number;
+  /** Kills the service in the middle of whatever it does, and starts it again at the same address. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       ...options.sandbox,
     });
     opened.push(() => sandbox.close());
-    sandbox.world.editPost(5, { title: HOSTILE });
+    if (sandbox.world.posts().length > 5) sandbox.world.editPost(5, { title: HOSTILE });
     const folder = temporaryFolder('browser');
     opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
     const given = {
@@ -70,15 +72,20 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       ...env,
     };
     const uncertain = await prepare(given, folder, (app) => past(app, sandbox));
-    const service = await start(given, folder);
-    opened.push(() => service.stop());
+    let service = await start(given, folder);
+    opened.push(() => service.stop('SIGTERM'));
+    const { url } = service;
+    const restart = async (): Promise<void> => {
+      await service.stop('SIGKILL');
+      service = await start({ ...given, HTTP_PORT: new URL(url).port }, folder);
+    };
     const rules = strangers.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const browser = await chromium.launch({
       executablePath: requireProgram('chromium'),
       args: ['--no-sandbox', ...(rules ? [`--host-resolver-rules=${rules}`] : [])],
     });
     opened.push(() => browser.close());
-    return { sandbox, url: service.url, browser, uncertain, close };
+    return { sandbox, url, browser, uncertain, restart, close };
   } catch (error) {
     await close();
     throw error;
@@ -142,7 +149,7 @@ async function doubtfulRow({ outbox, clock }: App): Promise<number> {
 async function start(
   env: Record<string, string>,
   folder: string,
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<{ url: string; stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> }> {
   const child = spawn(process.execPath, [ENTRY, 'start'], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
@@ -153,10 +160,10 @@ async function start(
   const url = await listening(child);
   return {
     url,
-    async stop() {
+    async stop(signal) {
       const exit = once(child, 'exit');
       if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGTERM');
+        child.kill(signal);
         await exit;
       }
       guard.release();
