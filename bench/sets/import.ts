@@ -24,7 +24,7 @@ export const importSet: BenchSet = {
 async function run(bench: Bench): Promise<Row[]> {
   const rows = bench.scale(ROWS);
   const file = join(bench.folder, 'ideas.csv');
-  await pipeline(Readable.from(lines(rows)), createWriteStream(file));
+  await pipeline(Readable.from(ideaLines(rows)), createWriteStream(file));
   const [ours = [], floor = []] = await interleaved(bench, [
     { name: 'import', run: () => inNewFolder(bench, (folder) => importRows(file, folder, rows)) },
     {
@@ -53,7 +53,7 @@ async function run(bench: Bench): Promise<Row[]> {
 }
 
 /** A third of the rows in the name of a customer. */
-function* lines(rows: number): Generator<string> {
+export function* ideaLines(rows: number): Generator<string> {
   const random = createRandom(9);
   const { text } = zipfLanguage();
   yield 'board,title,content,email,full_name\n';

@@ -1,4 +1,5 @@
 import type { BenchSet } from '../frame/set.ts';
+import { duplicatesSet } from './duplicates.ts';
 import { exportSet } from './export.ts';
 import { headSet } from './head.ts';
 import { importSet } from './import.ts';
@@ -24,6 +25,7 @@ export const SETS: readonly BenchSet[] = [
   searchSet,
   recallSet,
   importSet,
+  duplicatesSet,
   exportSet,
   pushSet,
   queueSet,
