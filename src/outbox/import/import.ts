@@ -38,6 +38,8 @@ export interface ImportRequest extends ImportChoices {
   input: Input;
   /** Posts a minute at most, for this import alone. */
   perMinute?: number | null | undefined;
+  /** How many rows go to the outbox together; in a service everybody else waits for them. */
+  rowsAtOnce?: number | undefined;
   signal: AbortSignal;
   /** Before the first row is taken. */
   onFile(facts: FileFacts): void;
@@ -117,14 +119,14 @@ export interface ComparisonState {
 export function compareInBackground(
   reads: ImportReads,
   mirror: OpenOptions,
-  request: ImportChoices & { input: Input },
+  request: ImportChoices & Pick<ImportRequest, 'input' | 'rowsAtOnce'>,
   keep: (found: Duplicate[]) => void,
 ): Comparison {
   const state: ComparisonState = { result: null, checked: 0, problem: null };
   const stopped = new AbortController();
   const onFound = (found: Duplicate[], checked: number): void => {
     state.checked = checked;
-    keep(found);
+    if (found.length > 0) keep(found);
   };
   const run = async (): Promise<void> => {
     const [scratch, duplicates] = [openScratch(), openDuplicateSearch({ mirror, onFound })];
@@ -155,12 +157,12 @@ async function readInto(
   request: ImportRequest,
   chooser: BoardChooser,
 ): Promise<Tally> {
-  const { input, signal, skipLines, onFile, onBytes, onRows } = request;
+  const { input, signal, skipLines, rowsAtOnce, onFile, onBytes, onRows } = request;
   const options = { ...readOptions(request, chooser), signal, onProgress: onBytes };
   const file = await openCsv(input.read(), options);
   const { encoding, delimiter, layout, mapping, ignored } = file;
   onFile({ encoding, delimiter, layout, mapping, ignored });
-  return await intake(file.rows, { batch, sink, skipLines, onRows });
+  return await intake(file.rows, { batch, sink, skipLines, rowsAtOnce, onRows });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { NewRow, OutboxState, StateCounts } from '../../store/outbox/types.ts';
 import type { AcceptedRow, CsvRow } from '../csv/rows.ts';
 import { sourceKeys } from '../csv/source-key.ts';
@@ -66,6 +67,8 @@ export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptio
     waiting = [];
     await takeIn(group, keyOf, options, tally);
     options.onRows?.(tally.rows);
+    // Reading a file may not leave the queue of microtasks for many rows, and a service has others to answer.
+    await setImmediate();
   };
   for await (const group of rows) {
     waiting = waiting.length === 0 ? group : waiting.concat(group);
