@@ -14,9 +14,9 @@ import type { OpenOptions } from '../store/db.ts';
 import { takeLock } from '../store/lock.ts';
 import { migrations } from '../store/migrate.ts';
 import { openMirrorStore } from '../store/mirror/store.ts';
-import { senderLockPath } from '../store/outbox/sender-lock.ts';
 import { openPublishSource } from '../store/publish-source.ts';
 import { rebuildMirror } from '../store/rebuild.ts';
+import { senderLockPath } from '../store/sender-lock.ts';
 import { flush } from '../store/upkeep/backup.ts';
 import { holder, mirrorOf } from './place.ts';
 

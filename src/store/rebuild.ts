@@ -5,9 +5,9 @@ import type { Cell, PublishedTable } from '../base/postgres.ts';
 import { canonicalJson, parseJson } from '../contract/json.ts';
 import type { StoredChange } from './changes/change.ts';
 import type { OpenOptions } from './db.ts';
-import { keyFileOf } from './erasure/key.ts';
 import { migrate, migrations } from './migrate.ts';
 import { publishedTables } from './publish-source.ts';
+import { keyFileOf } from './suppression/key.ts';
 
 /** A mirror that is made again from a copy of its rows, in a file that nobody else knows yet. */
 export interface Rebuild {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/base/clock.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
-import { pruneChanges } from '../../src/store/changes/log.ts';
+import { pruneChanges } from '../../src/store/change-log.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { newRow } from '../erasure/bench.ts';
