@@ -45,6 +45,21 @@ describe('how long a list was seen to lag behind', () => {
     assert.ok(delay > MINUTE && delay < 3 * MINUTE, `${delay} ms`);
   });
 
+  it('is nothing where a post was seen by a clock that was put back afterwards', async (t) => {
+    const bench = benchFor(t);
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    bench.clock.advance(24 * 60 * MINUTE);
+    await bench.sweep();
+    bench.clock.advance(-24 * 60 * MINUTE);
+    for (let n = 0; n < 3; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
   it('is nothing where the first pass after the answer showed the post', async (t) => {
     const bench = benchFor(t);
     const post = bench.upstream.publish();

@@ -11,16 +11,19 @@ interface Arrival {
 interface Run {
   id: number;
   started_at: string;
+  /** Empty while it runs, and for ever where its process was killed. */
   finished_at: string;
+  isComplete: 0 | 1;
 }
 
 /**
  * The longest time a post was seen to be missing from the list after its create had been confirmed. A complete pass that began after
- * the answer and ended before the post was first seen proves that it was not listed yet when that pass began.
+ * the answer, before the pass that showed the post, proves that it was not listed yet when that pass began.
  */
 export function listDelayReader(db: Db): () => number {
   const latestRuns = db.prepare<[number], Run>(`
-    SELECT id, started_at, finished_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT ?`);
+    SELECT id, started_at, coalesce(finished_at, '') AS finished_at, outcome = 'complete' AS isComplete
+      FROM sync_runs WHERE resource = 'posts' ORDER BY id DESC LIMIT ?`);
   const arrivals = db.prepare<[], Arrival>(`
     SELECT a.ended_at AS confirmed_at, p.first_seen_at
       FROM outbox_attempts a JOIN posts p ON p.id = a.post_id
@@ -36,18 +39,23 @@ export function listDelayReader(db: Db): () => number {
 
 /**
  * The times come from a clock that may have been put a day ahead or back between an answer and a pass, and a row that settles for days
- * is as good as lost: so many passes without the post are worth no more than the usual time between so many passes.
+ * is as good as lost. So the order of the passes counts, not their times, and so many passes without the post are worth no more than
+ * the usual time between so many passes. Runs come latest first.
  */
 function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
   const usual = usualInterval(runs);
   let worst = 0;
   for (const { confirmed_at, first_seen_at } of arrivals) {
-    const last = runs.findIndex(({ finished_at }) => finished_at < first_seen_at);
-    const passes = runs.slice(last).findIndex(({ started_at }) => started_at <= confirmed_at);
-    const run = runs[last];
-    if (!run || passes === 0) continue;
-    const measured = Date.parse(run.started_at) - Date.parse(confirmed_at);
-    worst = Math.max(worst, Math.min(measured, ((passes < 0 ? runs.length - last : passes) + 1) * usual));
+    // The earliest of several: a pass during which the clock was put ahead lasts a day, and saw nothing of it.
+    const seenBy = runs.findLastIndex(
+      ({ started_at, finished_at }) => started_at <= first_seen_at && first_seen_at <= finished_at,
+    );
+    if (seenBy < 0) continue;
+    const before = runs.slice(seenBy + 1);
+    const end = before.findIndex(({ started_at }) => started_at <= confirmed_at);
+    const without = (end < 0 ? before : before.slice(0, end)).filter(({ isComplete }) => isComplete === 1);
+    const measured = Date.parse(without[0]?.started_at ?? confirmed_at) - Date.parse(confirmed_at);
+    worst = Math.max(worst, Math.min(measured, (without.length + 1) * usual));
   }
   return worst;
 }
