@@ -5,7 +5,11 @@ import type { Fixture } from '../fixture.ts';
 import { inMirror } from './file.ts';
 
 /** Ids are never given twice, so a row that the mirror calls deleted and the upstream still shows was falsely deleted. */
-export function checkDeletes({ sandbox, mirror, tally }: Fixture): void {
+export function checkDeletes({
+  sandbox,
+  mirror,
+  tally,
+}: Pick<Fixture, 'sandbox' | 'mirror' | 'tally'>): void {
   for (const resource of RESOURCES) {
     const sql = `SELECT id FROM ${resource} WHERE deleted_at IS NOT NULL`;
     const deleted = inMirror(mirror, (db) => db.prepare<[], number>(sql).pluck().all());

@@ -20,7 +20,11 @@ const GENTLE: Event['what'][] = [
 const MOST_STRANGERS = 400;
 
 /** People use the upstream meanwhile: posts, votes, comments, statuses, edits and deletions, some every second. */
-export function startUpstreamLife({ sandbox, options, tally }: Fixture): () => void {
+export function startUpstreamLife({
+  sandbox,
+  options,
+  tally,
+}: Pick<Fixture, 'sandbox' | 'tally'> & { options: { seed: number } }): () => void {
   const random = streamOf(options.seed, 'upstream life');
   let [steps, isCrowded] = [0, false];
   const step = (): void => {
