@@ -51,6 +51,23 @@ describe('taking a file into the outbox', () => {
     assert.deepEqual(counts(await bench.take(grown)), [8, 0, 7, 1]);
   });
 
+  it('knows the rows of a tool that an older version took in under other keys', async (t) => {
+    const posts = ['bugs,One,Why', 'bugs,Two,Why', 'bugs,Two,Why'];
+    const canny = `Board,Title,Details,Post ID\n${posts.map((post, n) => `${post},p${n}\n`).join('')}`;
+    const edited = canny.replace('One', 'Another one');
+    const former = {
+      'by content': `board,title,content\n${posts.join('\n')}\n`,
+      'by the bare id': `board,title,content,key\n${posts.map((post, n) => `${post},p${n}\n`).join('')}`,
+    };
+    for (const [how, text] of Object.entries(former)) {
+      const bench = importBenchFor(t);
+      await bench.take(text);
+      assert.deepEqual(counts(await bench.dryRun(canny)), [3, 0, 3, 0], how);
+      assert.deepEqual(counts(await bench.take(canny)), [3, 0, 3, 0], how);
+      assert.deepEqual(counts(await bench.take(edited)), [3, 1, 2, 0], how);
+    }
+  });
+
   it('refuses a key that stands for other content, in the outbox or earlier in the file', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title,key\nbugs,Old,K1\n');

@@ -50,6 +50,8 @@ export interface AcceptedRow {
   /** Whether the choice of boards leaves this row out. */
   isDropped: boolean;
   key: string | null;
+  /** The id of a known tool without the name of that tool. */
+  toolKey?: string;
   /** What the person should know though the row is fine. */
   notes: string[];
   /** What an earlier import of this row came to, when the file is one of our own results files. */
@@ -126,6 +128,7 @@ export function rowChecker({ headers, mapping, board, chooseBoard, keyPrefix }: 
     const reason = shapeProblem(cells, headers.length, data, title) ?? fieldProblems(fields);
     if (reason !== null) return { ok: false, line, cells, reason };
     const row = accept(line, cells, fields, chooseBoard ? chooseBoard(fields.board) : fields.board);
+    if (keyPrefix !== '' && key !== '') row.toolKey = key;
     if (results) addPrevious(row, cells[data] ?? '', cells[data + 1] ?? '');
     return row;
   };

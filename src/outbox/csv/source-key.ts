@@ -33,6 +33,19 @@ export function sourceKeys(): (row: Keyed) => string {
   };
 }
 
+/**
+ * What versions before the known layouts called the rows of such a file, in their order: by the bare id where its column was
+ * recognised, else by the content. Without these, a file that was imported then would be new as a whole.
+ */
+export function formerKeys(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => string[] {
+  const seen = new Occurrences();
+  return (row) => {
+    if (row.toolKey === undefined) return [];
+    const digest = contentDigest(row);
+    return [`key:${row.toolKey}`, contentKey(digest, seen.count(digest))];
+  };
+}
+
 /** Two words of a digest and how often it was met. */
 const STRIDE = 3;
 const FIRST_PLACES = 1024;

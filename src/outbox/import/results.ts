@@ -18,7 +18,7 @@ import {
   FIELDS,
   RESULT_COLUMNS,
 } from '../csv/rows.ts';
-import { sourceKeys } from '../csv/source-key.ts';
+import { formerKeys, sourceKeys } from '../csv/source-key.ts';
 import { boardChooser } from './boards.ts';
 import { erasedAmong, type ImportChoices, readOptions } from './import.ts';
 import type { Input } from './input.ts';
@@ -42,9 +42,9 @@ async function* resultsText(
   skipLines: ReadonlySet<number>,
 ): AsyncGenerator<string, void, undefined> {
   const writer = resultsWriter(file);
-  const keyOf = sourceKeys();
+  const names = { keyOf: sourceKeys(), formerOf: formerKeys() };
   yield writer.header;
-  for await (const rows of file.rows) yield lines(rows, keyOf, file, { writer, reads, skipLines });
+  for await (const rows of file.rows) yield lines(rows, names, file, { writer, reads, skipLines });
 }
 
 interface LineDeps {
@@ -55,11 +55,13 @@ interface LineDeps {
 
 function lines(
   rows: readonly CsvRow[],
-  keyOf: ReturnType<typeof sourceKeys>,
+  { keyOf, formerOf }: { keyOf: ReturnType<typeof sourceKeys>; formerOf: ReturnType<typeof formerKeys> },
   { headers }: CsvFile,
   { writer, reads, skipLines }: LineDeps,
 ): string {
-  const keyed = rows.flatMap((row) => (row.ok ? [{ ...row.post, source_key: keyOf(row) }] : []));
+  const keyed = rows.flatMap((row) =>
+    row.ok ? [{ ...row.post, source_key: keyOf(row), former_keys: formerOf(row) }] : [],
+  );
   const known = reads.known(keyed);
   const erased = erasedAmong(reads, keyed);
   let next = 0;

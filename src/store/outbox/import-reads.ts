@@ -11,6 +11,8 @@ export type ImportReads = NonNullable<ReturnType<typeof openImportReads>>;
 
 export interface KeyedText extends PostText {
   source_key: string;
+  /** What an older version called it. */
+  former_keys?: readonly string[];
 }
 
 export interface KnownRow {
@@ -81,7 +83,7 @@ export function boardReader(db: Db): () => KnownBoard[] {
 
 function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
   const byKey = db.prepare<
-    KeyedText,
+    Omit<KeyedText, 'former_keys'>,
     Omit<KnownRow, 'same' | 'mendable'> & { same: number; mendable: number }
   >(`
     SELECT id, state, post_id, url, last_error, state = 'rejected' AND was_ambiguous = 0 AS mendable,
@@ -91,8 +93,16 @@ function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
                          AND before ->> 'board' = $board AND before ->> 'title' = $title AND before ->> 'content' = $content
                          AND before ->> 'email' IS $email AND before ->> 'full_name' IS $full_name) AS same
       FROM outbox o WHERE source_key = $source_key`);
-  return ({ source_key, board, title, content, email, full_name }) => {
+  const under = (
+    source_key: string,
+    { board, title, content, email, full_name }: KeyedText,
+  ): KnownRow | null => {
     const row = byKey.get({ source_key, board, title, content, email, full_name });
     return row ? { ...row, same: row.same === 1, mendable: row.mendable === 1 } : null;
   };
+  const former = (text: KeyedText): KnownRow | null => {
+    const found = (text.former_keys ?? []).map((key) => under(key, text));
+    return found.find((row) => row?.same) ?? null;
+  };
+  return (text) => under(text.source_key, text) ?? former(text);
 }

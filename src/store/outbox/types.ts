@@ -22,6 +22,8 @@ export interface NewRow extends PostText {
   batch: string;
   source_key: string;
   line: number | null;
+  /** What an older version called it: a row of this text under such a key is this one. */
+  former_keys?: readonly string[];
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
   content_hash: string;
 }

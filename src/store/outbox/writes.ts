@@ -83,6 +83,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
     const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
     const kind = email === null ? 'owner' : 'as-user';
+    const former = formerRow(row);
+    if (former) return already(former);
     const added = insert.run(
       batch,
       source_key,
@@ -102,7 +104,19 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const found = byKey.get(source_key);
     if (!found) throw new Error('a key that cannot be inserted is there');
     if (!isSameSource(found, row)) return mendRejected(found, row, at);
-    return { outcome: 'already', id: found.id, state: found.state, post_id: found.post_id, url: found.url };
+    return already(found);
+  };
+
+  const already = ({ id, state, post_id, url }: StoredRow): Acceptance => ({
+    ...{ outcome: 'already', id, state, post_id, url },
+  });
+
+  /** The row as an older version took it in, under another key. */
+  const formerRow = (row: NewRow): StoredRow | null => {
+    const { former_keys = [], source_key } = row;
+    if (former_keys.length === 0 || byKey.get(source_key)) return null;
+    const found = former_keys.flatMap((key) => byKey.get(key) ?? []);
+    return found.find((each) => isSameSource(each, { ...row, source_key: each.source_key })) ?? null;
   };
 
   /** Whether the row came from the same source row, also where a person has mended its words since. */
