@@ -259,6 +259,12 @@ export const SETTINGS = {
     secret: true,
     meaning: 'token that opens the Atom feeds and nothing else, as ?token= in their address',
   }),
+  mcpPersonal: setting<'off' | 'on'>({
+    env: 'MCP_PERSONAL',
+    parse: oneOf('off', 'on'),
+    fallback: 'off',
+    meaning: 'on shows names and e-mail addresses to agents, instead of pseudonyms',
+  }),
   deliveredStatuses: setting<readonly string[] | null>({
     env: 'DELIVERED_STATUSES',
     parse: names,

@@ -1,4 +1,5 @@
-import { type SettingLine, type Settings, settingLines } from '../../config/load.ts';
+import { type SettingLine, type Settings, secretsOf, settingLines } from '../../config/load.ts';
+import { createLogger, type Logger } from '../base/log.ts';
 import type { QueryPart, QueryRequest } from '../query/run.ts';
 import { limitQueries } from '../query/slots.ts';
 import { openRecentPosts, type RecentPosts } from '../store/browse/recent-posts.ts';
@@ -105,4 +106,10 @@ export function describeSettings(settings: Settings): SettingLine[] {
 /** Which file is read, for readers in threads of their own. */
 export function fileOf(settings: Settings): OpenOptions {
   return mirrorOf(settings);
+}
+
+/** Where calls of agents are logged: stderr, because stdout carries the protocol. */
+export function mcpLog(settings: Settings): Logger {
+  const { logLevel: level, logFormat: format } = settings;
+  return createLogger({ level, format, secrets: () => secretsOf(settings) });
 }

@@ -14,6 +14,7 @@ import { register as erase } from './erase.ts';
 import { register as exportTables } from './export.ts';
 import { register as importCsv } from './import.ts';
 import { register as init } from './init.ts';
+import { register as mcp } from './mcp.ts';
 import { register as outbox } from './outbox.ts';
 import { register as query } from './query.ts';
 import { register as report } from './report.ts';
@@ -32,6 +33,7 @@ const COMMANDS: readonly Register[] = [
   sync,
   create,
   importCsv,
+  mcp,
   outbox,
   search,
   similar,

@@ -5,12 +5,13 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
+import type { Redactor } from '../base/redact.ts';
 import type { ExportSource } from '../store/export/export.ts';
 import { type ExportTable, TABLES } from '../store/export/tables.ts';
 import type { MakeEncoder } from './encoder.ts';
 import { encoderOf, type Format } from './formats.ts';
 import { type ExportedFile, type Manifest, type ManifestOptions, notesOn } from './manifest.ts';
-import { type Redactor, rowRedaction } from './redact.ts';
+import { rowRedaction } from './redact.ts';
 import { fileSink, type Sink, streamSink } from './sink.ts';
 
 /** A folder for any number of files; or a file, or a stream, for one. A stream gets no manifest. */

@@ -3,7 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { makeFolder, temporaryName } from '../base/files.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import { createRedactor, type Redactor } from '../base/redact.ts';
 
 const BYTES = 32;
 

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
 import { DatabaseSync, takenBy } from './engine.ts';
 import { createGuard } from './guard.ts';
+import { standInFront } from './shown.ts';
 import {
   bodyLength,
   decodeTask,
@@ -35,7 +36,8 @@ function main(): void {
   flushCompileCache();
   const db = open(task.path);
   if (db === null) return;
-  const guard = createGuard();
+  const guard = createGuard(task.shown && standInFront(db, task.shown));
+  db.exec('PRAGMA query_only = 1; PRAGMA trusted_schema = 0');
   db.setAuthorizer(guard.authorize);
   send({ kind: 'started' });
   try {
@@ -88,7 +90,7 @@ function open(path: string): Database | null {
       returnArrays: true,
       limits: { length: MAX_VALUE_BYTES, attach: 0 },
     });
-    db.exec('PRAGMA query_only = 1; PRAGMA trusted_schema = 0; PRAGMA temp_store = MEMORY');
+    db.exec('PRAGMA temp_store = MEMORY');
     return db;
   } catch (error) {
     refuse({ reason: 'unreadable', message: String(error instanceof Error ? error.message : error) });

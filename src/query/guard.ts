@@ -1,5 +1,6 @@
 import { constants } from './engine.ts';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
+import { SHOWN_FUNCTIONS, type ShownViews } from './shown.ts';
 
 /** SQLite asks this for every single thing a statement would do, while it is compiled and while it runs. */
 export type Authorizer = (
@@ -16,12 +17,21 @@ export interface Guard {
   refused(): string | null;
 }
 
-/** Everything that is not on a list is refused, so that what a later SQLite can do is refused too. */
-export function createGuard(): Guard {
+/**
+ * Everything that is not on a list is refused, so that what a later SQLite can do is refused too. Where views stand in front of the
+ * tables, those are all that a statement may read.
+ */
+export function createGuard(views: ShownViews | null): Guard {
   let refused: string | null = null;
   return {
-    authorize(action, first, second) {
-      const clause = objection(action, first ?? '', second ?? '');
+    authorize(action, first, second, database, view) {
+      const [what, which] = [first ?? '', second ?? ''];
+      const isOurs = views !== null && (view?.startsWith(views.prefix) ?? false);
+      if (isOurs && isForViews(action, which)) return constants.SQLITE_OK;
+      const clause =
+        views !== null && isNamed(action, which)
+          ? behindViews(action, what, database === 'temp' ? views : null)
+          : objection(action, what, which);
       if (clause === null) return constants.SQLITE_OK;
       refused ??= clause;
       return constants.SQLITE_DENY;
@@ -46,6 +56,26 @@ function objection(action: number, first: string, second: string): string | null
       return `only reading is allowed here, and this would ${deed ?? 'do something else'}`;
     }
   }
+}
+
+/** What the innermost views do themselves. */
+function isForViews(action: number, which: string): boolean {
+  const isOwnFunction = (SHOWN_FUNCTIONS as readonly string[]).includes(which);
+  return action === constants.SQLITE_READ || (action === constants.SQLITE_FUNCTION && isOwnFunction);
+}
+
+/** Reads of a column, and pragmas, which would tell the names of the innermost views. */
+function isNamed(action: number, column: string): boolean {
+  return (action === constants.SQLITE_READ && column !== '') || action === constants.SQLITE_PRAGMA;
+}
+
+function behindViews(action: number, name: string, views: ShownViews | null): string | null {
+  if (action === constants.SQLITE_PRAGMA) return `PRAGMA ${name} is not allowed here`;
+  const table = name.toLowerCase();
+  const isShown = views !== null && (views.names.has(table) || table.startsWith(views.prefix));
+  return isShown || table === 'json_each' || table === 'json_tree'
+    ? null
+    : `the table ${name} is not for reading here`;
 }
 
 /** Without a column only the rows are counted, and the name may be one that the statement itself gave to a part of it. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError } from '../base/errors.ts';
 import { ownFile } from '../base/program.ts';
 import { explainRefusal } from './explain.ts';
+import type { Shown } from './shown.ts';
 import { type Stopper, stopper } from './stop.ts';
 import { encode, FRAMES_FD, type Frame, frames, type More, type Value } from './wire.ts';
 
@@ -25,6 +26,8 @@ export interface QueryRequest {
   maxMemoryBytes?: number;
   /** How long rows may wait to be taken: a statement under way keeps the write-ahead log from being emptied. */
   stallMs?: number;
+  /** How customers' texts and people are shown; as they are unless given. */
+  shown?: Shown | null;
 }
 
 /** First the columns, then rows in batches, at last whether there would have been more. */
@@ -38,6 +41,7 @@ export const QUERY_DEFAULTS = {
   maxBytes: 256 * MIB,
   maxMemoryBytes: 512 * MIB,
   stallMs: 600_000,
+  shown: null,
 } as const;
 
 /**
@@ -54,8 +58,8 @@ export async function* runQuery(
   const child = start();
   const stop = stopper(child.process, asked, signal);
   try {
-    const { sql, maxRows, maxBytes, maxMemoryBytes } = asked;
-    child.input.write(encode({ path: resolve(asked.path), sql, maxRows, maxBytes, maxMemoryBytes }));
+    const { sql, maxRows, maxBytes, maxMemoryBytes, shown } = asked;
+    child.input.write(encode({ path: resolve(asked.path), sql, maxRows, maxBytes, maxMemoryBytes, shown }));
     yield* parts(child, stop, sql);
   } finally {
     stop.end();

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
+import type { Shown } from './shown.ts';
 
 /** What SQLite can answer. An integer beyond 2^53 is a bigint, so that no digit is lost; every other number is a number. */
 export type Value = null | string | number | bigint | Uint8Array;
@@ -12,6 +13,8 @@ export interface Task {
   maxBytes: number;
   /** Of the whole child process. */
   maxMemoryBytes: number;
+  /** How customers' texts and people are shown; null leaves them as they are. */
+  shown: Shown | null;
 }
 
 /** Which limit left rows out; null when there are no more. */

@@ -57,7 +57,13 @@ describe('the Dockerfile', () => {
       assert.ok(existsSync(join(app, 'node_modules', name)), name);
     for (const name of ['typescript', '@biomejs/biome', 'node', '@duckdb/node-api'])
       assert.ok(!existsSync(join(app, 'node_modules', name)), name);
-    for (const name of ['pg', '@bull-board/api', '@bull-board/fastify'])
+    for (const name of [
+      'pg',
+      '@bull-board/api',
+      '@bull-board/fastify',
+      '@modelcontextprotocol/server',
+      'zod',
+    ])
       assert.ok(createRequire(join(app, 'dist/src/app.js')).resolve(name).startsWith(image.root), name);
     assert.deepEqual(readdirSync(join(app, 'src')), ['feedback-mirror.js', 'require-node.js']);
     execFileSync('chmod', ['-R', 'a-w', app]);

@@ -3,13 +3,19 @@ import { AppError, codeOf, type ErrorCode, messageOf } from '../../base/errors.t
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
 import type { ReportRequest, ReportResult } from '../../reports/report.ts';
 import { boardOf, runReport, statusIds } from '../../reports/run.ts';
-import { type Choices, openBrowseReads, type PageRequest, type PostPage } from '../../store/browse/browse.ts';
+import {
+  type Choices,
+  openBrowseReads,
+  type PageRequest,
+  type PostPage,
+  type Tally,
+} from '../../store/browse/browse.ts';
 import type { PostFilter } from '../../store/browse/filter.ts';
 import type { BoardView, PersonView } from '../../store/browse/pages.ts';
 import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../store/browse/post.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openReportReader } from '../../store/reports.ts';
-import { type Found, openSearchReads, type Part } from '../../store/search/search.ts';
+import { type Found, openSearchReads, type Part, type SearchOptions } from '../../store/search/search.ts';
 import type { SimilarPost, SimilarRequest } from '../../store/search/similar.ts';
 
 /** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
@@ -17,6 +23,7 @@ export interface Reading {
   overview(request: OverviewRequest): Promise<Overview>;
   report(request: { name: string; request: ReportRequest }): Promise<ReportResult>;
   choices(request: null): Promise<Choices>;
+  tally(request: null): Promise<Tally[]>;
   posts(request: ListRequest): Promise<FilteredPage>;
   search(request: SearchRequest): Promise<FilteredPage>;
   post(id: number): Promise<WholePost | null>;
@@ -31,7 +38,7 @@ export interface ListRequest extends Omit<PageRequest, 'filter'> {
   filter: Wanted;
 }
 
-export interface SearchRequest {
+export interface SearchRequest extends Pick<SearchOptions, 'limit' | 'typing' | 'isInternal'> {
   text: string;
   filter: Wanted;
 }
@@ -90,16 +97,17 @@ export function openReading(options: OpenOptions): Reading {
     overview: async (request) => readOverview(reports(), request),
     report: async ({ name, request }) => runReport(reports(), name, request),
     choices: async () => browse().choices(),
+    tally: async () => browse().tally(),
     async posts(request) {
       const { filter, around } = await resolve(request.filter);
       const page = browse().page({ ...request, filter });
       const rows = page.rows.map((row) => ({ ...row, marked: null }));
       return { ...page, rows, ...around, ...NOTHING_TOLD };
     },
-    async search({ text, filter: wanted }) {
+    async search({ text, filter: wanted, typing = true, ...options }) {
       const { filter, around } = await resolve(wanted);
       const [, number] = POST_NUMBER.exec(text) ?? [];
-      const found = number ? NOTHING : await texts().find(text, { typing: true, among: filter });
+      const found = number ? NOTHING : await texts().find(text, { ...options, typing, among: filter });
       const rows = number
         ? browse()
             .rows([Number(number)])

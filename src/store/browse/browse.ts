@@ -10,6 +10,8 @@ export interface BrowseReads {
   /** Posts in the order of their ids here; what is not there is left out. */
   rows(ids: readonly number[]): ListedPost[];
   choices(): Choices;
+  /** How many live posts each board has in each status. */
+  tally(): Tally[];
   creator(id: number): Person | null;
   /** The people with this number, address or beginning of a name. */
   creators(text: string): number[];
@@ -48,6 +50,12 @@ export interface PostPage {
 export interface Choices {
   boards: { id: number; name: string; slug: string }[];
   statuses: { id: number; name: string; color: string }[];
+}
+
+export interface Tally {
+  board: number;
+  status: number;
+  posts: number;
 }
 
 export interface Person {
@@ -108,6 +116,9 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
   const statuses = db.prepare<[], Choices['statuses'][number]>(
     'SELECT id, name, color FROM statuses ORDER BY id',
   );
+  const tally = db.prepare<[], Tally>(
+    'SELECT board_id AS board, status_id AS status, count(*) AS posts FROM posts WHERE deleted_at IS NULL GROUP BY 1, 2',
+  );
   const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
   const creators = db.prepare<{ text: string; name: string }, number>(CREATORS).pluck();
   const rows = (ids: readonly number[]): ListedPost[] => {
@@ -140,6 +151,7 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
     page: db.transaction(page),
     rows,
     choices: () => ({ boards: boards.all(), statuses: statuses.all() }),
+    tally: () => tally.all(),
     creator: (id) => creator.get(id) ?? null,
     creators: (text) => creators.all({ text, name: `${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
     pages: pagesReader(db, rows),

@@ -29,6 +29,8 @@ export interface SearchOptions {
   typing?: boolean;
   /** Which posts may be found; the live ones unless given. */
   among?: PostFilter;
+  /** Whether comments that only the team sees count; they do unless this is false. */
+  isInternal?: boolean;
 }
 
 export interface Found {
@@ -223,7 +225,7 @@ function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
     if (ranked === null)
       return { hits: [], isQuestion: false, isPartial: false, suggestion: null, unindexed: unindexed() };
     const isWhole = !ranked.isPartial && ranked.best.length > 0;
-    const said = inComments(ranked);
+    const said = inComments(ranked, options?.isInternal ?? true);
     // A comment with all of the words says more than a post with some of them.
     const best = (ranked.isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said]).filter(isFirst);
     const isPartial = ranked.isPartial && said.length === 0;
@@ -242,7 +244,7 @@ const COMMENTS_RANKED = 5000;
 
 /** Posts of which a comment has all of the words, unless the posts that have them themselves fill the answer. */
 function commentRanker(db: Db) {
-  return ({ scope: { filter, limit }, terms, best, isPartial }: Ranked): Match[] => {
+  return ({ scope: { filter, limit }, terms, best, isPartial }: Ranked, isInternal: boolean): Match[] => {
     const match = matchText(terms);
     const isTyped = terms.some(({ isOpen, phrases }) => isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT);
     if (match === null || isTyped || (best.length >= limit && !isPartial)) return [];
@@ -251,7 +253,7 @@ function commentRanker(db: Db) {
       SELECT comment, id FROM (
         SELECT c.id AS comment, c.post_id AS id, bm25(comments_text) AS relevance
           FROM comments_text CROSS JOIN comments c ON c.id = comments_text.rowid
-         WHERE comments_text MATCH $match AND c.deleted_at IS NULL AND EXISTS (SELECT 1 FROM posts p WHERE ${conditions})
+         WHERE comments_text MATCH $match AND c.deleted_at IS NULL${isInternal ? '' : ' AND c.internal = 0'} AND EXISTS (SELECT 1 FROM posts p WHERE ${conditions})
          ORDER BY comments_text.rowid DESC LIMIT ${COMMENTS_RANKED})
        ORDER BY relevance, comment DESC LIMIT $limit`);
     const known = new Set(isPartial ? [] : best.map(({ id }) => id));

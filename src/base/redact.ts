@@ -1,0 +1,109 @@
+import { createHmac } from 'node:crypto';
+import { emailKey } from './email.ts';
+
+/** Pseudonyms that stay the same for a person as long as the key does. */
+export interface Redactor {
+  email(email: string): string;
+  /** Of the person with this e-mail; where there is none the name itself has to tell people apart. */
+  name(name: string, email: string | null): string;
+  /** Of somebody who is known by anything that stays the same. */
+  person(key: string): string;
+  /** The text with every e-mail address in it replaced. */
+  text(text: string): string;
+  /** JSON text with the e-mails in its strings replaced and, if so asked, what stands under keys such as `name`. */
+  json(text: string, names: boolean): string;
+  /** Something that is unique but may be made from what is hidden: a key the person chose, a digest of an e-mail. */
+  key(key: string): string;
+}
+
+/** 64 bits: among ten million people the chance that any two share a pseudonym is one in 400,000. */
+const DIGITS = 16;
+/** Shown to a reader who pays by the letter; among 100,000 people the chance that any two share it is one in 50,000. */
+const SHORT = 12;
+/** Pseudonyms kept at hand, a few MB at most. */
+const REMEMBERED = 50_000;
+
+export function createRedactor(key: Uint8Array): Redactor {
+  const known = new Map<string, string>();
+  const digest = (text: string): string => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    if (known.size >= REMEMBERED) known.clear();
+    const made = createHmac('sha256', key).update(text).digest('hex').slice(0, DIGITS);
+    known.set(text, made);
+    return made;
+  };
+  const person = (email: string): string => digest(`email:${emailKey(plainAddress(email))}`);
+  const redactor: Redactor = {
+    email: (email) => `user-${person(email)}@redacted.invalid`,
+    name: (name, email) => `Person ${email ? person(email) : digest(`name:${name.trim().toLowerCase()}`)}`,
+    person: (key) => `Person ${digest(`person:${key}`).slice(0, SHORT)}`,
+    text: (text) =>
+      MAY_HOLD_ADDRESS.test(text)
+        ? text.replace(EMAIL, (_, marks: string, email: string) => marks + redactor.email(email))
+        : text,
+    json: (text, names) => JSON.stringify(redactValue(JSON.parse(text), redactor, names)),
+    key: (text) => `key-${digest(`key:${text}`)}`,
+  };
+  return redactor;
+}
+
+/** The signs of an address in the spellings that people and programs read as one: full-width, escaped, or written out in brackets. */
+const AT = /[@\uff20\ufe6b]|&(?:#0*64|#x0*40|commat);|%40|\s?[[({<]\s?at\s?[\])}>]\s?/;
+const DOT = /[.\uff0e\u3002\uff61]|\s?[[({<]\s?dot\s?[\])}>]\s?/;
+const MAY_HOLD_ADDRESS = new RegExp(AT.source, 'iu');
+const WORD = String.raw`\p{L}\p{M}\p{N}`;
+
+/**
+ * Begins only where a word or a quoted name begins, so that the longest text costs no more than its length; marks before the first
+ * letter, as of a list, are no part of the address.
+ */
+const EMAIL = new RegExp(
+  String.raw`(?<![${WORD}._%+-])([.%+-]*)((?:"[^"\n]{1,64}"|[${WORD}_][${WORD}._%+-]*)(?:${AT.source})` +
+    String.raw`(?:\[[\d.:a-f]{3,45}\]|[${WORD}-]+(?:(?:${DOT.source})[${WORD}-]+)+))`,
+  'giu',
+);
+
+function plainAddress(email: string): string {
+  return email.replaceAll(new RegExp(AT.source, 'giu'), '@').replaceAll(new RegExp(DOT.source, 'giu'), '.');
+}
+
+const NAME_KEY =
+  /^(full|first|last|given|family|middle|user|display|nick|author|creator|customer|contact)?[_\s-]?(name|alias)$/i;
+const EMAIL_KEY = /e-?mail/i;
+
+function redactValue(value: unknown, redactor: Redactor, names: boolean): unknown {
+  if (typeof value === 'string') return redactor.text(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redactor, names));
+  if (typeof value === 'object' && value !== null) return redactMembers(value, redactor, names);
+  return value;
+}
+
+/** As a list of members, not one by one: a key may be `__proto__`. */
+function redactMembers(object: object, redactor: Redactor, names: boolean): object {
+  const members = Object.entries(object) as [string, unknown][];
+  const email = members.find(([key, value]) => EMAIL_KEY.test(key) && typeof value === 'string')?.[1];
+  return Object.fromEntries(
+    members.map(([key, value]) => {
+      if (typeof value !== 'string' || value === '') return [key, redactValue(value, redactor, names)];
+      if (EMAIL_KEY.test(key)) return [key, redactor.email(value)];
+      if (names && NAME_KEY.test(key))
+        return [key, redactor.name(value, typeof email === 'string' ? email : null)];
+      return [key, redactor.text(value)];
+    }),
+  );
+}
+
+/** What nobody sees on a screen: control, direction and zero-width signs, fillers, tags and selectors, in which sentences can be hidden. */
+const UNSEEN = /(?!\n|\t|\u200d|\ufe0f)[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+/** Emoji are joined and coloured by two of them; anywhere else those only split what is searched for. */
+const LOOSE =
+  /(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d|\u200d(?!\p{Extended_Pictographic})|(?<![\p{Emoji}])\ufe0f/gu;
+
+/** A text of somebody else as a person would see it. */
+export function visible(text: string): string {
+  return text
+    .replace(UNSEEN, '')
+    .replace(LOOSE, '')
+    .replace(/[\u2028\u2029]/g, '\n');
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { systemClock } from '../base/clock.ts';
+import { type Context, openContext, tell } from './context.ts';
+
+export function register(program: Command, stop: AbortSignal): void {
+  program
+    .command('mcp')
+    .description('tools for an assistant that speaks the Model Context Protocol, on stdin and stdout')
+    .addHelpText('after', HELP)
+    .action(() => serve(openContext(program, stop)));
+}
+
+const HELP = `
+It answers from the mirror: neither the service nor its token is needed. E-mail addresses and names are pseudonyms unless
+MCP_PERSONAL=on. Keep the mirror fresh with "feedback-mirror start" or "feedback-mirror sync".
+
+Example:
+  feedback-mirror mcp --data-dir /path/to/data
+
+The same in the configuration of a client:
+  { "mcpServers": { "feedback": { "command": "feedback-mirror", "args": ["mcp", "--data-dir", "/path/to/data"] } } }`;
+
+async function serve({ settings, signal }: Context): Promise<void> {
+  const [{ serveStdio, StdioServerTransport }, { openAgents }, { mcpLog }] = await Promise.all([
+    import('@modelcontextprotocol/server/stdio'),
+    import('../mcp/open.ts'),
+    import('../app/readers.ts'),
+  ]);
+  const agents = await openAgents({ settings, clock: systemClock, log: mcpLog(settings) });
+  const ended = Promise.withResolvers<void>();
+  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MOST_ASKED });
+  const onerror = (error: Error): void => tell(`mcp: ${error.message}`);
+  const connection = serveStdio(agents.servers, { transport, onerror, maxSubscriptions: 4 });
+  // Also where the transport gives up on a client itself: stdin may stay open then.
+  const { onclose } = transport;
+  transport.onclose = () => {
+    onclose?.();
+    ended.resolve();
+  };
+  signal.addEventListener('abort', () => ended.resolve(), { once: true });
+  await ended.promise;
+  await connection.close();
+  await agents.close();
+  process.stdin.destroy();
+}
+
+/** Of one message; what a tool takes is far less. */
+const MOST_ASKED = 1024 * 1024;

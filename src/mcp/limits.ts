@@ -1,0 +1,66 @@
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { within } from '../base/timeout.ts';
+
+/** What agents may ask of the mirror: one that runs in a loop must not hold up the service. */
+export const LIMITS = {
+  callsAMinute: 120,
+  atOnce: 4,
+  callMs: 15_000,
+  /** Of one result, as JSON. */
+  resultBytes: 48_000,
+} as const;
+
+export type Limits = { [name in keyof typeof LIMITS]: number };
+
+export type Limited = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
+export function limiter(clock: Clock, limits: Limits): Limited {
+  const begun: number[] = [];
+  let running = 0;
+  return async (work) => {
+    const now = clock.monotonic();
+    while (begun.length > 0 && now - (begun[0] ?? 0) >= 60_000) begun.shift();
+    if (begun.length >= limits.callsAMinute)
+      throw new AppError('throttled', `more than ${limits.callsAMinute} calls in a minute`, {
+        hint: 'Wait a minute; ask for more at once with a larger limit instead of many small calls.',
+      });
+    if (running >= limits.atOnce)
+      throw new AppError('throttled', `${limits.atOnce} calls are under way already`, {
+        hint: 'Make calls one after the other.',
+      });
+    begun.push(now);
+    running++;
+    // A call that is answered late still runs, and counts until it has ended.
+    const ended = work().finally(() => {
+      running--;
+    });
+    return await within(limits.callMs, ended, () => tooLong(limits.callMs));
+  };
+}
+
+function tooLong(ms: number): AppError {
+  const hint = 'Ask for less: a shorter period, one board, a smaller limit.';
+  return new AppError('unreachable', `this took longer than ${ms / 1000} s`, { hint });
+}
+
+/** The result with rows left out from the end of its longest list until it fits, and a sentence where that was needed. */
+export function fitting(result: object, most: number): Record<string, unknown> {
+  let fitted: Record<string, unknown> = { ...result };
+  for (let bytes = sizeOf(fitted); bytes > most; bytes = sizeOf(fitted)) {
+    const lists = Object.entries(fitted).filter((entry): entry is [string, unknown[]] =>
+      Array.isArray(entry[1]),
+    );
+    const [name, list] = lists.sort((a, b) => sizeOf(b[1]) - sizeOf(a[1]))[0] ?? [];
+    if (!name || !list || list.length === 0)
+      throw new AppError('usage', 'the answer is too large', { hint: 'Ask for less.' });
+    const kept = list.slice(0, Math.min(list.length - 1, Math.floor((list.length * most) / bytes)));
+    fitted = { ...fitted, [name]: kept, cut: `${name} was cut to fit: ask for less at a time` };
+  }
+  return fitted;
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}

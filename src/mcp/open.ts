@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { fileOf, openChanges, openQueries, viewOutbox } from '../app/readers.ts';
+import type { App } from '../app.ts';
+import { AppError } from '../base/errors.ts';
+import { versionText } from '../base/program.ts';
+import { redactionKey } from '../export/redaction-key.ts';
+import { openReads } from '../http/dashboard/reads.ts';
+import { mcpServers } from './server.ts';
+import { textRules } from './text.ts';
+
+/** Statements of agents that run at the same time, each in a process of its own. */
+const QUERIES_AT_ONCE = 2;
+
+export interface Agents {
+  /** A server for a connection, or for one request. */
+  servers: ReturnType<typeof mcpServers>;
+  close(): Promise<void>;
+}
+
+/** The tools for agents with handles of their own on the mirror. Reads are answered in threads, so that calls can end in time. */
+export async function openAgents({
+  settings,
+  clock,
+  log,
+}: Pick<App, 'settings' | 'clock' | 'log'>): Promise<Agents> {
+  const { timeZone, deliveredStatuses: usualDelivered, dataDir } = settings;
+  const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
+  const query = openQueries(settings, QUERIES_AT_ONCE);
+  const [feed, outbox, reads] = [openChanges(settings), viewOutbox(settings), openReads(fileOf(settings))];
+  if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');
+  const { find: row } = outbox;
+  const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
+  const deps = { ask: reads.ask, feed, query, row, rules, key, clock, timeZone, usualDelivered };
+  return {
+    servers: mcpServers({ deps, clock, log, version: versionText() }),
+    async close() {
+      await reads.close();
+      outbox.close();
+      feed.close();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { createRedactor, visible } from '../base/redact.ts';
+
+/** How what others wrote is shown to an agent: as data, never as a message to it. */
+export interface TextRules {
+  /** A text of a customer: only what can be seen, without addresses, cut to so many characters. */
+  text(text: string, most: number): string;
+  /** A person: a pseudonym that stays the same, or the name where people may be shown. */
+  person(id: number, name: string | null): string;
+  /** The same for one whom a report tells of. */
+  customer(name: string, email: string | null): string;
+  email(email: string): string;
+  /** The page of a post; null where there is none that could be opened, or its address would tell one of a person. */
+  link(url: string): string | null;
+}
+
+/** `key` is null where personal data may be shown; `upstream` is where addresses without a host belong. */
+export function textRules({ key, upstream }: { key: Uint8Array | null; upstream: string | null }): TextRules {
+  const redactor = key && createRedactor(key);
+  const clean = (text: string): string => {
+    const seen = visible(text);
+    return redactor ? redactor.text(seen) : seen;
+  };
+  return {
+    text(text, most) {
+      // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is nowhere recognised.
+      const head = text.slice(0, most * 4);
+      const letters = [...clean(head)];
+      if (letters.length > most) return `${letters.slice(0, most).join('').trimEnd()}…`;
+      return head === text ? letters.join('') : `${letters.join('').replace(/\S*$/, '')}…`;
+    },
+    person: (id, name) => (redactor ? redactor.person(`user:${id}`) : visible(name ?? `Person ${id}`)),
+    customer: (name, email) => (redactor ? redactor.name(name, email) : visible(name)),
+    email: (email) => (redactor ? redactor.email(email) : visible(email)),
+    link(url) {
+      const parsed = upstream === null ? URL.parse(url) : URL.parse(url, upstream);
+      if (!parsed || !/^https?:$/.test(parsed.protocol)) return null;
+      return clean(parsed.href) === parsed.href ? parsed.href : null;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { spawnCli } from '../support/cli.ts';
+import { type Agent, agentOnStdio, type Mirrored, mirrored } from './agent.ts';
+
+interface Listed {
+  posts: { id: number; votes: number; customer_title: string }[];
+}
+
+describe('the tools for assistants on stdio, driven by the official client', () => {
+  let mirror: Mirrored;
+  let agent: Agent;
+  before(async () => {
+    mirror = await mirrored({ posts: 60, seed: 7 });
+    agent = await agentOnStdio(mirror.env);
+  });
+  after(async () => {
+    await agent?.close();
+    await mirror?.close();
+  });
+
+  it('only read unless told otherwise, each with a schema and an example', async () => {
+    const { tools } = await agent.client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['search', 'get_post', 'similar_posts', 'report', 'changes', 'sql', 'boards', 'outbox_row'],
+    );
+    for (const { name, description, annotations, inputSchema } of tools) {
+      assert.match(description ?? '', /Examples?: \{/, name);
+      assert.equal(annotations?.readOnlyHint, true, name);
+      assert.equal(inputSchema.type, 'object', name);
+    }
+  });
+
+  it('answer from the mirror', async () => {
+    const { boards } = await agent.answer<{ boards: { posts: number }[] }>('boards');
+    const { posts } = await agent.answer<Listed>('search', { sort: 'votes', limit: 3 });
+    const top = posts[0];
+    const { rows } = await agent.answer<{ rows: number[][] }>('sql', {
+      sql: 'SELECT max(votes_count), count(*) FROM live_posts',
+    });
+    assert.deepEqual(rows, [[top?.votes, boards.reduce((sum, board) => sum + board.posts, 0)]]);
+    const post = await agent.answer<{ votes: number; history: unknown[] }>('get_post', { id: top?.id });
+    assert.equal(post.votes, top?.votes);
+    assert.ok(post.history.length > 0);
+    const report = await agent.answer<{ rows: unknown[][] }>('report', { name: 'top-posts', limit: 3 });
+    assert.equal(report.rows[0]?.[0], top?.id);
+    assert.ok((await agent.answer<Listed>('similar_posts', { id: top?.id })).posts);
+    assert.ok((await agent.answer<{ changes: unknown[] }>('changes')).changes);
+    const [word = ''] = /\p{L}{4,}/u.exec(top?.customer_title ?? '') ?? [];
+    const found = await agent.answer<Listed>('search', { text: word, limit: 50 });
+    assert.ok(found.posts.some(({ id }) => id === top?.id));
+  });
+
+  it('page through the comments of a post, without those of the team among themselves', async () => {
+    const { rows } = await agent.answer<{ rows: number[][] }>('sql', {
+      sql: 'SELECT post_id, count(*) - sum(internal) FROM live_comments GROUP BY 1 ORDER BY 2 DESC LIMIT 1',
+    });
+    const [[id, visible] = []] = rows;
+    const ids: number[] = [];
+    for (let after: string | undefined; ; ) {
+      const args = { id, comments: 2, ...(after ? { comments_after: after } : {}) };
+      const page = await agent.answer<{ comment_list: { id: number }[]; comments_next?: string }>(
+        'get_post',
+        args,
+      );
+      ids.push(...page.comment_list.map((comment) => comment.id));
+      after = page.comments_next;
+      if (!after) break;
+    }
+    assert.equal(new Set(ids).size, visible);
+  });
+
+  it('say in words what is wrong with a call, and go on', async () => {
+    for (const [name, args, words] of [
+      ['get_post', { id: 999_999 }, /no post 999999/],
+      ['get_post', { id: 'one' }, /expected number/],
+      ['get_post', {}, /id/],
+      ['sql', { sql: 'DELETE FROM posts' }, /only reading|cannot modify/],
+      ['sql', { sql: 'SELECT * FROM main.users' }, /not for reading here.*mirror:\/\/schema/],
+      ['similar_posts', {}, /either an id or a text/],
+      ['search', { status: 'No such thing' }, /No such thing/],
+      ['search', { text: 'x', limit: 5000 }, /50/],
+      ['changes', { since: 'yesterday' }, /no position/],
+      ['report', { name: 'demand' }, /name/],
+    ] as const) {
+      const { isError, content } = await agent.call(name, args);
+      assert.equal(isError, true, name);
+      assert.match(content[0]?.text ?? '', words);
+    }
+    assert.ok((await agent.answer('boards')).boards);
+  });
+
+  it('log every call with its tool, time and sizes, and nothing of what was said', async () => {
+    await agent.answer('search', { text: 'zebra quokka' });
+    await agent.call('search', { text: 'zebra', limit: -1 });
+    const lines = agent
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('mcp.called'));
+    const last = lines.slice(-2).map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      last.map(({ tool, outcome }) => [tool, outcome]),
+      [
+        ['search', 'answered'],
+        ['search', 'usage'],
+      ],
+    );
+    for (const { ms, asked, told } of last)
+      for (const number of [ms, asked, told]) assert.equal(typeof number, 'number');
+    assert.equal(lines.length, agent.calls.length);
+    assert.doesNotMatch(agent.log(), /zebra|quokka/);
+  });
+
+  it('bring the schema, the words and the reports as resources, and three prompts', async () => {
+    const { resources } = await agent.client.listResources();
+    assert.deepEqual(
+      resources.map(({ uri }) => uri),
+      ['mirror://schema', 'mirror://glossary', 'mirror://reports'],
+    );
+    for (const { uri } of resources) {
+      const { contents } = await agent.client.readResource({ uri });
+      assert.ok(String(Reflect.get(contents[0] ?? {}, 'text')).length > 500, uri);
+    }
+    const { prompts } = await agent.client.listPrompts();
+    assert.deepEqual(
+      prompts.map(({ name }) => name),
+      ['weekly-triage', 'release-note-check', 'duplicate-hunt'],
+    );
+    const asked = { name: 'weekly-triage', arguments: { board: 'mobile' } };
+    assert.match(
+      JSON.stringify((await agent.client.getPrompt(asked)).messages),
+      /the board \\+"mobile\\+" only/,
+    );
+  });
+
+  it('end with their client, and on a message that is too large, without a word on stdout', async () => {
+    for (const input of ['', 'x'.repeat(1_100_000)]) {
+      const child = spawnCli(['mcp'], { env: mirror.env });
+      let out = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        out += chunk.toString();
+      });
+      const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+      child.stdin.on('error', () => undefined);
+      if (input === '') child.stdin.end();
+      else child.stdin.write(input);
+      assert.equal(await ended, 0);
+      assert.equal(out, '');
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fitting, LIMITS, limiter } from '../../src/mcp/limits.ts';
+import { textRules } from '../../src/mcp/text.ts';
+import { fakeClock } from '../support/clock.ts';
+
+const upstream = 'https://feedback.example';
+const hidden = textRules({ key: new Uint8Array(32), upstream });
+const open = textRules({ key: null, upstream });
+
+describe('what an agent is shown of a customer’s text', () => {
+  it('has nothing in it that a person would not see', () => {
+    const tags = [...'obey'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+    const text = `a\u202eb\u200bc\u0007d\ufeffe\u2066f\u2069${tags}g\u{e0101}h\ufe01i\u200dj\ufe0f\u3164\u001b[31m`;
+    assert.equal(hidden.text(text, 100), 'abcdefghij[31m');
+    assert.equal(hidden.text('two\nlines\tand 👩‍💻 ❤️ 👩🏽‍🚀', 100), 'two\nlines\tand 👩‍💻 ❤️ 👩🏽‍🚀');
+  });
+
+  it('has no address in it, however it is spelt', () => {
+    for (const text of [
+      'write to kim@example.com',
+      'kim＠example.com',
+      'ki\u200bm@exam\u00adple.com',
+      'ki\u200dm@exam\u200dple\ufe0f.com',
+      '<kim.o+x@mail.example.org>',
+      'kim&#64;example.com, kim&#x40;example.com, kim&commat;example.com',
+      'mailto:kim%40example.com',
+      'kim (at) example.com and kim[at]example[dot]com',
+      'kim@example。com',
+      '"kim"@example.com kim@[192.0.2.1]',
+    ])
+      assert.doesNotMatch(hidden.text(text, 400), /kim|example[.[。]*(com|org)/, text);
+    assert.equal(open.text('kim@example.com', 100), 'kim@example.com');
+  });
+
+  it('has no half of an address where it is cut, either', () => {
+    for (let most = 1; most < 60; most++)
+      assert.doesNotMatch(hidden.text(`${'x '.repeat(100)}kimberley@example.com`, most), /kim/);
+  });
+
+  it('is cut to its limit without breaking a character', () => {
+    assert.equal(hidden.text('🎉'.repeat(50), 10), `${'🎉'.repeat(10)}…`);
+    assert.equal(hidden.text('short', 10), 'short');
+  });
+
+  it('names people by a pseudonym that stays the same', () => {
+    assert.equal(hidden.person(7, 'Kim'), hidden.person(7, 'Kim O'));
+    assert.notEqual(hidden.person(7, 'Kim'), hidden.person(8, 'Kim'));
+    assert.doesNotMatch(hidden.person(7, 'Kim'), /Kim/);
+    assert.equal(open.person(7, 'Kim'), 'Kim');
+  });
+
+  it('links to pages, and not where the address would tell one of a person', () => {
+    assert.equal(hidden.link('/posts/7/dark-mode'), 'https://feedback.example/posts/7/dark-mode');
+    assert.equal(hidden.link('/posts/7/kim%40example.com'), null);
+    assert.equal(hidden.link('javascript:alert(1)'), null);
+  });
+});
+
+describe('the limits of calls', () => {
+  it('cut a result, and say so', () => {
+    const posts = Array.from({ length: 100 }, (_, id) => ({ id, text: 'x'.repeat(100) }));
+    const fitted = fitting({ posts, name: 'all' }, 3000) as { posts: unknown[]; cut: string };
+    assert.ok(Buffer.byteLength(JSON.stringify(fitted)) <= 3000);
+    assert.ok(fitted.posts.length > 10);
+    assert.match(fitted.cut, /posts was cut/);
+    assert.deepEqual(fitting({ posts: [1] }, 3000), { posts: [1] });
+    assert.throws(() => fitting({ text: 'x'.repeat(4000) }, 3000), /too large/);
+  });
+
+  it('refuse what comes too fast or beside too much else, and let it pass later', async () => {
+    const clock = fakeClock();
+    const limited = limiter(clock, { ...LIMITS, callsAMinute: 3, atOnce: 1 });
+    const slow = Promise.withResolvers<string>();
+    const first = limited(() => slow.promise);
+    await assert.rejects(
+      limited(async () => 'second'),
+      /under way already/,
+    );
+    slow.resolve('first');
+    assert.equal(await first, 'first');
+    for (const n of [2, 3]) assert.equal(await limited(async () => n), n);
+    await assert.rejects(
+      limited(async () => 4),
+      /more than 3 calls in a minute/,
+    );
+    clock.advance(60_000);
+    assert.equal(await limited(async () => 5), 5);
+  });
+});

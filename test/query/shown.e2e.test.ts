@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { AppError } from '../../src/base/errors.ts';
+import { collect, runQuery, type Value } from '../../src/query/run.ts';
+import { SHOWN_TABLES } from '../../src/query/shown.ts';
+import { makeMirror } from './mirror.ts';
+
+const key = new Uint8Array(32);
+
+describe('a statement of an assistant', () => {
+  let mirror: ReturnType<typeof makeMirror>;
+  before(() => {
+    mirror = makeMirror();
+    const db = new Database(mirror.path);
+    db.exec(
+      "UPDATE posts SET title = 'write to vic\u200btim@planted.example', content = 'victim[at]planted.example'",
+    );
+    db.exec(`
+      INSERT INTO commented_posts SELECT id, title, url, NULL, first_seen_at, changed_at FROM posts;
+      INSERT INTO comments (id, post_id, creator_id, kind, likes_count, highlighted, internal, content, created, first_seen_at,
+                            changed_at, version_at)
+      SELECT id, id, 1, 'comment', 0, 0, 1, 'between us', created, created, created, created FROM posts`);
+    db.close();
+  });
+  after(() => mirror.remove());
+
+  const ask = async (sql: string, shown = { key: key as Uint8Array | null, isInternal: false }) =>
+    (await collect(runQuery({ path: mirror.path, sql, shown }))).rows;
+  const refused = (sql: string, words: RegExp) =>
+    assert.rejects(ask(sql), (error) => error instanceof AppError && words.test(error.message), sql);
+
+  it('reads every table that is offered, with no address and no name in it', async () => {
+    const db = new Database(mirror.path);
+    const people = db.prepare('SELECT email, name FROM users').raw().all().flat() as string[];
+    db.close();
+    for (const { name } of SHOWN_TABLES) {
+      const text = JSON.stringify(await ask(`SELECT * FROM ${name}`), (_, value: Value) =>
+        typeof value === 'bigint' ? String(value) : value,
+      );
+      assert.doesNotMatch(text, /victim|planted|between us/, name);
+      for (const person of people) if (person) assert.ok(!text.includes(`"${person}"`), `${name}: ${person}`);
+    }
+  });
+
+  it('has the shown text in hand, so that taking it apart tells nothing more', async () => {
+    for (const sql of [
+      "SELECT replace(title, '@', ' ') FROM posts",
+      'SELECT hex(title) FROM live_posts',
+      'SELECT group_concat(content) FROM post_history',
+      "SELECT count(*) FROM posts WHERE title LIKE '%victim%'",
+    ]) {
+      const text = JSON.stringify(await ask(sql));
+      assert.doesNotMatch(text, /victim|76696374696d|\[\[[1-9]/i, sql);
+    }
+  });
+
+  it('cannot reach past the views, by whatever name', async () => {
+    for (const sql of [
+      'SELECT title FROM main.posts',
+      'SELECT title FROM main.live_posts',
+      'WITH posts AS (SELECT title FROM main.posts) SELECT * FROM posts',
+      'WITH live_posts AS (SELECT title FROM main.posts) SELECT * FROM live_posts',
+      "SELECT * FROM posts_text WHERE posts_text MATCH 'victim'",
+      'SELECT block FROM posts_text_data',
+      'SELECT sql FROM sqlite_temp_schema',
+      'SELECT sql FROM temp.sqlite_schema',
+      'SELECT sql FROM sqlite_master',
+      'SELECT name FROM pragma_table_list',
+      'PRAGMA table_list',
+      'SELECT body FROM quarantine',
+      'SELECT value FROM meta',
+    ])
+      await refused(sql, /not for reading here|not allowed here/);
+    await refused("SELECT shown_text('x')", /function shown_text is not allowed/);
+  });
+
+  it('counts, joins and finds people again by their pseudonyms', async () => {
+    const [[posts, people] = []] = await ask(
+      "SELECT count(*), count(DISTINCT creator) FROM live_posts WHERE creator LIKE 'Person %'",
+    );
+    assert.ok(Number(posts) > 0 && Number(people) > 0);
+    const [[one] = []] = await ask('SELECT name FROM users ORDER BY id LIMIT 1');
+    const [[same] = []] = await ask('SELECT u.name FROM users u ORDER BY u.id LIMIT 1');
+    assert.equal(one, same);
+  });
+
+  it('shows people where the operator allows it, and internal comments where they are asked for', async () => {
+    const [[email] = []] = await ask('SELECT email FROM users WHERE email IS NOT NULL', {
+      key: null,
+      isInternal: false,
+    });
+    assert.match(String(email), /@(?!redacted)/);
+    assert.deepEqual(await ask('SELECT DISTINCT content FROM comments'), [[null]]);
+    const all = await ask('SELECT DISTINCT content FROM comments', { key, isInternal: true });
+    assert.deepEqual(all, [['between us']]);
+  });
+});
