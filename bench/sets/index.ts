@@ -4,6 +4,7 @@ import { exportSet } from './export.ts';
 import { headSet } from './head.ts';
 import { importSet } from './import.ts';
 import { latencySet } from './latency.ts';
+import { mcpSet } from './mcp.ts';
 import { memorySet } from './memory.ts';
 import { overviewSet } from './overview.ts';
 import { pushSet } from './push.ts';
@@ -31,5 +32,6 @@ export const SETS: readonly BenchSet[] = [
   queueSet,
   overviewSet,
   startSet,
+  mcpSet,
   scalingSet,
 ];

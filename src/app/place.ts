@@ -4,7 +4,12 @@ import type { OpenOptions } from '../store/db.ts';
 /** The name under which a mirror of the built-in sandbox knows its upstream; its port is another one each time. */
 const SANDBOX = 'the built-in sandbox';
 
-export function mirrorOf({ mirrorPath, dataDir, baseUrl, pushSettle }: Settings): Required<OpenOptions> {
+export function mirrorOf({
+  mirrorPath,
+  dataDir,
+  baseUrl,
+  pushSettle,
+}: Settings): Required<Omit<OpenOptions, 'cacheKb'>> {
   const upstream = baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
   return { path: mirrorPath, upstream, dataDir, settleMs: pushSettle };
 }

@@ -26,7 +26,12 @@ async function serve({ settings, signal }: Context): Promise<void> {
     import('../mcp/open.ts'),
     import('../app/readers.ts'),
   ]);
-  const agents = await openAgents({ settings, clock: systemClock, log: mcpLog(settings) });
+  const agents = await openAgents({
+    settings,
+    clock: systemClock,
+    log: mcpLog(settings),
+    place: 'command',
+  });
   const ended = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MOST_ASKED });
   const onerror = (error: Error): void => tell(`mcp: ${error.message}`);

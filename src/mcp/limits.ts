@@ -13,7 +13,7 @@ export const LIMITS = {
 
 export type Limits = { [name in keyof typeof LIMITS]: number };
 
-export type Limited = <T>(work: () => Promise<T>) => Promise<T>;
+export type Limited = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
 export function limiter(clock: Clock, limits: Limits): Limited {
@@ -32,11 +32,16 @@ export function limiter(clock: Clock, limits: Limits): Limited {
       });
     begun.push(now);
     running++;
-    // A call that is answered late still runs, and counts until it has ended.
-    const ended = work().finally(() => {
+    const stop = new AbortController();
+    // A call that is answered late and cannot be stopped still runs, and counts until it has ended.
+    const ended = work(stop.signal).finally(() => {
       running--;
     });
-    return await within(limits.callMs, ended, () => tooLong(limits.callMs));
+    return await within(limits.callMs, ended, () => {
+      const why = tooLong(limits.callMs);
+      stop.abort(why);
+      return why;
+    });
   };
 }
 

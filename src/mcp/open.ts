@@ -11,22 +11,27 @@ import { textRules } from './text.ts';
 /** Statements of agents that run at the same time, each in a process of its own. */
 const QUERIES_AT_ONCE = 2;
 
+/** Of each reader of the command: a search takes as long with less, as the system keeps the file at hand. */
+const CACHE_KB = 4000;
+
 export interface Agents {
   /** A server for a connection, or for one request. */
   servers: ReturnType<typeof mcpServers>;
   close(): Promise<void>;
 }
 
-/** The tools for agents with handles of their own on the mirror. Reads are answered in threads, so that calls can end in time. */
+/** The tools for agents with handles of their own on the mirror: in the service, or as a command that is to stay small. */
 export async function openAgents({
   settings,
   clock,
   log,
-}: Pick<App, 'settings' | 'clock' | 'log'>): Promise<Agents> {
+  place = 'threads',
+}: Pick<App, 'settings' | 'clock' | 'log'> & { place?: 'threads' | 'command' }): Promise<Agents> {
   const { timeZone, deliveredStatuses: usualDelivered, dataDir } = settings;
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const query = openQueries(settings, QUERIES_AT_ONCE);
-  const [feed, outbox, reads] = [openChanges(settings), viewOutbox(settings), openReads(fileOf(settings))];
+  const file = place === 'command' ? { ...fileOf(settings), cacheKb: CACHE_KB } : fileOf(settings);
+  const [feed, outbox, reads] = [openChanges(settings), viewOutbox(settings), openReads(file, place)];
   if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');
   const { find: row } = outbox;
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });

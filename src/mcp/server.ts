@@ -66,10 +66,8 @@ async function call(
     log.info(facts, `${tool.name}: ${outcome} in ${ms} ms`);
   };
   try {
-    const result = fitting(
-      await limited(async () => tool.run(deps, parsed(tool, given))),
-      limits.resultBytes,
-    );
+    const work = async (signal: AbortSignal) => await tool.run(stoppable(deps, signal), parsed(tool, given));
+    const result = fitting(await limited(work), limits.resultBytes);
     const text = JSON.stringify(result);
     tell('answered', text);
     return { content: [{ type: 'text', text }], structuredContent: result };
@@ -83,6 +81,14 @@ async function call(
 }
 
 const FAILURE = 1000;
+
+function stoppable(deps: ToolDeps, signal: AbortSignal): ToolDeps {
+  return {
+    ...deps,
+    ask: (name, request) => deps.ask(name, request, signal),
+    query: (statement) => deps.query(statement, signal),
+  };
+}
 
 function parsed(tool: Tool, given: unknown): z.output<Tool['input']> {
   const { success, data, error } = tool.input.safeParse(given ?? {});

@@ -25,6 +25,8 @@ export interface OpenOptions {
   dataDir?: string;
   /** How long a post may take to be listed by the upstream: an older copy waits so long before it looks for what it may have sent. */
   settleMs?: number;
+  /** How much of the file a reader keeps in memory, where that is to be less than it would. */
+  cacheKb?: number;
 }
 
 export interface StoreOptions extends OpenOptions {

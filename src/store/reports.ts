@@ -43,7 +43,7 @@ const CACHE_KB = 128_000;
 
 export function openReportReader(options: OpenOptions): ReportReader {
   const db = openMirrorReadOnly(options);
-  db.pragma(`cache_size = -${CACHE_KB}`);
+  db.pragma(`cache_size = -${options.cacheKb ?? CACHE_KB}`);
   // Sorting in memory: what is sorted has been cut down to numbers before.
   db.pragma('temp_store = MEMORY');
   const boards = db.prepare<[], KnownBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');

@@ -156,14 +156,27 @@ export interface Asked {
 
 export type Told = { value: unknown } | { failure: { code: ErrorCode; message: string; hint?: string } };
 
-// This file is the thread: everything else takes types only from it.
-const reading = openReading(workerData as OpenOptions);
+// This file is also the thread or the process in which another one has it answer.
+if (parentPort) serve(workerData as OpenOptions, parentPort, (told) => parentPort?.postMessage(told));
+else if (process.argv[1] === import.meta.filename) serveProcess();
 
-parentPort?.on('message', ({ name, request }: Asked) => {
-  void answer(name, request).then((told) => parentPort?.postMessage(told));
-});
+function serveProcess(): void {
+  process.once('message', (options) =>
+    serve(options as OpenOptions, process, (told) => process.send?.(told)),
+  );
+  process.on('disconnect', () => process.exit());
+}
 
-async function answer(name: keyof Reading, request: unknown): Promise<Told> {
+interface Asker {
+  on(event: 'message', listener: (asked: Asked) => void): unknown;
+}
+
+function serve(options: OpenOptions, asker: Asker, tell: (told: Told) => void): void {
+  const reading = openReading(options);
+  asker.on('message', ({ name, request }) => void answer(reading, name, request).then(tell));
+}
+
+async function answer(reading: Reading, name: keyof Reading, request: unknown): Promise<Told> {
   try {
     const read = reading[name] as (request: unknown) => Promise<unknown>;
     return { value: await read(request) };

@@ -110,7 +110,7 @@ function totalOf(posts: number): PostPage['total'] {
 
 export function openBrowseReads(options: OpenOptions): BrowseReads {
   const db = openMirrorReadOnly(options);
-  db.pragma(`cache_size = -${CACHE_KB}`);
+  db.pragma(`cache_size = -${options.cacheKb ?? CACHE_KB}`);
   const rowsOf = db.prepare<[string], ListedPost>(ROWS);
   const boards = db.prepare<[], Choices['boards'][number]>('SELECT id, name, slug FROM boards ORDER BY name');
   const statuses = db.prepare<[], Choices['statuses'][number]>(

@@ -66,6 +66,7 @@ export interface Hit {
 
 export function openSearchReads(options: OpenOptions): SearchReads {
   const db = openMirrorReadOnly(options);
+  if (options.cacheKb) db.pragma(`cache_size = -${options.cacheKb}`);
   const find = searcher(db);
   const similar = db.transaction(moreLikeThis(db));
   return {
