@@ -97,13 +97,18 @@ export function settingLines(settings: Settings): SettingLine[] {
 /** The least that the token of an address that others can reach may have: shorter ones are guessed. */
 const SHORTEST_HTTP_TOKEN = 16;
 
-function unprotected({ httpHost, httpToken }: RawSettings): string[] {
+function unprotected({ httpHost, httpToken, mcpToken }: RawSettings): string[] {
   const where = `HTTP_HOST=${JSON.stringify(httpHost)}`;
   const danger = 'anyone who reaches that address could read the mirror and send posts';
-  if (!httpToken) return [`HTTP_TOKEN is required with ${where}: ${danger}`];
-  if (httpToken.reveal().length >= SHORTEST_HTTP_TOKEN) return [];
+  const short = Object.entries({ HTTP_TOKEN: httpToken, MCP_TOKEN: mcpToken }).filter(
+    ([, secret]) => secret && secret.reveal().length < SHORTEST_HTTP_TOKEN,
+  );
   return [
-    `HTTP_TOKEN must have at least ${SHORTEST_HTTP_TOKEN} characters with ${where}: a shorter one can be guessed`,
+    ...(httpToken ? [] : [`HTTP_TOKEN is required with ${where}: ${danger}`]),
+    ...short.map(
+      ([name]) =>
+        `${name} must have at least ${SHORTEST_HTTP_TOKEN} characters with ${where}: a shorter one can be guessed`,
+    ),
   ];
 }
 
@@ -116,10 +121,10 @@ function webhooksOf(
 
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */
 export function secretsOf(settings: Settings): Secret[] {
-  const { token, httpToken, feedToken, queueUrl, publishUrl, webhooks } = settings;
+  const { token, httpToken, feedToken, mcpToken, queueUrl, publishUrl, webhooks } = settings;
   const passwords = [queueUrl, publishUrl].flatMap((url) => passwordOf(url) ?? []);
   const hooks = webhooks.flatMap(({ url, key }) => [url, key]);
-  const secrets = [token, httpToken, feedToken, queueUrl, publishUrl, ...hooks, ...passwords];
+  const secrets = [token, httpToken, feedToken, mcpToken, queueUrl, publishUrl, ...hooks, ...passwords];
   return secrets.filter((secret) => secret !== null);
 }
 

@@ -259,6 +259,13 @@ export const SETTINGS = {
     secret: true,
     meaning: 'token that opens the Atom feeds and nothing else, as ?token= in their address',
   }),
+  mcpToken: setting<Secret | null>({
+    env: 'MCP_TOKEN',
+    parse: token,
+    fallback: null,
+    secret: true,
+    meaning: 'token that opens /mcp, the tools for agents, and nothing else; without it they are off there',
+  }),
   mcpPersonal: setting<'off' | 'on'>({
     env: 'MCP_PERSONAL',
     parse: oneOf('off', 'on'),

@@ -84,7 +84,13 @@ async function open(
   ]);
   const { parts, close } = await openParts({ app, service });
   opened.push(close);
-  const { httpHost: host, httpPort: port, httpToken: token, feedToken } = app.settings;
+  const { httpHost: host, httpPort: port, httpToken: token, feedToken, mcpToken } = app.settings;
+  if (mcpToken) {
+    const { agentsPart } = await import('../mcp/http.ts');
+    const agents = agentsPart(app);
+    parts.push(agents.part);
+    opened.push(agents.close);
+  }
   const { progress, queues } = service;
   try {
     const { log, state } = app;
@@ -93,6 +99,7 @@ async function open(
       port,
       token,
       feedToken,
+      mcpToken,
       endedSessions: state.endedSessions,
       log,
       metrics,

@@ -18,6 +18,8 @@ export interface GuardOptions {
   session: Session | null;
   /** Opens the Atom feeds and nothing else; null where only the token does. */
   feedToken?: Secret | null;
+  /** The only one that opens the tools for agents, and opens nothing else; null where there are none. */
+  mcpToken?: Secret | null;
 }
 
 /** What anybody may ask without a token: whatever restarts the process needs to know none, and a person has to give it somewhere. */
@@ -37,9 +39,11 @@ export interface Verdict {
 
 export type Guard = (request: IncomingMessage) => Verdict;
 
-export function createGuard({ listening, session, feedToken = null }: GuardOptions): Guard {
+export function createGuard(options: GuardOptions): Guard {
+  const { listening, session, feedToken = null, mcpToken = null } = options;
   return (request) => {
     const refusal = refuseHost(request, listening()) ?? refuseStranger(request);
+    if (!refusal && mcpToken && pathOf(request) === MCP_PATH) return verdictOnAgent(request, mcpToken);
     const isOpen = OPEN_PATHS.includes(pathOf(request));
     if (refusal || isOpen || !session) return { refusal, isKnown: !refusal && !isOpen, isGuess: false };
     const given = givenToken(request);
@@ -57,12 +61,23 @@ export function createGuard({ listening, session, feedToken = null }: GuardOptio
   };
 }
 
+/** Neither a session nor another token will do: a page must not call the tools, and an agent gets no other token. */
+function verdictOnAgent(request: IncomingMessage, token: Secret): Verdict {
+  const given = bearerOf(request);
+  const isKnown = given !== null && isSame(given, token);
+  const isGuess = given !== null && !isKnown;
+  return { refusal: isKnown ? null : unknownWithout('MCP_TOKEN'), isKnown, isGuess };
+}
+
+function bearerOf({ headers }: IncomingMessage): string | null {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+}
+
 /** The token as the header carries it or, for clients of the feedback API, the query. */
 function givenToken(request: IncomingMessage): string | null {
-  const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  const bearer = bearerOf(request);
   const path = pathOf(request);
-  if (bearer !== undefined || !(path.startsWith(API_PATH) || path.startsWith(FEED_PATH)))
-    return bearer ?? null;
+  if (bearer !== null || !(path.startsWith(API_PATH) || path.startsWith(FEED_PATH))) return bearer;
   return new URLSearchParams(request.url?.split('?')[1]).get(API_TOKEN_PARAMETER);
 }
 
@@ -77,15 +92,19 @@ const API_PATH = '/api/v1/';
 export const FEED_PATH = '/feeds/';
 export const API_TOKEN_PARAMETER = 'token';
 
-const NO_TOKEN: Refusal = {
-  status: 401,
-  detail: 'This service asks for its HTTP_TOKEN: send the header "Authorization: Bearer" with it.',
-  headers: { 'www-authenticate': 'Bearer realm="feedback-mirror"' },
-};
+export const MCP_PATH = '/mcp';
+
+function unknownWithout(token: 'HTTP_TOKEN' | 'MCP_TOKEN'): Refusal {
+  return {
+    status: 401,
+    detail: `This service asks for its ${token}: send the header "Authorization: Bearer" with it.`,
+    headers: { 'www-authenticate': 'Bearer realm="feedback-mirror"' },
+  };
+}
 
 /** A person who opens a page is shown where to give the token; a program is told. */
 function refuseUnknown({ method = '', url = '', headers }: IncomingMessage): Refusal {
-  if (!isOpenedByPerson({ method, headers })) return NO_TOKEN;
+  if (!isOpenedByPerson({ method, headers })) return unknownWithout('HTTP_TOKEN');
   const location = url === '/' ? LOGIN_PATH : `${LOGIN_PATH}?to=${encodeURIComponent(url)}`;
   return { status: 303, detail: 'Sign in first.', headers: { location } };
 }

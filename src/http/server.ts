@@ -25,6 +25,8 @@ export interface HttpOptions {
   token: Secret | null;
   /** Opens the Atom feeds and nothing else. */
   feedToken?: Secret | null;
+  /** Opens the tools for agents and nothing else. */
+  mcpToken?: Secret | null;
   log: Logger;
   metrics: Metrics;
   progress(): Promise<Progress>;
@@ -86,6 +88,7 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
   const guard = createGuard({
     session,
     feedToken: options.feedToken ?? null,
+    mcpToken: options.mcpToken ?? null,
     listening: () => ({ host, port: portOf(app) }),
   });
   const app: FastifyInstance = Fastify({ ...nodeOptions(limits), frameworkErrors: badTarget(guard) });

@@ -1,4 +1,4 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
@@ -24,11 +24,17 @@ export function mcpServers(options: McpOptions): () => McpServer {
       { name: 'feedback-mirror', version: options.version },
       { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
     );
-    for (const tool of TOOLS) addTool(server, tool, (given) => call(tool, given, options, limits, limited));
+    for (const tool of TOOLS) addTool(server, tool, (asked) => call(tool, asked, options, limits, limited));
     addResources(server);
     addPrompts(server);
     return server;
   };
+}
+
+/** A call, and whether anybody still waits for its answer. */
+interface Asked {
+  given: unknown;
+  signal: AbortSignal;
 }
 
 interface Answer {
@@ -41,19 +47,23 @@ interface Answer {
 const READING = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /** The library tells clients of the schema. What they send is checked in `call`, so that a call that is wrong is limited and logged too. */
-function addTool(server: McpServer, tool: Tool, run: (given: unknown) => Promise<Answer>): void {
+function addTool(server: McpServer, tool: Tool, run: (asked: Asked) => Promise<Answer>): void {
   const { name, title, description, input } = tool;
   const { '~standard': standard } = input;
   const inputSchema = {
     '~standard': { ...standard, validate: (value: unknown) => ({ value: value as object }) },
   };
   const config = { title, description, inputSchema, annotations: READING };
-  server.registerTool(name, config, async (given: unknown) => await run(given));
+  server.registerTool(
+    name,
+    config,
+    async (given: unknown, { mcpReq: { signal } }: ServerContext) => await run({ given, signal }),
+  );
 }
 
 async function call(
   tool: Tool,
-  given: unknown,
+  { given, signal: gone }: Asked,
   { deps, clock, log }: McpOptions,
   limits: Limits,
   limited: Limited,
@@ -66,7 +76,8 @@ async function call(
     log.info(facts, `${tool.name}: ${outcome} in ${ms} ms`);
   };
   try {
-    const work = async (signal: AbortSignal) => await tool.run(stoppable(deps, signal), parsed(tool, given));
+    const work = async (signal: AbortSignal) =>
+      await tool.run(stoppable(deps, AbortSignal.any([signal, gone])), parsed(tool, given));
     const result = fitting(await limited(work), limits.resultBytes);
     const text = JSON.stringify(result);
     tell('answered', text);
