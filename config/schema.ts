@@ -266,6 +266,12 @@ export const SETTINGS = {
     secret: true,
     meaning: 'token that opens /mcp, the tools for agents, and nothing else; without it they are off there',
   }),
+  mcpWrite: setting<'off' | 'drafts'>({
+    env: 'MCP_WRITE',
+    parse: oneOf('off', 'drafts'),
+    fallback: 'off',
+    meaning: 'drafts lets agents propose posts, which are sent once a person approves them',
+  }),
   mcpPersonal: setting<'off' | 'on'>({
     env: 'MCP_PERSONAL',
     parse: oneOf('off', 'on'),

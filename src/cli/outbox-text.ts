@@ -14,6 +14,7 @@ import { type Cell, cut, oneLine, table } from './table.ts';
 
 /** The states as people read them; machines get the stored names. */
 const STATE_WORDS: Record<OutboxState, string> = {
+  proposed: 'Proposed',
   ready: 'Queued',
   sending: 'Sending',
   ambiguous: 'Checking',
@@ -272,6 +273,12 @@ function advice({ id, state }: OutboxRow): string[] {
       `It is one of them:   feedback-mirror outbox resolve ${id} --post NUMBER`,
       `It was never made:   feedback-mirror outbox retry ${id}`,
       `Forget about it:     feedback-mirror outbox cancel ${id}`,
+    ];
+  if (state === 'proposed')
+    return [
+      `Send it:         feedback-mirror outbox approve ${id}`,
+      `Mend it first:   feedback-mirror outbox edit ${id} --title TEXT`,
+      `Forget about it: feedback-mirror outbox cancel ${id}`,
     ];
   if (state === 'rejected')
     return [

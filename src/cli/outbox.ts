@@ -7,7 +7,7 @@ import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox
 import type { OutboxView } from '../store/outbox/view.ts';
 import { type Context, openContext, wholeNumber } from './context.ts';
 import { EMPTY, listText, showText, stateNamed, stateWord } from './outbox-text.ts';
-import { screenWidth } from './table.ts';
+import { oneLine, screenWidth } from './table.ts';
 
 interface ListFlags {
   state?: string;
@@ -65,6 +65,16 @@ interface EditFlags extends Which {
 
 function decisions(outbox: Command, open: () => Context): void {
   outbox
+    .command('approve')
+    .argument('[id...]', 'the ids of rows that an agent proposed')
+    .option('--all', 'every row that is proposed now')
+    .description('send what an agent proposed')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  feedback-mirror outbox list --state proposed\n  feedback-mirror outbox approve 12 13',
+    )
+    .action((ids: string[], flags: { all?: true }) => approve(open(), ids, flags.all ?? false));
+  outbox
     .command('retry')
     .argument('[id]', 'the id of a row that is rejected, uncertain or cancelled')
     .option('--batch <batch>', 'all rows of one import, instead of one row')
@@ -83,9 +93,9 @@ function decisions(outbox: Command, open: () => Context): void {
     );
   outbox
     .command('cancel')
-    .argument('[id]', 'the id of a row that is ready, rejected or uncertain')
+    .argument('[id]', 'the id of a row that is proposed, ready, rejected or uncertain')
     .option('--batch <batch>', 'what is not sent yet of one import, instead of one row')
-    .option('--state <state>', 'with --batch: ready (the default), rejected or uncertain')
+    .option('--state <state>', 'with --batch: ready (the default), proposed, rejected or uncertain')
     .description('drop a row, or what is not sent yet of an import')
     .addHelpText(
       'after',
@@ -131,7 +141,7 @@ function decisions(outbox: Command, open: () => Context): void {
 function editing(outbox: Command, open: () => Context): void {
   outbox
     .command('edit')
-    .argument('[id]', 'the id of a row that is rejected or uncertain')
+    .argument('[id]', 'the id of a row that is proposed, rejected or uncertain')
     .option('--batch <batch>', 'all such rows of one import that --where-board or --where-email names')
     .option('--where-board <board>', 'with --batch: rows of this board')
     .option('--where-email <address>', 'with --batch: rows of this customer')
@@ -141,7 +151,9 @@ function editing(outbox: Command, open: () => Context): void {
     .option('--email <address>', 'the customer; "" makes it yours')
     .option('--full-name <name>', "the customer's name")
     .option('--retry', 'send it again with these words')
-    .description('change what a row says that was rejected or needs a decision; what it said before is kept')
+    .description(
+      'change what a row says that is proposed, was rejected or needs a decision; what it said before is kept',
+    )
     .addHelpText('after', EDIT_EXAMPLES)
     .action((id: string | undefined, flags: EditFlags) => edit(open(), id, flags));
 }
@@ -239,6 +251,29 @@ async function decide(
   if (row.state === 'ready' && !context.json) context.print('It is sent by "feedback-mirror start".');
 }
 
+/** Told one by one: where a row cannot be approved any more, those before it are on their way. */
+async function approve(context: Context, ids: readonly string[], all: boolean): Promise<void> {
+  if ((ids.length === 0) !== all) throw new AppError('usage', 'give the ids of rows, or --all');
+  const given = ids.map((id) => wholeNumber('the id of a row', id));
+  await withFlow(context, (flow, deps) => {
+    const chosen = all ? proposedIds(deps.store) : given;
+    for (const id of chosen) {
+      const row = flow.approve(deps, id);
+      const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${oneLine(row.title)}`;
+      context.print(context.json ? JSON.stringify(row) : told);
+    }
+    if (context.json) return;
+    context.print(chosen.length === 0 ? 'No row is proposed.' : 'Sent by "feedback-mirror start".');
+  });
+}
+
+function proposedIds(store: OutboxStore): number[] {
+  return store.list({ state: 'proposed', limit: MOST_PROPOSED }).map(({ id }) => id);
+}
+
+/** An agent may have far fewer of them waiting. */
+const MOST_PROPOSED = 10_000;
+
 async function decideAll(
   context: Context,
   act: (flow: Flow, deps: Deps) => Decided | Promise<Decided>,
@@ -290,7 +325,7 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
   if (batch === undefined) {
     await decide(context, id ?? '', (flow, deps, row) => {
       const edited = flow.edit(deps, row, changes);
-      return flags.retry ? flow.retry(deps, row) : edited;
+      return flags.retry ? flow.sendEdited(deps, edited) : edited;
     });
     return;
   }

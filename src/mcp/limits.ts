@@ -5,7 +5,9 @@ import { within } from '../base/timeout.ts';
 /** What agents may ask of the mirror: one that runs in a loop must not hold up the service. */
 export const LIMITS = {
   callsAMinute: 120,
+  /** Further calls wait for their turn, so many at most: clients like to ask several things together. */
   atOnce: 4,
+  waiting: 16,
   callMs: 15_000,
   /** Of one result, as JSON. */
   resultBytes: 48_000,
@@ -18,7 +20,21 @@ export type Limited = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<
 /** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
 export function limiter(clock: Clock, limits: Limits): Limited {
   const begun: number[] = [];
+  const line: (() => void)[] = [];
   let running = 0;
+  const enter = async (): Promise<void> => {
+    if (running < limits.atOnce) running++;
+    else if (line.length < limits.waiting) await new Promise<void>((resolve) => line.push(resolve));
+    else
+      throw new AppError('throttled', `${running + line.length} calls are under way already`, {
+        hint: 'Make calls one after the other.',
+      });
+  };
+  const leave = (): void => {
+    const next = line.shift();
+    if (next) next();
+    else running--;
+  };
   return async (work) => {
     const now = clock.monotonic();
     while (begun.length > 0 && now - (begun[0] ?? 0) >= 60_000) begun.shift();
@@ -26,17 +42,11 @@ export function limiter(clock: Clock, limits: Limits): Limited {
       throw new AppError('throttled', `more than ${limits.callsAMinute} calls in a minute`, {
         hint: 'Wait a minute; ask for more at once with a larger limit instead of many small calls.',
       });
-    if (running >= limits.atOnce)
-      throw new AppError('throttled', `${limits.atOnce} calls are under way already`, {
-        hint: 'Make calls one after the other.',
-      });
     begun.push(now);
-    running++;
+    await enter();
     const stop = new AbortController();
     // A call that is answered late and cannot be stopped still runs, and counts until it has ended.
-    const ended = work(stop.signal).finally(() => {
-      running--;
-    });
+    const ended = work(stop.signal).finally(leave);
     return await within(limits.callMs, ended, () => {
       const why = tooLong(limits.callMs);
       stop.abort(why);

@@ -7,6 +7,7 @@ import { redactionKey } from '../export/redaction-key.ts';
 import { openReads } from '../http/dashboard/reads.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
+import type { Drafts } from './tools.ts';
 
 /** Statements of agents that run at the same time, each in a process of its own. */
 const QUERIES_AT_ONCE = 2;
@@ -35,13 +36,31 @@ export async function openAgents({
   if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');
   const { find: row } = outbox;
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
-  const deps = { ask: reads.ask, feed, query, row, rules, key, clock, timeZone, usualDelivered };
+  const drafts = settings.mcpWrite === 'drafts' ? await openDrafts(settings, clock) : null;
+  const deps = { ask: reads.ask, feed, query, row, drafts, rules, key, clock, timeZone, usualDelivered };
   return {
     servers: mcpServers({ deps, clock, log, version: versionText() }),
     async close() {
       await reads.close();
       outbox.close();
+      drafts?.close();
       feed.close();
     },
+  };
+}
+
+/** Loaded only where agents may draft: it takes more than everything else here. */
+async function openDrafts(
+  settings: App['settings'],
+  clock: App['clock'],
+): Promise<Drafts & { close(): void }> {
+  const [{ openOutbox }, { checkDraft, proposePost }] = await Promise.all([
+    import('../app.ts'),
+    import('../outbox/create.ts'),
+  ]);
+  const store = openOutbox(settings, 'mcp');
+  return {
+    propose: (draft) => proposePost({ store, clock, random: Math.random }, checkDraft(draft).post),
+    close: () => store.close(),
   };
 }

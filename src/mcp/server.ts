@@ -5,7 +5,7 @@ import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
 import { fitting, LIMITS, type Limited, type Limits, limiter } from './limits.ts';
-import { TOOLS, type Tool, type ToolDeps } from './tools.ts';
+import { DRAFT_POST, TOOLS, type Tool, type ToolDeps } from './tools.ts';
 
 export interface McpOptions {
   deps: ToolDeps;
@@ -24,7 +24,8 @@ export function mcpServers(options: McpOptions): () => McpServer {
       { name: 'feedback-mirror', version: options.version },
       { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
     );
-    for (const tool of TOOLS) addTool(server, tool, (asked) => call(tool, asked, options, limits, limited));
+    const tools = options.deps.drafts ? [...TOOLS, DRAFT_POST] : TOOLS;
+    for (const tool of tools) addTool(server, tool, (asked) => call(tool, asked, options, limits, limited));
     addResources(server);
     addPrompts(server);
     return server;
@@ -44,16 +45,16 @@ interface Answer {
   isError?: true;
 }
 
-const READING = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const ANNOTATIONS = { destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /** The library tells clients of the schema. What they send is checked in `call`, so that a call that is wrong is limited and logged too. */
 function addTool(server: McpServer, tool: Tool, run: (asked: Asked) => Promise<Answer>): void {
-  const { name, title, description, input } = tool;
+  const { name, title, description, input, isDraft = false } = tool;
   const { '~standard': standard } = input;
   const inputSchema = {
     '~standard': { ...standard, validate: (value: unknown) => ({ value: value as object }) },
   };
-  const config = { title, description, inputSchema, annotations: READING };
+  const config = { title, description, inputSchema, annotations: { readOnlyHint: !isDraft, ...ANNOTATIONS } };
   server.registerTool(
     name,
     config,

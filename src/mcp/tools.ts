@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { AskMirror } from '../app/readers.ts';
+import { boardMatcher } from '../base/boards.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { visible } from '../base/redact.ts';
 import type { FoundPost, Wanted } from '../http/dashboard/reading.ts';
 import type { DashboardReads } from '../http/dashboard/reads.ts';
 import { SCHEMA_HINT } from '../query/explain.ts';
@@ -14,7 +16,7 @@ import { EVERY_LIVE_POST } from '../store/browse/filter.ts';
 import type { CommentPlace, PostFacts, ShownComment } from '../store/browse/post.ts';
 import type { Change, Values } from '../store/changes/change.ts';
 import type { ChangeFeed } from '../store/changes/feed.ts';
-import type { OutboxRow } from '../store/outbox/types.ts';
+import type { OutboxRow, PostText } from '../store/outbox/types.ts';
 import type { SimilarPost } from '../store/search/similar.ts';
 import type { TextRules } from './text.ts';
 
@@ -24,6 +26,8 @@ export interface ToolDeps {
   feed: Pick<ChangeFeed, 'after' | 'head'>;
   query: AskMirror;
   row(id: number): OutboxRow | null;
+  /** Null where agents may only read. */
+  drafts: Drafts | null;
   rules: TextRules;
   /** What pseudonyms are made with; null where people may be shown. */
   key: Uint8Array | null;
@@ -32,12 +36,19 @@ export interface ToolDeps {
   usualDelivered: readonly string[] | null;
 }
 
+/** Puts a post where only a person can send it. */
+export interface Drafts {
+  propose(draft: Pick<PostText, 'board' | 'title' | 'content'>): OutboxRow;
+}
+
 /** One thing an agent can do: how it is described to it, and what it does. */
 export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   name: string;
   title: string;
   description: string;
   input: Schema;
+  /** It changes something: a row that waits for a person. */
+  isDraft?: true;
   run(deps: ToolDeps, given: z.output<Schema>): Promise<object>;
 }
 
@@ -186,6 +197,36 @@ Example: {"sql": "SELECT status, count(*) AS posts, sum(votes_count) AS votes FR
   }),
 ];
 
+/** Only where the operator lets agents draft. */
+export const DRAFT_POST: Tool = tool({
+  name: 'draft_post',
+  title: 'Propose a post',
+  description: `Proposes a post of the team. It is not sent: a person reads it and approves or drops it. outbox_row tells what became of it. The
+same words twice are one proposal. Look with similar_posts first.
+Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": "Asked for in posts 12, 40 and 77."}`,
+  input: z.object({
+    board: z.string().min(1).max(200).describe('slug or name of a board'),
+    title: z.string().min(1).max(500),
+    content: z.string().max(10_000).default(''),
+  }),
+  isDraft: true,
+  async run({ ask, rules, drafts }, given) {
+    if (!drafts) throw new AppError('usage', 'agents may only read here');
+    const { boards } = await ask('choices', null);
+    const { slug, suggestions } = boardMatcher(boards)(given.board);
+    if (slug === null)
+      throw new AppError('usage', `there is no board "${given.board}"`, {
+        hint:
+          suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}?` : 'Use boards to see them.',
+      });
+    // A person must be able to see all that is approved.
+    const draft = { board: slug, title: visible(given.title), content: visible(given.content) };
+    const row = drafts.propose(draft);
+    const note = row.state === 'proposed' ? 'a person has to approve it' : 'these words were proposed before';
+    return { ...rowFacts(rules, row), note };
+  },
+});
+
 function tool<Schema extends z.ZodObject>(one: Tool<Schema>): Tool {
   // Each is given what its own schema has read.
   return one as unknown as Tool;
@@ -227,11 +268,11 @@ async function search({ ask, rules, clock, timeZone }: ToolDeps, given: Given<Se
   }
   const wanted = { text, filter, limit: most, typing: false, isInternal: given.internal };
   const { rows, isPartial, suggestion } = await ask('search', wanted);
-  const notes = [
-    ...(isPartial ? ['no post has all of the words: these have some'] : []),
-    ...(suggestion === null ? [] : [`did you mean: ${rules.text(suggestion, NAME)}`]),
-  ];
-  return { posts: rows.map((post) => listedPost(rules, post)), ...(notes.length > 0 ? { notes } : {}) };
+  return {
+    posts: rows.map((post) => listedPost(rules, post)),
+    ...(isPartial ? { note: 'no post has all of the words: these have some' } : {}),
+    ...(suggestion === null ? {} : { customer_words_meant: rules.text(suggestion, NAME) }),
+  };
 }
 
 type Fact = Pick<
@@ -298,7 +339,7 @@ async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Promise<ob
   return {
     ...postFacts(rules, post),
     ...(post.deleted === null ? {} : { deleted: post.deleted }),
-    by: rules.person(post.creatorId, post.creator),
+    customer_name: rules.person(post.creatorId, post.creator),
     by_team: post.creatorIsTeam === 1,
     customer_text: rules.text(post.content, TEXT),
     edits: edits.length,
@@ -427,7 +468,7 @@ async function askSql(
   );
   return {
     columns: columns.map((name) => rules.text(name, NAME)),
-    rows: rows.map((row) => row.map((value) => plainValue(rules, value))),
+    customer_rows: rows.map((row) => row.map((value) => plainValue(rules, value))),
     ...(more === null ? {} : { more: 'there are more rows' }),
   };
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
@@ -40,14 +40,37 @@ export function acceptPost(deps: CreateDeps, post: PostText, key: string | null)
   return acceptOne(deps, post, 'api', `api:${key ?? randomUUID()}`);
 }
 
+/** As many as a person reads. */
+const MOST_PROPOSED = 100;
+
+/**
+ * One post that an agent proposes: nothing sends it before a person approves it. The same words are one row, also when a person has
+ * dropped it, so that an agent that asks again gets the same answer.
+ */
+export function proposePost(deps: CreateDeps, post: PostText): OutboxRow {
+  if (deps.store.counts(null).proposed >= MOST_PROPOSED)
+    throw new AppError('busy', `${MOST_PROPOSED} proposed posts wait for a person already`, {
+      hint: 'Somebody has to approve or cancel some of them first.',
+    });
+  const { board, title, content } = post;
+  const key = hash('sha256', JSON.stringify([board, title, content]), 'base64url');
+  const row = acceptOne(deps, post, 'agent', `agent:${key}`);
+  if (!row) throw new Error('a key that is made of the words belongs to other words');
+  return row;
+}
+
 function acceptOne(
   { store, clock, random }: CreateDeps,
   post: PostText,
-  kind: 'create' | 'api',
+  kind: 'create' | 'api' | 'agent',
   sourceKey: string,
 ): OutboxRow | null {
   const now = clock.now();
-  const row = { ...newRow({ line: 1, post }, sourceKey, batchId(kind, now, random)), line: null };
+  const row = {
+    ...newRow({ line: 1, post }, sourceKey, batchId(kind, now, random)),
+    line: null,
+    ...(kind === 'agent' ? { isProposed: true as const } : {}),
+  };
   const [taken] = store.accept([row], now);
   if (!taken || taken.outcome === 'conflict') return null;
   const found = store.find(taken.id);
@@ -56,7 +79,11 @@ function acceptOne(
 }
 
 /** `import-20261115-014207-ab12cd`: in the order of time, told apart when two begin in the same second. */
-export function batchId(kind: 'import' | 'create' | 'api', now: number, random: () => number): string {
+export function batchId(
+  kind: 'import' | 'create' | 'api' | 'agent',
+  now: number,
+  random: () => number,
+): string {
   const [day, time] = new Date(now).toISOString().replaceAll(/[-:]/g, '').slice(0, 15).split('T');
   const tail = Math.floor(random() * 36 ** 6)
     .toString(36)

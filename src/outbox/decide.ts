@@ -12,9 +12,19 @@ export interface Deps {
   clock: Clock;
 }
 
+/** A person: what an agent proposed may be sent. */
+export function approve({ store, clock }: Deps, id: number): OutboxRow {
+  return decide(store, id, 'approved', TRANSITIONS.approve, { now: clock.now() });
+}
+
 /** A person: send it again. */
 export function retry({ store, clock }: Deps, id: number): OutboxRow {
   return decide(store, id, 'sent again', TRANSITIONS.retry, freshStart(clock.now()));
+}
+
+/** A person: send it with the words that it was just given. */
+export function sendEdited(deps: Deps, { id, state }: OutboxRow): OutboxRow {
+  return state === 'proposed' ? approve(deps, id) : retry(deps, id);
 }
 
 /** What a row that is sent again by a person begins with. */
@@ -201,6 +211,7 @@ export function noRow(id: number): AppError {
 }
 
 const STATE_WORDS: Record<OutboxRow['state'], string> = {
+  proposed: 'proposed by an agent and waits for approval',
   ready: 'ready and waits to be sent',
   sending: 'being sent just now',
   confirmed: 'confirmed already',

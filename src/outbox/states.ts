@@ -5,6 +5,8 @@ import type { Transition } from '../store/outbox/types.ts';
  * checks where the row stands. docs/operations.md draws the same table; a CHECK in SQL closes the set of states.
  */
 export const TRANSITIONS = {
+  /** A person: what an agent proposed may be sent. */
+  approve: { from: ['proposed'], to: 'ready' },
   /** Committed before the first byte of the request. */
   claim: { from: ['ready'], to: 'sending' },
   /** Certain that nothing reached the upstream: not connected, throttled, or refused with 401 or 403. */
@@ -30,14 +32,14 @@ export const TRANSITIONS = {
   /** A person: send it again. */
   retry: { from: ['uncertain', 'rejected', 'cancelled'], to: 'ready' },
   /** A person: drop it. */
-  cancel: { from: ['ready', 'uncertain', 'rejected'], to: 'cancelled' },
+  cancel: { from: ['proposed', 'ready', 'uncertain', 'rejected'], to: 'cancelled' },
 } as const satisfies Record<string, Transition>;
 
 /** States in which a person may change what a row says: certainly no post, or a person has to decide anyway. */
-export const EDITABLE = ['rejected', 'uncertain'] as const;
+export const EDITABLE = ['proposed', 'rejected', 'uncertain'] as const;
 
 /** States in which nothing more happens by itself. */
-export const FINAL_STATES = ['confirmed', 'rejected', 'uncertain', 'cancelled'] as const;
+export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', 'cancelled'] as const;
 
 /** Complete sweeps that check for posts left behind by a row that was once ambiguous. */
 export const SWEEP_CHECKS = 2;

@@ -238,7 +238,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       email: "the customer's e-mail",
       full_name: "the customer's name",
       content_hash: 'equal for rows whose posts could not be told apart',
-      state: 'ready, sending, confirmed, rejected, ambiguous, uncertain or cancelled',
+      state: 'proposed, ready, sending, confirmed, rejected, ambiguous, uncertain or cancelled',
       attempts: 'how often it was sent',
       not_before: 'not sent before this time, UTC',
       post_id: 'posts.id of the post it became',

@@ -92,6 +92,7 @@ export function changeLog(db: Db): ChangeLog {
 }
 
 const OUTBOX_TYPES: Record<OutboxState, ChangeType> = {
+  proposed: 'outbox.needs_decision',
   ready: 'outbox.updated',
   sending: 'outbox.updated',
   ambiguous: 'outbox.updated',

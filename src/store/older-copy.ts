@@ -132,16 +132,18 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
     why: MAYBE_SENT,
   });
   db.prepare(`
-    UPDATE outbox SET ${window} WHERE state IN ('rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run(
+    UPDATE outbox SET ${window} WHERE state IN ('proposed', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run(
     {
       since,
     },
   );
   db.prepare(`
     INSERT INTO changes (at, type, id) SELECT $noticedAt, 'outbox.updated', id FROM outbox
-     WHERE state IN ('ambiguous', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run({
-    noticedAt,
-  });
+     WHERE state IN ('proposed', 'ambiguous', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run(
+    {
+      noticedAt,
+    },
+  );
 }
 
 /** The latest moment of which the file knows. A time in the future says nothing: then everything upstream may be newer. */

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 15; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 16; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -212,64 +212,6 @@ CREATE TABLE quarantine (
   UNIQUE (resource, body)
 ) STRICT;
 
-CREATE TABLE outbox (
-  id            INTEGER PRIMARY KEY,
-  batch         TEXT NOT NULL,
-  -- What the row is known by at its source: the same source row is accepted once.
-  source_key    TEXT NOT NULL UNIQUE,
-  line          INTEGER,
-  kind          TEXT NOT NULL CHECK (kind IN ('owner', 'as-user')),
-  board         TEXT NOT NULL,
-  title         TEXT NOT NULL,
-  content       TEXT NOT NULL,
-  email         TEXT,
-  full_name     TEXT,
-  -- Equal for rows whose posts could not be told apart: those are never on their way at the same time.
-  content_hash      TEXT NOT NULL,
-  state         TEXT NOT NULL DEFAULT 'ready'
-                CHECK (state IN ('ready', 'sending', 'confirmed', 'rejected', 'ambiguous', 'uncertain', 'cancelled')),
-  attempts      INTEGER NOT NULL DEFAULT 0,
-  not_before    TEXT,
-  -- One post confirms one row.
-  post_id       INTEGER UNIQUE,
-  url           TEXT,
-  last_error    TEXT,
-  -- Posts of the mirror that already looked like this one before an attempt, as a JSON list of ids.
-  baseline      TEXT NOT NULL DEFAULT '[]',
-  -- When the first attempt that can have left a post began; nothing the upstream made before that is ours.
-  first_sent_at TEXT,
-  -- Complete reads of the list in which the post was not found.
-  not_found     INTEGER NOT NULL DEFAULT 0,
-  -- Posts a person may choose from, as a JSON list of ids.
-  candidates    TEXT NOT NULL DEFAULT '[]',
-  was_ambiguous INTEGER NOT NULL DEFAULT 0 CHECK (was_ambiguous IN (0, 1)),
-  -- Complete sweeps that still have to look for a second post of this row.
-  checks_left    INTEGER NOT NULL DEFAULT 0,
-  -- A second post that matches this row: the harm that was done, if any.
-  duplicate_of  INTEGER,
-  created_at    TEXT NOT NULL,
-  changed_at    TEXT NOT NULL, erased_at TEXT, matched TEXT, known_max_id INTEGER, on_hold INTEGER NOT NULL DEFAULT 0
-  CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')),
-  CHECK ((kind = 'as-user') = (email IS NOT NULL)),
-  CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
-) STRICT;
-
-CREATE TABLE outbox_attempts (
-  outbox_id   INTEGER NOT NULL REFERENCES outbox (id),
-  n           INTEGER NOT NULL,
-  started_at  TEXT NOT NULL,
-  -- After this moment the attempt cannot still be on its way out of this machine.
-  deadline_at TEXT NOT NULL,
-  ended_at    TEXT,
-  outcome     TEXT,
-  http_status INTEGER,
-  post_id     INTEGER,
-  error       TEXT,
-  PRIMARY KEY (outbox_id, n)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX outbox_attempts_confirmed ON outbox_attempts (ended_at) WHERE outcome = 'confirmed';
-
 CREATE INDEX posts_to_erase ON posts (deleted_at) WHERE deleted_at IS NOT NULL AND erased_at IS NULL;
 
 CREATE INDEX comments_to_erase ON comments (deleted_at) WHERE deleted_at IS NOT NULL AND erased_at IS NULL;
@@ -299,12 +241,6 @@ CREATE TABLE saved_queries (
 ) STRICT;
 
 CREATE TABLE sqlite_sequence(name,seq);
-
-CREATE INDEX outbox_by_content_hash ON outbox (content_hash);
-
-CREATE INDEX outbox_to_check ON outbox (id) WHERE checks_left > 0;
-
-CREATE INDEX outbox_to_resend ON outbox (id) WHERE state = 'ready' AND was_ambiguous = 1;
 
 CREATE TABLE absences (
   resource    TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
@@ -365,19 +301,6 @@ CREATE TABLE batches (
   paused_at    TEXT,
   -- Rows that come back from an attempt after this moment are cancelled, too.
   cancelled_at TEXT
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX outbox_due ON outbox (state, on_hold, not_before);
-
-CREATE INDEX outbox_by_batch ON outbox (batch, state, on_hold, not_before);
-
-CREATE TABLE outbox_edits (
-  outbox_id INTEGER NOT NULL REFERENCES outbox (id),
-  n         INTEGER NOT NULL,
-  edited_at TEXT NOT NULL,
-  -- board, title, content, email and full_name, as JSON.
-  before    TEXT NOT NULL,
-  PRIMARY KEY (outbox_id, n)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sent_boards (
@@ -477,3 +400,83 @@ CREATE TABLE saved_views (
   created_at TEXT NOT NULL,
   changed_at TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE "outbox" (
+  id            INTEGER PRIMARY KEY,
+  batch         TEXT NOT NULL,
+  -- What the row is known by at its source: the same source row is accepted once.
+  source_key    TEXT NOT NULL UNIQUE,
+  line          INTEGER,
+  kind          TEXT NOT NULL CHECK (kind IN ('owner', 'as-user')),
+  board         TEXT NOT NULL,
+  title         TEXT NOT NULL,
+  content       TEXT NOT NULL,
+  email         TEXT,
+  full_name     TEXT,
+  -- Equal for rows whose posts could not be told apart: those are never on their way at the same time.
+  content_hash  TEXT NOT NULL,
+  state         TEXT NOT NULL DEFAULT 'ready'
+                CHECK (state IN ('proposed', 'ready', 'sending', 'confirmed', 'rejected', 'ambiguous', 'uncertain', 'cancelled')),
+  attempts      INTEGER NOT NULL DEFAULT 0,
+  not_before    TEXT,
+  -- One post confirms one row.
+  post_id       INTEGER UNIQUE,
+  url           TEXT,
+  last_error    TEXT,
+  -- Posts of the mirror that already looked like this one before an attempt, as a JSON list of ids.
+  baseline      TEXT NOT NULL DEFAULT '[]',
+  -- When the first attempt that can have left a post began; nothing the upstream made before that is ours.
+  first_sent_at TEXT,
+  -- Complete reads of the list in which the post was not found.
+  not_found     INTEGER NOT NULL DEFAULT 0,
+  -- Posts a person may choose from, as a JSON list of ids.
+  candidates    TEXT NOT NULL DEFAULT '[]',
+  was_ambiguous INTEGER NOT NULL DEFAULT 0 CHECK (was_ambiguous IN (0, 1)),
+  -- Complete sweeps that still have to look for a second post of this row.
+  checks_left   INTEGER NOT NULL DEFAULT 0,
+  -- A second post that matches this row: the harm that was done, if any.
+  duplicate_of  INTEGER,
+  created_at    TEXT NOT NULL,
+  changed_at    TEXT NOT NULL,
+  erased_at     TEXT,
+  matched       TEXT,
+  known_max_id  INTEGER,
+  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')),
+  CHECK ((kind = 'as-user') = (email IS NOT NULL)),
+  CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
+) STRICT;
+
+CREATE INDEX outbox_by_content_hash ON outbox (content_hash);
+
+CREATE INDEX outbox_to_check ON outbox (id) WHERE checks_left > 0;
+
+CREATE INDEX outbox_to_resend ON outbox (id) WHERE state = 'ready' AND was_ambiguous = 1;
+
+CREATE INDEX outbox_due ON outbox (state, on_hold, not_before);
+
+CREATE INDEX outbox_by_batch ON outbox (batch, state, on_hold, not_before);
+
+CREATE TABLE outbox_attempts (
+  outbox_id   INTEGER NOT NULL REFERENCES outbox (id),
+  n           INTEGER NOT NULL,
+  started_at  TEXT NOT NULL,
+  -- After this moment the attempt cannot still be on its way out of this machine.
+  deadline_at TEXT NOT NULL,
+  ended_at    TEXT,
+  outcome     TEXT,
+  http_status INTEGER,
+  post_id     INTEGER,
+  error       TEXT,
+  PRIMARY KEY (outbox_id, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX outbox_attempts_confirmed ON outbox_attempts (ended_at) WHERE outcome = 'confirmed';
+
+CREATE TABLE outbox_edits (
+  outbox_id INTEGER NOT NULL REFERENCES outbox (id),
+  n         INTEGER NOT NULL,
+  edited_at TEXT NOT NULL,
+  -- board, title, content, email and full_name, as JSON.
+  before    TEXT NOT NULL,
+  PRIMARY KEY (outbox_id, n)
+) STRICT, WITHOUT ROWID;

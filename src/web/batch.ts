@@ -22,6 +22,11 @@ export const STATES: Record<OutboxState, Words> = {
     tone: 'warn',
     meaning: 'The service cannot tell whether these posts were created. They wait for your decision.',
   },
+  proposed: {
+    name: 'Proposed',
+    tone: 'warn',
+    meaning: 'An agent proposes these posts. Nothing is sent before you approve it.',
+  },
   ready: { name: 'Queued', tone: null, meaning: 'These wait for their turn to be sent.' },
   sending: { name: 'Sending', tone: null, meaning: 'These are being sent now.' },
   ambiguous: {

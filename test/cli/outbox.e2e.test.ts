@@ -144,7 +144,10 @@ describe('feedback-mirror outbox', () => {
       [['resolve', '2', '--post', '5'], /post 5 already confirms another row/],
       [['retry', '99'], /there is no row 99 in the outbox/],
       [['show', 'x'], /the id of a row must be a whole number from 1 up, not "x"/],
-      [['list', '--state', 'lost'], /--state "lost" is not known; it can be ready \(Queued\), sending/],
+      [
+        ['list', '--state', 'lost'],
+        /--state "lost" is not known; it can be proposed \(Proposed\), ready \(Queued\), sending/,
+      ],
     ];
     for (const [args, message] of wrong) {
       const { code, stdout, stderr } = await site.run(['outbox', ...args]);

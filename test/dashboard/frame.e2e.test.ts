@@ -119,6 +119,7 @@ describe('the files of the dashboard', () => {
 function movingStats(): LiveStatsReader & { move(posts: number): void; asked: number } {
   let [version, posts] = [1, 10];
   const outbox = {
+    proposed: 0,
     ready: 0,
     sending: 0,
     confirmed: 0,

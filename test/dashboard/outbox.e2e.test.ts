@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
+import { proposePost } from '../../src/outbox/create.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { ask, detailOf } from '../http/client.ts';
 import { range } from '../support/rows.ts';
@@ -60,6 +61,24 @@ describe('the outbox over HTTP', () => {
     assert.deepEqual(await titles('batch=another'), []);
   });
 
+  it('shows what an agent proposes, and sends it on once it is approved', async (t) => {
+    const site = await openOnSandbox(t);
+    const { outbox, clock } = site.station.app;
+    const post = { board: 'bugs', title: 'Proposed', content: '', email: null, full_name: null };
+    const { id } = proposePost({ store: outbox, clock, random: Math.random }, post);
+    const found = await site.get<OutboxPage>('/data/outbox?state=proposed');
+    assert.deepEqual(
+      [found.rows.map((row) => row.id), found.counts.proposed, found.counts.ready],
+      [[id], 1, 0],
+    );
+    const { can } = await site.get<OutboxDetail>(`/data/outbox/${id}`);
+    assert.deepEqual(can, { approve: true, retry: false, cancel: true, resolve: false, edit: true });
+    await site.post(`/data/outbox/${id}/approve`);
+    assert.equal((await site.get<OutboxDetail>(`/data/outbox/${id}`)).row.state, 'ready');
+    const again = await ask(site.http, `/data/outbox/${id}/approve`, { method: 'POST' });
+    assert.match(detailOf(again), /cannot be approved: it is ready/);
+  });
+
   it('refuses filters that mean nothing', async (t) => {
     const site = await openOnSandbox(t);
     for (const query of ['state=lost', 'before=-1', 'after=x', 'state=ready&state=sending'])
@@ -107,7 +126,7 @@ describe('the outbox over HTTP', () => {
     );
     assert.equal(posts[0]?.title, HOSTILE, 'a text of the upstream is data');
     assert.ok(posts.every(({ content, board, creator_email }) => content && board && creator_email));
-    assert.deepEqual(can, { retry: true, cancel: true, resolve: true, edit: true });
+    assert.deepEqual(can, { approve: false, retry: true, cancel: true, resolve: true, edit: true });
   });
 
   it('takes each of the three decisions about an uncertain row', async (t) => {

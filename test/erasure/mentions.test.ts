@@ -101,6 +101,18 @@ describe('an address in what others wrote', () => {
   });
 });
 
+describe('an address in a post that an agent proposed', () => {
+  it('is taken out, and the post is not sent any more', async (t) => {
+    const { db, erase } = open(t);
+    db.exec(`
+      INSERT INTO outbox (id, batch, source_key, kind, board, title, content, content_hash, created_at, changed_at, state)
+      VALUES (1, 'b', 'k', 'owner', 'ideas', 'As ${EMAIL} says', 'Title', 'hash', '', '', 'proposed')`);
+    await erase();
+    const row = db.prepare('SELECT title, state, erased_at IS NOT NULL AS erased FROM outbox').get();
+    assert.deepEqual(row, { title: 'As [erased] says', state: 'cancelled', erased: 1 });
+  });
+});
+
 describe('a person who was erased and comes back', () => {
   const zoe = { ...wire.user, id: 900, email: EMAIL };
 

@@ -38,7 +38,7 @@ describe('the tools for assistants over HTTP', () => {
     const agent = await agentOnHttp((await serve(t, { token: TOKEN })).url, MCP_TOKEN);
     t.after(agent.close);
     assert.equal((await agent.client.listTools()).tools.length, 8);
-    const { rows } = await agent.answer<{ rows: number[][] }>('sql', {
+    const { customer_rows: rows } = await agent.answer<{ customer_rows: number[][] }>('sql', {
       sql: 'SELECT count(*) FROM live_posts',
     });
     assert.deepEqual(rows, [[40]]);

@@ -36,7 +36,7 @@ describe('the tools for assistants on stdio, driven by the official client', () 
     const { boards } = await agent.answer<{ boards: { posts: number }[] }>('boards');
     const { posts } = await agent.answer<Listed>('search', { sort: 'votes', limit: 3 });
     const top = posts[0];
-    const { rows } = await agent.answer<{ rows: number[][] }>('sql', {
+    const { customer_rows: rows } = await agent.answer<{ customer_rows: number[][] }>('sql', {
       sql: 'SELECT max(votes_count), count(*) FROM live_posts',
     });
     assert.deepEqual(rows, [[top?.votes, boards.reduce((sum, board) => sum + board.posts, 0)]]);
@@ -53,7 +53,7 @@ describe('the tools for assistants on stdio, driven by the official client', () 
   });
 
   it('page through the comments of a post, without those of the team among themselves', async () => {
-    const { rows } = await agent.answer<{ rows: number[][] }>('sql', {
+    const { customer_rows: rows } = await agent.answer<{ customer_rows: number[][] }>('sql', {
       sql: 'SELECT post_id, count(*) - sum(internal) FROM live_comments GROUP BY 1 ORDER BY 2 DESC LIMIT 1',
     });
     const [[id, visible] = []] = rows;

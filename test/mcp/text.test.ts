@@ -70,19 +70,25 @@ describe('the limits of calls', () => {
 
   it('refuse what comes too fast or beside too much else, and let it pass later', async () => {
     const clock = fakeClock();
-    const limited = limiter(clock, { ...LIMITS, callsAMinute: 3, atOnce: 1 });
+    const limited = limiter(clock, { ...LIMITS, callsAMinute: 4, atOnce: 1, waiting: 1 });
     const slow = Promise.withResolvers<string>();
     const first = limited(() => slow.promise);
+    let isBegun = false;
+    const second = limited(async () => {
+      isBegun = true;
+      return 'second';
+    });
     await assert.rejects(
-      limited(async () => 'second'),
-      /under way already/,
+      limited(async () => 'third'),
+      /2 calls are under way already/,
     );
+    assert.equal(isBegun, false);
     slow.resolve('first');
-    assert.equal(await first, 'first');
-    for (const n of [2, 3]) assert.equal(await limited(async () => n), n);
+    assert.deepEqual([await first, await second], ['first', 'second']);
+    assert.equal(await limited(async () => 4), 4);
     await assert.rejects(
-      limited(async () => 4),
-      /more than 3 calls in a minute/,
+      limited(async () => 5),
+      /more than 4 calls in a minute/,
     );
     clock.advance(60_000);
     assert.equal(await limited(async () => 5), 5);

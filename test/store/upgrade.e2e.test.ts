@@ -32,7 +32,9 @@ const ROWS: Record<number, string> = {
       INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, deleted)
       VALUES (9, '${AT}', 'ye', 0, 0, 0, 0);`,
   2: `INSERT INTO outbox (batch, source_key, kind, board, title, content, twin_key, created_at, changed_at)
-      VALUES ('b', 'k', 'owner', 'bugs', 'Slow', 'export', 't', ${SEEN});`,
+      VALUES ('b', 'k', 'owner', 'bugs', 'Slow', 'export', 't', ${SEEN});
+      INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at) VALUES (1, 1, ${SEEN});`,
+  11: `INSERT INTO outbox_edits (outbox_id, n, edited_at, before) VALUES (1, 1, '${AT}', '{}');`,
 };
 
 function makeMirror(path: string, steps: readonly Migration[]): void {

@@ -94,6 +94,6 @@ async function readStats(
     version,
     isReady: ready,
     trouble: checks.find(({ ok }) => !ok)?.detail ?? null,
-    toDecide: mirror.outbox.uncertain,
+    toDecide: mirror.outbox.uncertain + mirror.outbox.proposed,
   };
 }

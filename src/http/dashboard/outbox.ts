@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { reasonWords } from '../../base/text.ts';
 import { acceptPost, checkDraft } from '../../outbox/create.ts';
-import { cancel, edit, resolve, retry } from '../../outbox/decide.ts';
+import { approve, cancel, edit, resolve, retry, sendEdited } from '../../outbox/decide.ts';
 import { EDITABLE, TRANSITIONS } from '../../outbox/states.ts';
 import type { ImportReads } from '../../store/outbox/import-reads.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
@@ -71,7 +71,7 @@ export interface OutboxDetail {
   can: Record<Decision, boolean>;
 }
 
-export type Decision = 'retry' | 'cancel' | 'resolve' | 'edit';
+export type Decision = 'approve' | 'retry' | 'cancel' | 'resolve' | 'edit';
 
 /** Boards to choose from, by name. */
 export interface Boards {
@@ -94,6 +94,9 @@ export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
     const detail = await detailOf(view, upstream, idOf(request));
     return detail ?? reply.code(404).send({ detail: `There is no row ${idOf(request)} in the outbox.` });
   });
+  app.post('/data/outbox/:id/approve', async (request) => ({
+    row: await approve({ store, clock }, idOf(request)),
+  }));
   app.post('/data/outbox/:id/retry', async (request) => ({
     row: await retry({ store, clock }, idOf(request)),
   }));
@@ -175,6 +178,7 @@ async function detailOf(view: OutboxView, upstream: string | null, id: number): 
 function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean> {
   const starts = (from: readonly string[]): boolean => from.includes(state);
   return {
+    approve: starts(TRANSITIONS.approve.from) && erased_at === null,
     retry: starts(TRANSITIONS.retry.from) && erased_at === null,
     cancel: starts(TRANSITIONS.cancel.from),
     resolve: starts(TRANSITIONS.resolve.from),
@@ -188,7 +192,7 @@ function editRow({ outbox: store, reads, clock }: OutboxDeps, id: number, body: 
   const [title, content, email, full_name] = ['title', 'content', 'email', 'full_name'].map(given);
   const board = boardNamed(reads.boards(), given('board'));
   const edited = edit({ store, clock }, id, { board, title, content, email, full_name });
-  return Reflect.get(Object(body), 'retry') === true ? retry({ store, clock }, id) : edited;
+  return Reflect.get(Object(body), 'retry') === true ? sendEdited({ store, clock }, edited) : edited;
 }
 
 /** A form carries a key of its own, so that one that is sent twice makes one post. */

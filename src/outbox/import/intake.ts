@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { NewRow, OutboxState, StateCounts } from '../../store/outbox/types.ts';
+import { type NewRow, OUTBOX_STATES, type OutboxState, type StateCounts } from '../../store/outbox/types.ts';
 import type { AcceptedRow, CsvRow } from '../csv/rows.ts';
 import { formerKeys, sourceKeys } from '../csv/source-key.ts';
 import { contentHash } from '../match.ts';
@@ -190,15 +190,7 @@ export function sumCounts(
   store: { counts(batch: string | null): StateCounts },
   batches: readonly string[],
 ): StateCounts {
-  const sum: StateCounts = {
-    ready: 0,
-    sending: 0,
-    confirmed: 0,
-    rejected: 0,
-    ambiguous: 0,
-    uncertain: 0,
-    cancelled: 0,
-  };
+  const sum = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
   for (const batch of batches)
     for (const [state, n] of Object.entries(store.counts(batch))) sum[state as keyof StateCounts] += n;
   return sum;

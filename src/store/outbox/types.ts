@@ -1,4 +1,5 @@
 export const OUTBOX_STATES = [
+  'proposed',
   'ready',
   'sending',
   'confirmed',
@@ -26,6 +27,8 @@ export interface NewRow extends PostText {
   former_keys?: readonly string[];
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
   content_hash: string;
+  /** An agent proposes it: it waits for a person. Ready to be sent unless given. */
+  isProposed?: true;
 }
 
 export type Acceptance =

@@ -27,8 +27,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const changes = changeLog(db);
   // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
   const insert = db.prepare(`
-    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_key) DO NOTHING`);
+    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold, state)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_key) DO NOTHING`);
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const update = db.prepare(`
@@ -81,7 +81,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       content_hash = $content_hash, changed_at = $at WHERE id = $id`);
 
   const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
+    const { batch, source_key, line, board, title, content, email, full_name, content_hash, isProposed } =
+      row;
     const kind = email === null ? 'owner' : 'as-user';
     const former = formerRow(row);
     if (former) return already(former);
@@ -98,7 +99,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       content_hash,
       at,
       at,
-      onHold,
+      isProposed ? 0 : onHold,
+      isProposed ? 'proposed' : 'ready',
     );
     if (added.changes === 1) return { outcome: 'accepted', id: Number(added.lastInsertRowid) };
     const found = byKey.get(source_key);
@@ -192,7 +194,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       const taken = rows.map((row) => acceptOne(row, at, holdOf(row.batch)));
       // One change for all of them: SQLite gives new rows of one transaction numbers without a gap.
       const ids = taken.flatMap(({ outcome, id }) => (outcome === 'accepted' ? [id] : []));
-      if (ids[0] !== undefined) changes.add('outbox.accepted', at, ids[0], { count: ids.length });
+      const type = rows.some(({ isProposed }) => isProposed) ? 'outbox.needs_decision' : 'outbox.accepted';
+      if (ids[0] !== undefined) changes.add(type, at, ids[0], { count: ids.length });
       return taken;
     },
     move,

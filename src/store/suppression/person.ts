@@ -138,7 +138,8 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
         OR EXISTS (SELECT 1 FROM outbox_attempts a WHERE a.outbox_id = o.id AND ${names('a.error')}))`);
   const changes = changeLog(db);
   const rewrite = db.prepare(`
-    UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at
+    UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at,
+                      state = iif(state = 'proposed', 'cancelled', state)
      WHERE id = $id`);
   const forgetErrors = db.prepare(
     'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
@@ -163,7 +164,7 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
         else if (is_own === 1) {
           rows.outbox(id, at);
           counts.outbox++;
-          if (state === 'ready') counts.cancelled++;
+          if (state === 'ready' || state === 'proposed') counts.cancelled++;
           if (state === 'ambiguous' || state === 'uncertain') counts.unclear++;
         } else if (['ready', 'sending', 'ambiguous'].includes(state)) unsettled.push(id);
         else {

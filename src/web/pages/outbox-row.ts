@@ -277,6 +277,12 @@ interface Choice {
   done: string;
 }
 
+const APPROVE: Choice = {
+  label: 'Approve',
+  text: 'An agent wrote it. It is sent as it stands here, in its turn.',
+  done: 'It is queued and will be sent in its turn.',
+};
+
 const RETRY: Choice = {
   label: 'Send again',
   text: 'The row is queued, and is sent in its turn.',
@@ -291,7 +297,8 @@ const CANCEL: Choice = {
 };
 
 /** The same decision in the words that suit the state. */
-const CHOICES: Record<'retry' | 'cancel', Partial<Record<OutboxState, Choice>>> = {
+const CHOICES: Record<'approve' | 'retry' | 'cancel', Partial<Record<OutboxState, Choice>>> = {
+  approve: {},
   retry: {
     uncertain: {
       ...RETRY,
@@ -311,7 +318,7 @@ const CHOICES: Record<'retry' | 'cancel', Partial<Record<OutboxState, Choice>>> 
 function decisions(detail: OutboxDetail, done: Done): Child {
   const { row, can } = detail;
   if (row.erased_at !== null) return h('p.note', 'Its text was erased: it cannot be sent again.');
-  const choose = (decision: 'retry' | 'cancel', usual: Choice): Child => {
+  const choose = (decision: keyof typeof CHOICES, usual: Choice): Child => {
     if (!can[decision]) return null;
     const choice = CHOICES[decision][row.state] ?? usual;
     const look = choice.isDangerous ? 'danger' : null;
@@ -325,6 +332,7 @@ function decisions(detail: OutboxDetail, done: Done): Child {
     h(
       'div.actions',
       can.edit ? button('Change and send', () => void openEditor(detail, done), { id: 'edit' }) : null,
+      choose('approve', APPROVE),
       choose('retry', RETRY),
       choose('cancel', CANCEL),
     ),
