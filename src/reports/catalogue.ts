@@ -7,14 +7,14 @@ export interface Definition {
   columns: readonly Column[];
   /** The file in sql/ where it is not called like the report; null for one that is put together in figures.ts. */
   sql?: string | null;
+  /** What posts are ranked by: votes gained, or how much faster they come than before. */
+  rank?: 'gained' | 'pace';
   /** The beginning of its period unless told: so many days ago, or the Monday so many weeks ago; otherwise everything. */
   since?: { days: number } | { weeks: number };
   /** It tells about changes, which only a mirror that was watching can know. */
   history?: true;
   /** Which statuses it sets apart: those that deliver, or all that end a post's way. */
   sets?: 'delivered' | 'finished';
-  /** Bound into its SQL besides what every report gets. */
-  fixed?: Readonly<Record<string, string>>;
   notes?: readonly string[];
   /** What else is to be known where only one board is asked for. */
   boardNote?: string;
@@ -64,20 +64,18 @@ export const REPORTS = {
     answers: 'Which posts gained the most votes in a period?',
     takes: POSTS,
     columns: [...GAINED, column('a_day', 'decimal'), column('a_day_before', 'decimal'), ...POST_TEXTS],
-    sql: 'gained-votes',
     since: { days: 30 },
     history: true,
-    fixed: { rank: 'gained' },
+    rank: 'gained',
     boardNote: MOVED,
   },
   climbers: {
     answers: 'Which posts gather votes faster than before?',
     takes: POSTS,
     columns: [...GAINED, column('a_day', 'decimal'), column('a_day_before', 'decimal'), ...POST_TEXTS],
-    sql: 'gained-votes',
     since: { days: 14 },
     history: true,
-    fixed: { rank: 'pace' },
+    rank: 'pace',
     notes: [
       'In order of votes a day in the period, less votes a day in the life before it; a younger post is counted from its first day.',
     ],

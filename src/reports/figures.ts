@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { ownFile } from '../base/program.ts';
-import type { KnownBoard, ReportReader } from '../store/reports.ts';
+import type { ReportReader } from '../store/reports.ts';
 import { coverage } from './coverage.ts';
-import { type Bucket, bucketAt, type Calendar, slotOf } from './moment.ts';
-import { type Movement, readMovement } from './movement.ts';
+import { type Bucket, bucketAt, type Calendar } from './moment.ts';
+import { MOVED, type Movement, movementOf } from './movement.ts';
 import { priorTo, type Span } from './period.ts';
+import { numbered, placesOf, setOf } from './tally.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
 export interface Figures {
@@ -47,15 +48,17 @@ export const COMMENT_TOTALS =
   'The total of comments is what the upstream counts on its posts; new comments are those that the mirror has.';
 
 export async function readFigures(reader: ReportReader, request: FiguresRequest): Promise<Figures> {
-  const { now, period, board, buckets, calendar } = request;
+  const { period, board, buckets, calendar } = request;
   const prior = priorTo(period);
   const watched = await reader.watched();
   const { from, notes } = coverage(watched, period, calendar);
-  const before = from !== null && watched.first !== null && prior >= watched.first ? prior : null;
+  const before = from !== null && watched.first !== null && prior >= watched.first ? Date.parse(prior) : null;
+  const facts = await reader.columns(WANTED);
+  const until = Date.parse(period.until);
   const moved =
-    from === null ? null : await readMovement(reader, { from, before, until: period.until, board, buckets });
-  const { comments, ...parts } = await amounts(reader, { board, now: new Date(now).toISOString() });
-  const written = await activity(reader, { ...period, prior, board }, buckets);
+    from === null ? null : movementOf(facts, { from: Date.parse(from), before, until, board, buckets });
+  const { comments, ...parts } = amounts(facts, request);
+  const written = activity(facts, request, Date.parse(prior));
   const sum = (what: 'posts' | 'votes'): number => parts.byBoard.reduce((total, row) => total + row[what], 0);
   return {
     figures: {
@@ -72,56 +75,87 @@ export async function readFigures(reader: ReportReader, request: FiguresRequest)
   };
 }
 
-/** Reports have their SQL in sql/, and what is read for the page and the figures its own beside it. */
-export function pageSql(name: 'standing' | 'activity' | 'titles'): string {
+const WANTED = {
+  posts: [...MOVED.posts, 'status', 'comments', 'creator'],
+  comments: ['post', 'created', 'creator', 'gone'],
+  versions: MOVED.versions,
+} as const;
+
+type Facts = Awaited<ReturnType<typeof wanted>>;
+const wanted = (reader: ReportReader) => reader.columns(WANTED);
+
+/** What is read of single posts once they are chosen. */
+export function pageSql(name: 'titles'): string {
   return readFileSync(ownFile(`./page-sql/${name}.sql`, import.meta.url), 'utf8');
 }
 
-async function amounts(reader: ReportReader, bound: { board: number | null; now: string }) {
-  const parts = (await reader.rows(pageSql('standing'), bound)) as unknown as Part[];
-  const of = <T extends { id: number; name: string }>(known: readonly T[], key: 'board' | 'status') =>
-    known
-      .map((one) => ({ ...one, ...added(parts.filter((part) => part[key] === one.id)) }))
-      .filter(({ posts }) => posts > 0);
-  const boards: KnownBoard[] = await reader.boards();
-  return {
-    byBoard: of(boards, 'board').sort((a, b) => b.posts - a.posts),
-    byStatus: of(await reader.statuses(), 'status'),
-    comments: parts.reduce((total, part) => total + part.comments, 0),
-  };
-}
-
-interface Part {
-  board: number;
-  status: number;
-  posts: number;
-  votes: number;
-  comments: number;
-}
-
-function added(parts: readonly Part[]): { posts: number; votes: number } {
-  return {
-    posts: parts.reduce((total, { posts }) => total + posts, 0),
-    votes: parts.reduce((total, { votes }) => total + votes, 0),
-  };
-}
-
-async function activity(
-  reader: ReportReader,
-  bound: Span & { prior: string; board: number | null },
-  buckets: readonly Bucket[],
-) {
-  const rows = await reader.rows(pageSql('activity'), { ...bound, slot: slotOf(buckets) });
-  const total = (what: 'posts' | 'comments' | 'customers', isRecent: number): number =>
-    rows.reduce((n, row) => n + (row.isRecent === isRecent ? Number(row[what]) : 0), 0);
-  const both = (what: 'posts' | 'comments' | 'customers') => ({
-    recent: total(what, 1),
-    prior: total(what, 0),
-  });
-  const newPosts = buckets.map(() => 0);
-  for (const { slot, isRecent, posts } of rows) {
-    const place = slot === null || isRecent !== 1 ? -1 : bucketAt(buckets, String(slot));
-    if (newPosts[place] !== undefined) newPosts[place] += Number(posts);
+/** Live posts by board and status. */
+function amounts({ posts, boards, statuses }: Facts, { now, board }: FiguresRequest) {
+  const [byBoard, byStatus] = [counter(boards), counter(statuses)];
+  let comments = 0;
+  for (let i = 0; i < posts.rows; i++) {
+    if (posts.gone[i] !== 0 || (posts.created[i] ?? 0) >= now) continue;
+    if (board !== null && posts.board[i] !== board) continue;
+    comments += posts.comments[i] ?? 0;
+    byBoard.add(posts.board[i] ?? 0, posts.votes[i] ?? 0);
+    byStatus.add(posts.status[i] ?? 0, posts.votes[i] ?? 0);
   }
-  return { posts: both('posts'), comments: both('comments'), customers: both('customers'), newPosts };
+  return {
+    byBoard: byBoard.sums().sort((a, b) => b.posts - a.posts),
+    byStatus: byStatus.sums(),
+    comments,
+  };
+}
+
+/** Posts and votes of each, as far as there are any. */
+function counter<T extends { id: number }>(known: readonly T[]) {
+  const placeOf = placesOf(Float64Array.from(known, ({ id }) => id));
+  const [posts, votes] = [new Float64Array(known.length), new Float64Array(known.length)];
+  return {
+    add(id: number, more: number): void {
+      const place = placeOf(id);
+      posts[place] = (posts[place] ?? 0) + 1;
+      votes[place] = (votes[place] ?? 0) + more;
+    },
+    sums: () =>
+      known
+        .map((one, place) => ({ ...one, posts: posts[place] ?? 0, votes: votes[place] ?? 0 }))
+        .filter((sum) => sum.posts > 0),
+  };
+}
+
+/** What was written in a period and in the one before it; people are counted over the whole of each. */
+function activity({ posts, comments, team }: Facts, { period, board, buckets }: FiguresRequest, prior: number) {
+  const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
+  const begins = buckets.map((bucket) => Date.parse(bucket.begins));
+  const [isTeam, people] = [setOf(team), numbered(posts.creator, comments.creator)];
+  const counts = { posts: { recent: 0, prior: 0 }, comments: { recent: 0, prior: 0 }, customers: { recent: 0, prior: 0 } };
+  /** A bit for each of the two periods. */
+  const wrote = new Uint8Array(posts.rows + comments.rows);
+  const newPosts = buckets.map(() => 0);
+  const count = (what: 'posts' | 'comments', at: number, creator: number): void => {
+    const when = at >= since ? 'recent' : 'prior';
+    counts[what][when]++;
+    if (isTeam(creator)) return;
+    const person = people.of(creator);
+    const [known, bit] = [wrote[person] ?? 0, when === 'recent' ? 2 : 1];
+    if ((known & bit) !== 0) return;
+    wrote[person] = known | bit;
+    counts.customers[when]++;
+  };
+  for (let i = 0; i < posts.rows; i++) {
+    const at = posts.created[i] ?? 0;
+    if (posts.gone[i] !== 0 || at < prior || at >= until || (board !== null && posts.board[i] !== board)) continue;
+    count('posts', at, posts.creator[i] ?? 0);
+    const place = at < since ? -1 : bucketAt(begins, at);
+    if (newPosts[place] !== undefined) newPosts[place]++;
+  }
+  const placeOf = board === null ? null : placesOf(posts.id);
+  for (let i = 0; i < comments.rows; i++) {
+    const at = comments.created[i] ?? 0;
+    if (comments.gone[i] !== 0 || at < prior || at >= until) continue;
+    if (placeOf !== null && posts.board[placeOf(comments.post[i] ?? 0)] !== board) continue;
+    count('comments', at, comments.creator[i] ?? 0);
+  }
+  return { ...counts, newPosts };
 }

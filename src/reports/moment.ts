@@ -135,22 +135,12 @@ function isoStart(calendar: Calendar, date: string): string {
   return new Date(calendar.startOf(date)).toISOString();
 }
 
-/**
- * How much of a time's text tells which bucket it is in. Rows are counted by that piece first, so that a few thousand pieces are put
- * into buckets instead of a million times. Nearly everywhere days begin on the hour of UTC; in Nepal they do not.
- */
-export function slotOf(buckets: readonly Bucket[]): number {
-  const isWholeHour = ({ begins, ends }: Bucket): boolean =>
-    begins.slice(14, 16) === '00' && ends.slice(14, 16) === '00';
-  return buckets.every(isWholeHour) ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-ddThh:mm'.length;
-}
-
-/** The place of the bucket in which a time, or the beginning of its text, lies; -1 before the first. The last one is open. */
-export function bucketAt(buckets: readonly Bucket[], slot: string): number {
-  let [low, high] = [0, buckets.length];
+/** The place of the bucket in which a moment lies, by the moments at which they begin; -1 before the first. The last one is open. */
+export function bucketAt(begins: readonly number[], moment: number): number {
+  let [low, high] = [0, begins.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((buckets[middle]?.begins.slice(0, slot.length) ?? '') <= slot) low = middle + 1;
+    if ((begins[middle] ?? 0) <= moment) low = middle + 1;
     else high = middle;
   }
   return low - 1;

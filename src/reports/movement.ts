@@ -1,11 +1,12 @@
-import type { ReportReader } from '../store/reports.ts';
+import type { Packed } from '../store/columns.ts';
 import { type Bucket, bucketAt } from './moment.ts';
+import { placesOf } from './tally.ts';
 
 export interface MovementRequest {
   /** From when on votes count for the period; for the one before it, or null where that was not watched. */
-  from: string;
-  before: string | null;
-  until: string;
+  from: number;
+  before: number | null;
+  until: number;
   board: number | null;
   /** The days or weeks that votes are counted by. */
   buckets: readonly Bucket[];
@@ -26,117 +27,79 @@ export interface Movement {
 
 export interface PostMovement {
   id: number;
-  created: string;
+  created: number;
   /** At the end of the period. */
   votes: number;
   /** In the period, on whichever board. */
   gained: number;
 }
 
-/** Versions read at a time: a thread that works on them can be stopped in between. */
-const CHUNK = 20_000;
+export const MOVED = {
+  posts: ['id', 'created', 'board', 'votes', 'version', 'gone'],
+  versions: ['post', 'at', 'votes', 'board'],
+} as const;
+
+interface Facts {
+  posts: Packed<(typeof MOVED.posts)[number]>;
+  versions: Packed<(typeof MOVED.versions)[number]>;
+}
+
 /** So many versions in a row from before the period end the walk; a clock that was set back does not. */
 const OLD_IN_A_ROW = 1000;
 
-/** All of them, counted or not: the walk knows by them which versions are recent. */
-const CHANGED = `
-  SELECT id, votes_count, version_at, created, board_id, deleted_at IS NULL AND created < $until FROM posts
-   WHERE version_at > $from`;
-const VERSIONS = `
-  SELECT n, post_id, votes_count, observed_at, board_id FROM post_versions WHERE n < $n ORDER BY n DESC LIMIT ${CHUNK}`;
-
-/**
- * One walk back through the history, from what posts have now: versions stand in the order in which they were superseded, so the walk
- * ends where the period begins. The reports votes and climbers ask the same with a look-up for every step, which takes longer.
- */
-export async function readMovement(reader: ReportReader, request: MovementRequest): Promise<Movement> {
-  const tally = createTally(request);
-  const start = request.before ?? request.from;
-  for (const row of await reader.tuples(CHANGED, { from: start, until: request.until }))
-    tally.begin(row as unknown as Changed);
-  for (let [n, old] = [Number.MAX_SAFE_INTEGER, 0]; old < OLD_IN_A_ROW; ) {
-    const versions = await reader.tuples(VERSIONS, { n });
-    for (const version of versions) old = tally.step(version as unknown as Version) ? 0 : old + 1;
-    if (versions.length < CHUNK) break;
-    n = Number(versions.at(-1)?.[0]);
-  }
-  return tally.end();
-}
-
-type Changed = readonly [
-  id: number,
-  votes: number,
-  at: string,
-  created: string,
-  board: number,
-  counts: number,
-];
-type Version = readonly [n: number, post: number, votes: number, at: string, board: number];
-
-interface Track {
-  created: string;
-  /** Whether it is there at all, and not dated after the period. */
-  isCounted: boolean;
-  /** Whether it is on the board now. */
-  isHere: boolean;
-  /** The state reached on the way back, and since when it was there. */
-  votes: number;
-  at: string;
-  board: number;
-  /** At the end of the period; null as long as the walk is later than that. */
-  atEnd: number | null;
-  gained: number;
-}
-
-function createTally({ from, before, until, board: wanted, buckets }: MovementRequest) {
-  const tracks = new Map<number, Track>();
+/** One walk back through the history, from what posts have now: versions are in the order in which they were superseded. */
+export function movementOf({ posts, versions }: Facts, request: MovementRequest): Movement {
+  const { from, before, until, board: wanted, buckets } = request;
+  const start = before ?? from;
   const gained = buckets.map(() => 0);
+  const begins = buckets.map((bucket) => Date.parse(bucket.begins));
   const isWanted = (board: number): boolean => wanted === null || board === wanted;
+  // The state that the walk has reached, and since when it was there.
+  const [votes, at, board] = [posts.votes.slice(), posts.version.slice(), posts.board.slice()];
+  const own = new Float64Array(posts.rows);
+  /** At the end of the period; not a number as long as the walk is later than that. */
+  const atEnd = new Float64Array(posts.rows);
+  for (let i = 0; i < posts.rows; i++) atEnd[i] = (at[i] ?? 0) <= until ? (votes[i] ?? 0) : Number.NaN;
   let [recent, prior] = [0, 0];
 
   /** The votes that a post got when the state reached on the way back began. */
-  const count = (track: Track, gain: number, isRecent: boolean): void => {
-    if (!track.isCounted || track.at > until) return;
-    if (isRecent) track.gained += gain;
-    if (!isWanted(track.board)) return;
+  const count = (i: number, gain: number, isRecent: boolean): void => {
+    const moment = at[i] ?? 0;
+    if (posts.gone[i] !== 0 || (posts.created[i] ?? 0) >= until || moment > until) return;
+    if (isRecent) own[i] = (own[i] ?? 0) + gain;
+    if (!isWanted(board[i] ?? 0)) return;
     if (!isRecent) {
       prior += gain;
       return;
     }
     recent += gain;
-    const place = bucketAt(buckets, track.at);
+    const place = bucketAt(begins, moment);
     if (gained[place] !== undefined) gained[place] += gain;
   };
 
-  return {
-    begin(row: Changed): void {
-      const [id, votes, at, created, board, counts] = row;
-      const atEnd = at <= until ? votes : null;
-      const [isCounted, isHere] = [counts === 1, isWanted(board)];
-      tracks.set(id, { created, isCounted, isHere, votes, at, board, atEnd, gained: 0 });
-    },
-    /** False where what it tells is from before. */
-    step(version: Version): boolean {
-      const track = tracks.get(version[1]);
-      const [votes, at] = [version[2], version[3]];
-      if (!track || track.at <= (before ?? from)) return false;
-      count(track, track.votes - votes, track.at > from);
-      track.votes = votes;
-      track.at = at;
-      track.board = version[4];
-      if (track.atEnd === null && at <= until) track.atEnd = votes;
-      return true;
-    },
-    end(): Movement {
-      // Posts that were made within a period began it with none.
-      for (const track of tracks.values())
-        if (track.created >= from) count(track, track.votes, true);
-        else if (before !== null && track.created >= before) count(track, track.votes, false);
-      const posts: PostMovement[] = [];
-      for (const [id, { isCounted, isHere, atEnd, gained: own, created }] of tracks)
-        if (isCounted && isHere && atEnd !== null && own > 0)
-          posts.push({ id, created, votes: atEnd, gained: own });
-      return { recent, prior: before === null ? null : prior, gained, posts };
-    },
-  };
+  const placeOf = placesOf(posts.id);
+  for (let [v, old] = [versions.rows - 1, 0]; v >= 0 && old < OLD_IN_A_ROW; v--) {
+    const i = placeOf(versions.post[v] ?? 0);
+    const moment = at[i] ?? Number.NEGATIVE_INFINITY;
+    old = moment <= start ? old + 1 : 0;
+    if (old > 0) continue;
+    const earlier = versions.votes[v] ?? 0;
+    count(i, (votes[i] ?? 0) - earlier, moment > from);
+    votes[i] = earlier;
+    at[i] = versions.at[v] ?? 0;
+    board[i] = versions.board[v] ?? 0;
+    if (Number.isNaN(atEnd[i]) && (at[i] ?? 0) <= until) atEnd[i] = earlier;
+  }
+  const moved: PostMovement[] = [];
+  for (let i = 0; i < posts.rows; i++) {
+    if ((posts.version[i] ?? 0) <= start) continue;
+    const created = posts.created[i] ?? 0;
+    // Posts that were made within a period began it with none.
+    if (created >= from) count(i, votes[i] ?? 0, true);
+    else if (before !== null && created >= before) count(i, votes[i] ?? 0, false);
+    const end = atEnd[i] ?? Number.NaN;
+    if ((own[i] ?? 0) > 0 && !Number.isNaN(end) && isWanted(posts.board[i] ?? 0))
+      moved.push({ id: posts.id[i] ?? 0, created, votes: end, gained: own[i] ?? 0 });
+  }
+  return { recent, prior: before === null ? null : prior, gained, posts: moved };
 }

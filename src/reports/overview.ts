@@ -5,6 +5,7 @@ import type { Movement, PostMovement } from './movement.ts';
 import { periodOf, type Span } from './period.ts';
 import type { ReportRequest } from './report.ts';
 import { boardOf, runReport } from './run.ts';
+import { firstBy } from './tally.ts';
 
 /** The state of feedback on one page: what there is, what moved, and what waits. */
 export interface Overview {
@@ -95,7 +96,7 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
     ),
     byBoard,
     byStatus,
-    climbers: moved && from ? await climbers(reader, moved, { ...period, since: from }) : [],
+    climbers: moved && from ? await climbers(reader, moved, Date.parse(from), Date.parse(period.until)) : [],
     unanswered: await withColors(reader, waiting.rows),
     firstReply: replies.rows.map(toFirstReply),
     notes: [...notes, ...partialNotes(step, buckets), ...waiting.notes],
@@ -114,10 +115,19 @@ function partialNotes(step: 'day' | 'week', buckets: readonly Bucket[]): string[
 async function climbers(
   reader: ReportReader,
   { posts }: Movement,
-  { since, until }: Span,
+  since: number,
+  until: number,
 ): Promise<Climber[]> {
-  const paced = posts.map((post) => ({ ...post, pace: paceOf(post, since, until) }));
-  const best = paced.sort((a, b) => b.pace - a.pace || b.votes - a.votes || a.id - b.id).slice(0, LISTED);
+  const paces = Float64Array.from(posts, (post) => paceOf(post, since, until));
+  const best = firstBy(
+    posts.length,
+    () => true,
+    LISTED,
+    (a, b) =>
+      (paces[b] ?? 0) - (paces[a] ?? 0) ||
+      (posts[b]?.votes ?? 0) - (posts[a]?.votes ?? 0) ||
+      (posts[a]?.id ?? 0) - (posts[b]?.id ?? 0),
+  ).flatMap((place) => posts[place] ?? []);
   const titles = await titlesOf(
     reader,
     best.map(({ id }) => id),
@@ -128,15 +138,20 @@ async function climbers(
   });
 }
 
-function paceOf({ created, votes, gained }: PostMovement, since: string, until: string): number {
-  const days = (a: string, b: string): number => Math.max(1, (Date.parse(b) - Date.parse(a)) / DAY_MS);
+function paceOf({ created, votes, gained }: PostMovement, since: number, until: number): number {
+  const days = (a: number, b: number): number => Math.max(1, (b - a) / DAY_MS);
   if (created >= since) return gained / days(created, until);
   return gained / days(since, until) - (votes - gained) / days(created, since);
 }
 
 async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Titled>> {
   const rows = await reader.rows(pageSql('titles'), { ids: JSON.stringify(ids) });
-  return new Map(rows.map((row) => [Number(row.id), row as unknown as Titled]));
+  return new Map(
+    rows.map(({ id, title, board, status, statusColor }) => [
+      Number(id),
+      { id, title, board, status, statusColor } as Titled,
+    ]),
+  );
 }
 
 async function withColors(

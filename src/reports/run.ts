@@ -8,11 +8,16 @@ import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catal
 import { coverage } from './coverage.ts';
 import { findDuplicates } from './duplicates.ts';
 import { type Figure, readFigures } from './figures.ts';
-import { type Bucket, bucketsOf, type Calendar, calendarOf, slotOf } from './moment.ts';
+import { funnel, timeInStatus, votes } from './history.ts';
+import { gainedVotes, stale, topPosts, unanswered } from './lists.ts';
+import { type Bucket, bucketsOf, type Calendar, calendarOf } from './moment.ts';
+import { customers, demand, requests, segments } from './people.ts';
 import { type Period, periodOf, type Span } from './period.ts';
 import { type Column, REPORT_FLAGS, type ReportRequest, type ReportResult, type Value } from './report.ts';
 import { findCustomers } from './segments.ts';
 import { statusesNamed, statusNotes, statusSets } from './status-sets.ts';
+import { boards, delivered, firstReply, newByWeek } from './sums.ts';
+import type { Question } from './tally.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -58,17 +63,39 @@ interface Answer {
 
 async function answerOf(reader: ReportReader, known: ReportName, asked: Asked): Promise<Answer> {
   const { definition, request } = asked;
-  const { bound, notes } = await bind(reader, asked);
-  const found = isUnknowable(definition, bound)
-    ? []
-    : await reader.rows(sqlNamed(definition.sql ?? known), bound);
+  const { bound, question, notes } = await bind(reader, asked);
+  const compute: Compute | undefined = COMPUTED[known];
+  if (compute)
+    return { rows: await compute(reader, question), notes: [...notes, ...trendNotes(definition, question.weeks)] };
+  const found = await reader.rows(sqlNamed(definition.sql ?? known), bound);
   if (known === 'duplicates') {
     const rows = await findDuplicates(reader, found as { id: number; title: string }[], limitOf(request));
     return { rows, notes: [...notes, ...duplicateNotes(found.length)] };
   }
-  const rows = found.map((row) => decodeTrends(row, definition.columns));
-  return { rows, notes: [...notes, ...trendNotes(definition, weeksOf(asked))] };
+  return { rows: found, notes };
 }
+
+type Compute = (reader: ReportReader, question: Question) => Promise<Record<string, Value>[]>;
+
+/** Reports over everything there is add up columns; the others are a file of SQL each. */
+const COMPUTED: Partial<Record<ReportName, Compute>> = {
+  'top-posts': topPosts,
+  'gaining-posts': gainedVotes,
+  climbers: gainedVotes,
+  votes,
+  'new-by-week': newByWeek,
+  funnel,
+  'time-in-status': timeInStatus,
+  delivered,
+  'first-reply': firstReply,
+  unanswered,
+  stale,
+  customers,
+  requests,
+  segments,
+  demand,
+  boards,
+};
 
 function sqlNamed(name: string): string {
   return readFileSync(ownFile(`./sql/${name}.sql`, import.meta.url), 'utf8');
@@ -157,6 +184,7 @@ interface Asked {
 
 interface Binding {
   bound: Record<string, Bound>;
+  question: Question;
   notes: string[];
 }
 
@@ -164,41 +192,45 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
   const { request, definition, period, board, calendar } = asked;
   const watched = await reader.watched();
   const covered = definition.history ? coverage(watched, period, calendar) : null;
-  const weeks = weeksOf(asked, covered?.from);
   const sets = definition.sets ? statusSets(await reader.statuses(), request) : null;
   const people = request.segments ? await findCustomers(reader, request.segments) : null;
+  const statuses = await statusIds(reader, request.status);
+  const question: Question = {
+    now: request.now,
+    since: period.since === null ? Number.NEGATIVE_INFINITY : Date.parse(period.since),
+    until: Date.parse(period.until),
+    from: timeOf(covered?.from),
+    observed: timeOf(watched.first),
+    last: timeOf(watched.last),
+    weeks: weeksOf(asked, covered?.from),
+    board: board?.id ?? null,
+    statuses,
+    delivered: sets?.delivered.map(({ id }) => id) ?? [],
+    finished: sets?.finished.map(({ id }) => id) ?? [],
+    limit: limitOf(request),
+    rank: definition.rank ?? 'gained',
+    customers: people?.customers ?? [],
+  };
   const bound: Record<string, Bound> = {
     now: new Date(request.now).toISOString(),
     since: period.since ?? '',
     until: period.until,
-    weeks: JSON.stringify(weeks),
-    slot: slotOf(weeks),
-    from: covered?.from ?? null,
-    observed: watched.first,
-    last: watched.last,
     board: board?.id ?? null,
-    statuses: JSON.stringify(await statusIds(reader, request.status)),
-    limit: limitOf(request),
+    statuses: JSON.stringify(statuses),
     post: request.post ?? null,
-    delivered: JSON.stringify(sets?.delivered.map(({ id }) => id) ?? []),
-    finished: JSON.stringify(sets?.finished.map(({ id }) => id) ?? []),
-    segments: JSON.stringify(people?.customers ?? []),
-    ...definition.fixed,
   };
   const ofStatuses = sets && definition.sets ? statusNotes(sets, definition.sets) : [];
-  return { bound, notes: [...(covered?.notes ?? []), ...ofStatuses, ...(people?.notes ?? [])] };
+  return { bound, question, notes: [...(covered?.notes ?? []), ...ofStatuses, ...(people?.notes ?? [])] };
 }
 
-/** The weeks of the period, their bounds cut to what rows are counted by: see slotOf. */
+function timeOf(iso: string | null | undefined): number | null {
+  return iso == null ? null : Date.parse(iso);
+}
+
 function weeksOf({ period: { since, until }, calendar }: Asked, watchedFrom: string | null = null): Bucket[] {
-  if (since === null) return [];
-  const weeks = bucketsOf('week', { since, until, watchedFrom: watchedFrom ?? since }, calendar);
-  const slot = slotOf(weeks);
-  return weeks.map((week) => ({
-    ...week,
-    begins: week.begins.slice(0, slot),
-    ends: week.ends.slice(0, slot),
-  }));
+  return since === null
+    ? []
+    : bucketsOf('week', { since, until, watchedFrom: watchedFrom ?? since }, calendar);
 }
 
 /** A post can be dated after the moment of asking: by a clock that is ahead, or on purpose. */
@@ -247,21 +279,9 @@ function trendNotes({ columns }: Definition, weeks: readonly Bucket[]): string[]
   );
 }
 
-/** Lists of changes have nothing to say where no change is known; tables of the present have their empty columns. */
-function isUnknowable({ history, fixed }: Definition, { from }: Binding['bound']): boolean {
-  return history === true && fixed?.rank !== undefined && from === null;
-}
-
 /** Without a column to add up there is no amount. */
 function isAnswered({ name }: Column, { segments }: ReportRequest): boolean {
   return name !== 'amount' || segments?.sum !== null;
-}
-
-function decodeTrends(row: Record<string, Bound>, columns: readonly Column[]): Record<string, Value> {
-  const trends = columns.filter(({ kind }) => kind === 'trend');
-  if (trends.length === 0) return row;
-  const decoded = trends.map(({ name }) => [name, JSON.parse(String(row[name])) as number[]]);
-  return { ...row, ...Object.fromEntries(decoded) };
 }
 
 function duplicateNotes(looked: number): string[] {

@@ -1,3 +1,4 @@
+import { type ColumnOf, type ColumnReader, columnReader, type Packed } from './columns.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { peopleByEmail } from './people.ts';
@@ -8,6 +9,10 @@ export interface ReportReader {
   rows(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Record<string, Bound>[]>;
   /** The same as lists of values: half the work where rows are many. */
   tuples(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Bound[][]>;
+  /** The columns of one moment, with the boards and statuses as they are told apart, and who is of the team. */
+  columns<P extends ColumnOf<'posts'> = never, C extends ColumnOf<'comments'> = never, V extends ColumnOf<'versions'> = never>(
+    wanted: Wanted<P, C, V>,
+  ): Promise<Columns<P, C, V>>;
   boards(): Promise<KnownBoard[]>;
   statuses(): Promise<KnownStatus[]>;
   /** Deleted or not. */
@@ -16,6 +21,24 @@ export interface ReportReader {
   /** The users with this address, however it is spelt. */
   usersWith(email: string): Promise<number[]>;
   close(): Promise<void>;
+}
+
+export interface Wanted<P, C, V> {
+  posts?: readonly P[];
+  comments?: readonly C[];
+  versions?: readonly V[];
+}
+
+export interface Columns<P extends string, C extends string, V extends string> {
+  posts: Packed<P>;
+  comments: Packed<C>;
+  versions: Packed<V>;
+  /** In the order of their names; one that shares its name with another has its short name behind it. */
+  boards: KnownBoard[];
+  /** In the order of their ids; the same with the id. */
+  statuses: KnownStatus[];
+  /** The ids of those who work for the company. */
+  team: number[];
 }
 
 export type Bound = string | number | null;
@@ -38,8 +61,8 @@ export interface Watched {
   last: string | null;
 }
 
-/** A report reads a good part of the mirror once: enough for its narrow indexes, whatever the size of the whole. */
-const CACHE_KB = 128_000;
+/** A report reads what it adds up once. */
+const CACHE_KB = 16_000;
 
 export function openReportReader(options: OpenOptions): ReportReader {
   const db = openMirrorReadOnly(options);
@@ -50,9 +73,11 @@ export function openReportReader(options: OpenOptions): ReportReader {
   const statuses = db.prepare<[], KnownStatus>('SELECT id, name, color FROM statuses ORDER BY id');
   const post = db.prepare<[number]>('SELECT 1 FROM posts WHERE id = ?');
   const usersWith = peopleByEmail(db);
+  const kept = columnReader(db);
   return {
     rows: async (sql, parameters) => db.prepare<object, Record<string, Bound>>(sql).all(parameters),
     tuples: async (sql, parameters) => db.prepare<object, Bound[]>(sql).raw().all(parameters),
+    columns: async (wanted) => readAll(db, kept, wanted),
     boards: async () => boards.all(),
     statuses: async () => statuses.all(),
     hasPost: async (id) => post.get(id) !== undefined,
@@ -62,6 +87,27 @@ export function openReportReader(options: OpenOptions): ReportReader {
       db.close();
     },
   };
+}
+
+const BOARDS = `
+  SELECT id, name || iif(count(*) OVER (PARTITION BY name) > 1, ' (' || slug || ')', '') AS name, slug FROM boards ORDER BY 2, 1`;
+const STATUSES = `
+  SELECT id, name || iif(count(*) OVER (PARTITION BY name) > 1, ' (#' || id || ')', '') AS name, color FROM statuses ORDER BY 1`;
+const TEAM = 'SELECT id FROM users WHERE is_team = 1 OR is_admin = 1';
+
+function readAll<P extends ColumnOf<'posts'>, C extends ColumnOf<'comments'>, V extends ColumnOf<'versions'>>(
+  db: Db,
+  columns: ColumnReader,
+  { posts = [], comments = [], versions = [] }: Wanted<P, C, V>,
+): Columns<P, C, V> {
+  return db.transaction(() => ({
+    posts: columns.read('posts', posts),
+    comments: columns.read('comments', comments),
+    versions: columns.read('versions', versions),
+    boards: db.prepare<[], KnownBoard>(BOARDS).all(),
+    statuses: db.prepare<[], KnownStatus>(STATUSES).all(),
+    team: db.prepare<[], number>(TEAM).pluck().all(),
+  }))();
 }
 
 function watched(db: Db): Watched {

@@ -1,4 +1,5 @@
 import type { Resource } from '../../contract/endpoints.ts';
+import { columnPacker } from '../columns.ts';
 import type { Db, OpenOptions, StoreOptions } from '../db.ts';
 import { factsIndex } from '../index/facts-index.ts';
 import { isBusy, takeLock } from '../lock.ts';
@@ -13,6 +14,7 @@ export type MirrorStore = ReturnType<typeof openMirrorStore>;
 export function openMirrorStore(options: StoreOptions) {
   const db = openMirror(options);
   const makeFacts = factsIndex(db);
+  const columns = columnPacker(db);
   const { text, ...work } = passes(db, options);
   return {
     ...work,
@@ -21,7 +23,7 @@ export function openMirrorStore(options: StoreOptions) {
       takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),
     /** Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. */
     index(): boolean {
-      if (text.step()) return true;
+      if (text.step() || columns.step()) return true;
       makeFacts();
       return false;
     },

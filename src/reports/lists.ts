@@ -1,0 +1,174 @@
+import type { Packed } from '../store/columns.ts';
+import type { ReportReader } from '../store/reports.ts';
+import { pageSql } from './figures.ts';
+import type { Value } from './report.ts';
+import { firstBy, firstReplies, placesOf, type Question, secondOf, selection, setOf } from './tally.ts';
+
+/** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
+
+type Row = Record<string, Value>;
+
+const RANKED = ['id', 'created', 'board', 'status', 'votes', 'gone'] as const;
+export const REPLIES = ['post', 'created', 'creator', 'gone', 'reply'] as const;
+
+export async function topPosts(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts } = await reader.columns({ posts: RANKED });
+  const best = firstBy(posts.rows, selection(posts, asked), asked.limit, byVotes(posts));
+  return await described(reader, idsOf(posts, best));
+}
+
+/** Posts of customers in a status that is not an end, without a reply. */
+export async function unanswered(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, comments, team } = await reader.columns({ posts: [...RANKED, 'creator'], comments: REPLIES });
+  const replies = firstReplies(posts, comments, team);
+  const [isSelected, isTeam, isFinished] = [selection(posts, asked), setOf(team), setOf(asked.finished)];
+  const isWaiting = (i: number): boolean =>
+    isSelected(i) &&
+    replies[i] === Number.POSITIVE_INFINITY &&
+    !isFinished(posts.status[i] ?? 0) &&
+    !isTeam(posts.creator[i] ?? 0);
+  const best = firstBy(posts.rows, isWaiting, asked.limit, byVotes(posts));
+  const waiting = (i: number): Row => ({
+    waiting: secondOf(asked.now) - secondOf(posts.created[best[i] ?? 0] ?? 0),
+  });
+  return await described(reader, idsOf(posts, best), waiting);
+}
+
+/**
+ * Posts in a status that is not an end, made before the beginning of the period, without a comment or a seen change after it. That a
+ * post was first seen later is no change: it has no earlier version then.
+ */
+export async function stale(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { since } = asked;
+  const { posts, comments, versions } = await reader.columns({
+    posts: [...RANKED, 'version'],
+    comments: ['post', 'created', 'gone'],
+    versions: ['post'],
+  });
+  const placeOf = placesOf(posts.id);
+  const [isChanged, lastComment] = [new Uint8Array(posts.rows), new Float64Array(posts.rows)];
+  for (let i = 0; i < versions.rows; i++) isChanged[placeOf(versions.post[i] ?? 0)] = 1;
+  lastComment.fill(Number.NEGATIVE_INFINITY);
+  for (let i = 0; i < comments.rows; i++) {
+    const place = placeOf(comments.post[i] ?? 0);
+    const at = comments.created[i] ?? 0;
+    if (comments.gone[i] === 0 && at > (lastComment[place] ?? at)) lastComment[place] = at;
+  }
+  const lastChange = (i: number): number => (isChanged[i] === 1 ? (posts.version[i] ?? 0) : Number.NEGATIVE_INFINITY);
+  const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: since });
+  const isFinished = setOf(asked.finished);
+  const isStale = (i: number): boolean =>
+    isSelected(i) &&
+    !isFinished(posts.status[i] ?? 0) &&
+    lastChange(i) < since &&
+    (lastComment[i] ?? 0) < since;
+  const best = firstBy(posts.rows, isStale, asked.limit, byVotes(posts));
+  const activity = (i: number): Row => {
+    const row = best[i] ?? 0;
+    const last = Math.max(posts.created[row] ?? 0, lastComment[row] ?? 0, lastChange(row));
+    return { last_activity: new Date(last).toISOString() };
+  };
+  return await described(reader, idsOf(posts, best), activity);
+}
+
+const DAY_MS = 86_400_000;
+/** So that days are counted with the rounding that julianday of SQLite has: people compare the figures with their own SQL. */
+const JULIAN_MS = 210_866_760_000_000;
+
+function daysBetween(a: number, b: number): number {
+  return Math.max(1, (b + JULIAN_MS) / DAY_MS - (a + JULIAN_MS) / DAY_MS);
+}
+
+/**
+ * What each post that changed in the period had at its end, less what it had at its beginning. A post made within the period began with
+ * none; one that was older when it was first seen begins with what it had then.
+ */
+export async function gainedVotes(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { from, until, rank, limit } = asked;
+  if (from === null) return [];
+  const { posts, versions } = await reader.columns({
+    posts: [...RANKED, 'version'],
+    versions: ['post', 'at', 'votes'],
+  });
+  const { before, after } = votesAt(posts, versions, from, until);
+  const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY });
+  const isGaining = (i: number): boolean =>
+    (posts.version[i] ?? 0) > from && (after[i] ?? 0) > (before[i] ?? 0) && isSelected(i);
+  const gained = (i: number): number => (after[i] ?? 0) - (before[i] ?? 0);
+  const aDay = (i: number): number => gained(i) / daysBetween(Math.max(from, posts.created[i] ?? 0), until);
+  const aDayBefore = (i: number): number => {
+    const created = posts.created[i] ?? 0;
+    return created < from ? (before[i] ?? 0) / daysBetween(created, from) : 0;
+  };
+  const weight = rank === 'pace' ? (i: number): number => aDay(i) - aDayBefore(i) : gained;
+  const best = firstBy(
+    posts.rows,
+    isGaining,
+    limit,
+    (a, b) => weight(b) - weight(a) || (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
+  );
+  return await described(reader, idsOf(posts, best), (i) => {
+    const row = best[i] ?? 0;
+    return {
+      gained: gained(row),
+      votes: after[row] ?? 0,
+      a_day: hundredths(aDay(row)),
+      a_day_before: hundredths(aDayBefore(row)),
+    };
+  });
+}
+
+/** As SQLite rounds: halves away from zero, by the digits of the number and not by its double. */
+function hundredths(value: number): number {
+  return Number(value.toFixed(2));
+}
+
+/** The votes of each post at two moments; not a number where that is not known. */
+function votesAt(
+  posts: Packed<'id' | 'created' | 'votes' | 'version'>,
+  versions: Packed<'post' | 'at' | 'votes'>,
+  from: number,
+  until: number,
+): { before: Float64Array; after: Float64Array } {
+  const placeOf = placesOf(posts.id);
+  const [before, after, first] = [1, 2, 3].map(() => new Float64Array(posts.rows).fill(Number.NaN)) as Triple;
+  // In the order in which they were superseded: the last one that is old enough counts.
+  for (let i = 0; i < versions.rows; i++) {
+    const place = placeOf(versions.post[i] ?? 0);
+    const [at, votes] = [versions.at[i] ?? 0, versions.votes[i] ?? 0];
+    if (Number.isNaN(first[place])) first[place] = votes;
+    if (at <= from) before[place] = votes;
+    if (at <= until) after[place] = votes;
+  }
+  for (let i = 0; i < posts.rows; i++) {
+    if ((posts.version[i] ?? 0) <= until) after[i] = posts.votes[i] ?? 0;
+    if (Number.isNaN(before[i])) before[i] = (posts.created[i] ?? 0) >= from ? 0 : (first[i] ?? 0);
+  }
+  return { before, after };
+}
+
+type Triple = [Float64Array, Float64Array, Float64Array];
+
+function byVotes({ votes, id }: Packed<'votes' | 'id'>): (a: number, b: number) => number {
+  return (a, b) => (votes[b] ?? 0) - (votes[a] ?? 0) || (id[a] ?? 0) - (id[b] ?? 0);
+}
+
+function idsOf({ id }: Packed<'id'>, rows: readonly number[]): number[] {
+  return rows.map((row) => id[row] ?? 0);
+}
+
+/** The posts with what is told of every post, and with more about each where there is more. */
+async function described(
+  reader: ReportReader,
+  ids: readonly number[],
+  more: (place: number) => Row = () => ({}),
+): Promise<Row[]> {
+  const texts = await titlesOf(reader, ids);
+  return ids.map((id, place) => ({ post: id, ...texts.get(id), ...more(place) }));
+}
+
+/** What is told of single posts, by their ids. */
+export async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Row>> {
+  const rows = await reader.rows(pageSql('titles'), { ids: JSON.stringify(ids) });
+  return new Map(rows.map(({ id, ...text }) => [Number(id), text]));
+}

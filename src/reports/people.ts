@@ -1,0 +1,218 @@
+import type { Packed } from '../store/columns.ts';
+import type { ReportReader } from '../store/reports.ts';
+import { titlesOf } from './lists.ts';
+import type { Value } from './report.ts';
+import { firstBy, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
+
+/** Reports about those who wrote. */
+
+type Row = Record<string, Value>;
+
+const POSTS = ['id', 'created', 'board', 'status', 'votes', 'creator', 'gone'] as const;
+const COMMENTS = ['post', 'created', 'creator', 'gone'] as const;
+type Posts = Packed<(typeof POSTS)[number]>;
+type Comments = Packed<(typeof COMMENTS)[number]>;
+
+const PEOPLE = 'SELECT id, name, email FROM users WHERE id IN (SELECT value FROM json_each($ids))';
+
+/** Whoever is not of the team and wrote something in the period. */
+export async function customers(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, comments, team } = await reader.columns({ posts: POSTS, comments: COMMENTS });
+  const [people, isTeam] = [numbered(posts.creator, comments.creator), setOf(team)];
+  const most = posts.rows + comments.rows;
+  const [asks, says, lasts] = [new Int32Array(most), new Int32Array(most), new Float64Array(most).fill(Number.NEGATIVE_INFINITY)];
+  const wrote = (counts: Int32Array, creator: number, at: number): void => {
+    if (isTeam(creator)) return;
+    const place = people.of(creator);
+    counts[place] = (counts[place] ?? 0) + 1;
+    lasts[place] = Math.max(lasts[place] ?? at, at);
+  };
+  const isSelected = selection(posts, asked);
+  for (let i = 0; i < posts.rows; i++)
+    if (isSelected(i)) wrote(asks, posts.creator[i] ?? 0, posts.created[i] ?? 0);
+  const isSaid = said(posts, comments, asked);
+  for (let i = 0; i < comments.rows; i++)
+    if (isSaid(i)) wrote(says, comments.creator[i] ?? 0, comments.created[i] ?? 0);
+  const total = (i: number): number => (asks[i] ?? 0) + (says[i] ?? 0);
+  const { ids } = people;
+  const best = firstBy(
+    ids.length,
+    () => true,
+    asked.limit,
+    (a, b) => total(b) - total(a) || (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
+  );
+  const known = await peopleOf(reader, best.map((i) => ids[i] ?? 0));
+  return best.map((i) => ({
+    ...known(ids[i] ?? 0),
+    posts: asks[i] ?? 0,
+    comments: says[i] ?? 0,
+    wrote: total(i),
+    last_active: new Date(lasts[i] ?? 0).toISOString(),
+  }));
+}
+
+/** Customers by the votes on what they asked for, with the post that has the most of them. */
+export async function requests(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, team } = await reader.columns({ posts: POSTS });
+  const [isSelected, isTeam, isDelivered] = [selection(posts, asked), setOf(team), setOf(asked.delivered)];
+  const people = numbered(posts.creator);
+  const sums: { id: number; posts: number; votes: number; delivered: number; top: number }[] = [];
+  for (let i = 0; i < posts.rows; i++) {
+    const creator = posts.creator[i] ?? 0;
+    if (!isSelected(i) || isTeam(creator)) continue;
+    const place = people.of(creator);
+    const sum = sums[place] ?? { id: creator, posts: 0, votes: 0, delivered: 0, top: i };
+    sums[place] = sum;
+    const votes = posts.votes[i] ?? 0;
+    sum.posts++;
+    sum.votes += votes;
+    if (isDelivered(posts.status[i] ?? 0)) sum.delivered++;
+    if (votes > (posts.votes[sum.top] ?? 0)) sum.top = i;
+  }
+  const best = firstBy(
+    sums.length,
+    () => true,
+    asked.limit,
+    (a, b) => (sums[b]?.votes ?? 0) - (sums[a]?.votes ?? 0) || (sums[a]?.id ?? 0) - (sums[b]?.id ?? 0),
+  ).flatMap((i) => sums[i] ?? []);
+  const known = await peopleOf(reader, best.map(({ id }) => id));
+  const titles = await titlesOf(reader, best.map(({ top }) => posts.id[top] ?? 0));
+  return best.map(({ id, top, ...counts }) => {
+    const post = posts.id[top] ?? 0;
+    return { ...known(id), ...counts, top_post: post, top_title: titles.get(post)?.title ?? null };
+  });
+}
+
+/**
+ * The rows of the customers file, grouped by one of its columns, with what these people wrote. One person can stand in the mirror more
+ * than once under the same e-mail; each row of the file still counts once.
+ */
+export async function segments(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, comments } = await reader.columns({ posts: POSTS, comments: COMMENTS });
+  const wrote = new Map(asked.customers.flatMap(({ users }) => users.map((id) => [id, nothing()])));
+  const isListed = setOf([...wrote.keys()]);
+  const isSelected = selection(posts, asked);
+  for (let i = 0; i < posts.rows; i++) {
+    const person = isSelected(i) && isListed(posts.creator[i] ?? 0) ? wrote.get(posts.creator[i] ?? 0) : undefined;
+    if (!person) continue;
+    person.posts++;
+    person.votes += posts.votes[i] ?? 0;
+  }
+  const isSaid = said(posts, comments, asked);
+  for (let i = 0; i < comments.rows; i++) {
+    const person = isListed(comments.creator[i] ?? 0) && isSaid(i) ? wrote.get(comments.creator[i] ?? 0) : undefined;
+    if (person) person.comments++;
+  }
+  return [...Map.groupBy(asked.customers, ({ group }) => group)]
+    .map(([segment, listed]) => {
+      const each = listed.map(({ users }) => users.map((id) => wrote.get(id) ?? nothing()));
+      const total = (what: keyof Wrote): number => each.flat().reduce((sum, person) => sum + person[what], 0);
+      return {
+        segment,
+        customers: listed.length,
+        found: each.filter((people) => people.length > 0).length,
+        heard: each.filter((people) => people.some((person) => person.posts + person.comments > 0)).length,
+        amount: amountOf(listed.map(({ amount }) => amount)),
+        posts: total('posts'),
+        comments: total('comments'),
+        votes: total('votes'),
+      };
+    })
+    .sort(
+      (a, b) =>
+        byAmount(a.amount, b.amount) ||
+        b.posts + b.comments - a.posts - a.comments ||
+        b.votes - a.votes ||
+        byText(a.segment, b.segment),
+    )
+    .slice(0, asked.limit);
+}
+
+interface Wrote {
+  posts: number;
+  comments: number;
+  votes: number;
+}
+
+function nothing(): Wrote {
+  return { posts: 0, comments: 0, votes: 0 };
+}
+
+/** Posts by the customers of the file who made them or commented on them, each customer once a post. */
+export async function demand(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, comments } = await reader.columns({ posts: POSTS, comments: COMMENTS });
+  const lines = new Map<number, number[]>();
+  for (const [line, { users }] of asked.customers.entries())
+    for (const user of users) lines.set(user, [...(lines.get(user) ?? []), line]);
+  const isListed = setOf([...lines.keys()]);
+  const voices = new Map<number, Set<number>>();
+  const speak = (place: number, user: number): void => {
+    const heard = voices.get(place) ?? new Set();
+    voices.set(place, heard);
+    for (const line of lines.get(user) ?? []) heard.add(line);
+  };
+  const isSelected = selection(posts, asked);
+  for (let i = 0; i < posts.rows; i++)
+    if (isListed(posts.creator[i] ?? 0) && isSelected(i)) speak(i, posts.creator[i] ?? 0);
+  const placeOf = placesOf(posts.id);
+  const isSaid = said(posts, comments, { ...asked, board: null });
+  const always = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+  const isWanted = selection(posts, { ...asked, ...always });
+  for (let i = 0; i < comments.rows; i++) {
+    const user = comments.creator[i] ?? 0;
+    if (!isListed(user) || !isSaid(i)) continue;
+    const place = placeOf(comments.post[i] ?? 0);
+    if (place >= 0 && isWanted(place)) speak(place, user);
+  }
+  const wanted = [...voices].map(([place, heard]) => {
+    const amounts = [...heard].map((line) => asked.customers[line]?.amount ?? null);
+    return { post: posts.id[place] ?? 0, heard, amount: amountOf(amounts) };
+  });
+  const compare = (a: number, b: number): number => {
+    const [one, other] = [wanted[a], wanted[b]];
+    if (!one || !other) return 0;
+    return byAmount(one.amount, other.amount) || other.heard.size - one.heard.size || one.post - other.post;
+  };
+  const best = firstBy(wanted.length, () => true, asked.limit, compare).flatMap((place) => wanted[place] ?? []);
+  const titles = await titlesOf(reader, best.map(({ post }) => post));
+  return best.map(({ post, heard, amount }) => {
+    const who = [...heard].flatMap((line) => asked.customers[line] ?? []);
+    const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({ part, n: own.length }));
+    parts.sort((a, b) => b.n - a.n || byText(a.part, b.part));
+    const told = parts.map(({ part, n }) => `${n} ${part}`).join(', ');
+    return { ...titles.get(post), post, customers: who.length, amount, segments: told };
+  });
+}
+
+/** Whether a row is a live comment of the period, on a post of the board. */
+function said(posts: Posts, comments: Comments, asked: Question): (row: number) => boolean {
+  const { since, until, board } = asked;
+  const placeOf = board === null ? null : placesOf(posts.id);
+  return (i) => {
+    const at = comments.created[i] ?? 0;
+    if (comments.gone[i] !== 0 || at < since || at >= until) return false;
+    return placeOf === null || posts.board[placeOf(comments.post[i] ?? 0)] === board;
+  };
+}
+
+async function peopleOf(reader: ReportReader, ids: readonly number[]): Promise<(id: number) => Row> {
+  const rows = await reader.rows(PEOPLE, { ids: JSON.stringify(ids) });
+  const byId = new Map(rows.map(({ id, name, email }) => [id, { customer: name ?? null, email: email ?? null }]));
+  return (id) => byId.get(id) ?? {};
+}
+
+/** Without a number there is no sum. */
+function amountOf(amounts: readonly (number | null)[]): number | null {
+  const given = amounts.filter((amount) => amount !== null);
+  return given.length === 0 ? null : given.reduce((sum, amount) => sum + amount, 0);
+}
+
+function byAmount(a: number | null, b: number | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return b - a;
+}
+
+function byText(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(b === null) - Number(a === null);
+  return a < b ? -1 : Number(a > b);
+}

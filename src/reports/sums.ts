@@ -1,0 +1,168 @@
+import type { ReportReader } from '../store/reports.ts';
+import { REPLIES } from './lists.ts';
+import type { Value } from './report.ts';
+import {
+  firstReplies,
+  groups,
+  placesOf,
+  present,
+  type Question,
+  quantile,
+  secondOf,
+  selection,
+  setOf,
+  weekFinder,
+} from './tally.ts';
+
+/** Reports that count posts and comments by board, status or week. */
+
+type Row = Record<string, Value>;
+
+const COUNTED = ['created', 'board', 'status', 'votes', 'gone'] as const;
+
+/** One row a board, and one for all of them at the end. */
+export async function delivered(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, boards } = await reader.columns({ posts: COUNTED });
+  const sums = boards.map(({ name }) => ({ board: name, posts: 0, delivered_posts: 0, votes: 0, delivered_votes: 0 }));
+  const placeOf = placesOf(Float64Array.from(boards, ({ id }) => id));
+  const [isSelected, isDelivered] = [selection(posts, asked), setOf(asked.delivered)];
+  for (let i = 0; i < posts.rows; i++) {
+    const sum = isSelected(i) ? sums[placeOf(posts.board[i] ?? 0)] : undefined;
+    if (!sum) continue;
+    const votes = posts.votes[i] ?? 0;
+    sum.posts++;
+    sum.votes += votes;
+    if (!isDelivered(posts.status[i] ?? 0)) continue;
+    sum.delivered_posts++;
+    sum.delivered_votes += votes;
+  }
+  const lines = sums.filter((sum) => sum.posts > 0).map(withShare);
+  // Boards are in the order of their names.
+  lines.sort((a, b) => (b.share ?? -1) - (a.share ?? -1));
+  if (lines.length < 2) return lines;
+  const add = (what: 'posts' | 'delivered_posts' | 'votes' | 'delivered_votes'): number =>
+    lines.reduce((total, line) => total + line[what], 0);
+  const all = { posts: add('posts'), delivered_posts: add('delivered_posts') };
+  return [
+    ...lines,
+    withShare({ board: 'all boards', ...all, votes: add('votes'), delivered_votes: add('delivered_votes') }),
+  ];
+}
+
+function withShare<T extends { votes: number; delivered_votes: number }>(sum: T): T & { share: number | null } {
+  return { ...sum, share: sum.votes === 0 ? null : sum.delivered_votes / sum.votes };
+}
+
+/** The boards side by side; the trend is that of new posts, a number a week, the running one last. */
+export async function boards(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { posts, comments, team, boards: known } = await reader.columns({
+    posts: [...COUNTED, 'id', 'comments', 'creator'],
+    comments: REPLIES,
+  });
+  const replies = firstReplies(posts, comments, team);
+  const placeOf = placesOf(Float64Array.from(known, ({ id }) => id));
+  const [isThere, isNew] = [selection(posts, present(asked)), selection(posts, { ...asked, statuses: [] })];
+  const [isDelivered, isTeam, weekAt] = [setOf(asked.delivered), setOf(team), weekFinder(asked.weeks)];
+  const sums = known.map(({ id, name }) => ({
+    ...{ id, name, posts: 0, votes: 0, comments: 0, delivered: 0, asked: 0, replied: 0 },
+    fresh: asked.weeks.map(() => 0),
+  }));
+  for (let i = 0; i < posts.rows; i++) {
+    const sum = sums[placeOf(posts.board[i] ?? 0)];
+    if (!sum) continue;
+    if (isNew(i)) {
+      const week = weekAt(posts.created[i] ?? 0);
+      sum.fresh[week] = (sum.fresh[week] ?? 0) + 1;
+    }
+    if (!isThere(i)) continue;
+    sum.posts++;
+    sum.votes += posts.votes[i] ?? 0;
+    sum.comments += posts.comments[i] ?? 0;
+    if (isDelivered(posts.status[i] ?? 0)) sum.delivered++;
+    if (isTeam(posts.creator[i] ?? 0)) continue;
+    sum.asked++;
+    if (replies[i] !== Number.POSITIVE_INFINITY) sum.replied++;
+  }
+  const total = sums.reduce((votes, sum) => votes + sum.votes, 0);
+  return sums
+    .filter((sum) => sum.posts > 0)
+    .sort((a, b) => b.votes - a.votes || a.id - b.id)
+    .map((sum) => ({
+      board: sum.name,
+      posts: sum.posts,
+      votes: sum.votes,
+      votes_a_post: sum.votes / sum.posts,
+      vote_share: total === 0 ? null : sum.votes / total,
+      comments: sum.comments,
+      answered: sum.asked === 0 ? null : sum.replied / sum.asked,
+      delivered: sum.delivered / sum.posts,
+      new_posts: [...sum.fresh],
+    }));
+}
+
+/** A comment can stand on a post that the mirror does not have: those have no board. */
+export async function newByWeek(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { since, until, board, weeks } = asked;
+  const { posts, comments, boards: known } = await reader.columns({
+    posts: ['id', 'created', 'board', 'status', 'gone'],
+    comments: ['post', 'created', 'gone'],
+  });
+  const shown = board === null ? known : known.filter(({ id }) => id === board);
+  const [lineOf, weekAt] = [placesOf(Float64Array.from(shown, ({ id }) => id)), weekFinder(weeks)];
+  const lines = shown.length + 1;
+  const counts = { posts: new Float64Array(lines * weeks.length), comments: new Float64Array(lines * weeks.length) };
+  const count = (what: 'posts' | 'comments', line: number, at: number): void => {
+    const week = weekAt(at);
+    const place = week * lines + line;
+    if (week >= 0 && line >= 0) counts[what][place] = (counts[what][place] ?? 0) + 1;
+  };
+  const isSelected = selection(posts, { ...asked, statuses: [] });
+  for (let i = 0; i < posts.rows; i++)
+    if (isSelected(i)) count('posts', lineOf(posts.board[i] ?? 0), posts.created[i] ?? 0);
+  const placeOf = placesOf(posts.id);
+  let hasNoBoard = false;
+  for (let i = 0; i < comments.rows; i++) {
+    const at = comments.created[i] ?? 0;
+    if (comments.gone[i] !== 0 || at < since || at >= until) continue;
+    const place = placeOf(comments.post[i] ?? 0);
+    if (place < 0 && board === null) hasNoBoard = true;
+    count('comments', place >= 0 ? lineOf(posts.board[place] ?? 0) : board === null ? lines - 1 : -1, at);
+  }
+  const names = [...shown.map(({ name }) => name), ...(hasNoBoard ? [null] : [])];
+  return weeks.flatMap(({ date, partial }, week) =>
+    names.map((name, line) => ({
+      week: date,
+      board: name,
+      posts: counts.posts[week * lines + (name === null ? lines - 1 : line)] ?? 0,
+      comments: counts.comments[week * lines + (name === null ? lines - 1 : line)] ?? 0,
+      partial,
+    })),
+  );
+}
+
+/** Posts of customers, by the week they arrived in, and the first reply to each. */
+export async function firstReply(reader: ReportReader, asked: Question): Promise<Row[]> {
+  const { weeks } = asked;
+  const { posts, comments, team } = await reader.columns({
+    posts: ['id', 'created', 'board', 'status', 'creator', 'gone'],
+    comments: REPLIES,
+  });
+  const replies = firstReplies(posts, comments, team);
+  const [isSelected, isTeam, weekAt] = [selection(posts, asked), setOf(team), weekFinder(weeks)];
+  const [arrived, waited] = [weeks.map(() => 0), groups(weeks.length)];
+  for (let i = 0; i < posts.rows; i++) {
+    if (!isSelected(i) || isTeam(posts.creator[i] ?? 0)) continue;
+    const [at, replied] = [posts.created[i] ?? 0, replies[i] ?? 0];
+    const week = weekAt(at);
+    if (week < 0) continue;
+    arrived[week] = (arrived[week] ?? 0) + 1;
+    // A reply can be older than its post where two posts were made one.
+    if (replied !== Number.POSITIVE_INFINITY) waited.add(week, Math.max(0, secondOf(replied) - secondOf(at)));
+  }
+  return weeks.map(({ date, partial }, week) => {
+    const [posts, seconds] = [arrived[week] ?? 0, waited.of(week)];
+    const share = posts === 0 ? null : seconds.length / posts;
+    const [median, p90] = [quantile(seconds, 0.5), quantile(seconds, 0.9)];
+    return { week: date, posts, answered: seconds.length, share, median, p90, partial };
+  });
+}
