@@ -5,8 +5,8 @@ export interface Definition {
   answers: string;
   takes: readonly ReportFlag[];
   columns: readonly Column[];
-  /** The file in sql/ where it is not called like the report; null for one that is put together in figures.ts. */
-  sql?: string | null;
+  /** Its file in sql/, for one that needs no sums over everything there is. */
+  sql?: string;
   /** What posts are ranked by: votes gained, or how much faster they come than before. */
   rank?: 'gained' | 'pace';
   /** The beginning of its period unless told: so many days ago, or the Monday so many weeks ago; otherwise everything. */
@@ -44,13 +44,12 @@ const THEN = 'Votes count for the board that their post was on when the mirror s
 const NAMELESS =
   'Votes carry no names in this API: a customer is known by the posts and comments they wrote.';
 
-/** Every report, in the order of the list. Each has a file in sql/, but for duplicates, which compares texts. */
+/** Every report, in the order of the list. */
 export const REPORTS = {
   overview: {
     answers: 'How much is there, and is it becoming more or less?',
     takes: ['board', 'since'],
     columns: [text('what'), count('total'), count('recent'), count('prior'), share('change')],
-    sql: null,
     since: { days: 7 },
     history: true,
     boardNote: THEN,
@@ -94,6 +93,7 @@ export const REPORTS = {
     answers: 'How did the votes and the status of one post change? (--post)',
     takes: ['post', 'since', 'until'],
     columns: [column('at', 'time'), count('votes', 'bar'), count('change'), text('status')],
+    sql: 'post-votes',
   },
   'new-by-week': {
     answers: 'How many posts and comments are new each week, by board?',
@@ -300,6 +300,7 @@ export const REPORTS = {
   'sync-health': {
     answers: 'Does the mirror keep up?',
     takes: ['since', 'until'],
+    sql: 'sync-health',
     columns: [
       text('list'),
       text('pass'),

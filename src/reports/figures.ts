@@ -125,11 +125,19 @@ function counter<T extends { id: number }>(known: readonly T[]) {
 }
 
 /** What was written in a period and in the one before it; people are counted over the whole of each. */
-function activity({ posts, comments, team }: Facts, { period, board, buckets }: FiguresRequest, prior: number) {
+function activity(
+  { posts, comments, team }: Facts,
+  { period, board, buckets }: FiguresRequest,
+  prior: number,
+) {
   const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
   const begins = buckets.map((bucket) => Date.parse(bucket.begins));
   const [isTeam, people] = [setOf(team), numbered(posts.creator, comments.creator)];
-  const counts = { posts: { recent: 0, prior: 0 }, comments: { recent: 0, prior: 0 }, customers: { recent: 0, prior: 0 } };
+  const counts = {
+    posts: { recent: 0, prior: 0 },
+    comments: { recent: 0, prior: 0 },
+    customers: { recent: 0, prior: 0 },
+  };
   /** A bit for each of the two periods. */
   const wrote = new Uint8Array(posts.rows + comments.rows);
   const newPosts = buckets.map(() => 0);
@@ -145,7 +153,8 @@ function activity({ posts, comments, team }: Facts, { period, board, buckets }: 
   };
   for (let i = 0; i < posts.rows; i++) {
     const at = posts.created[i] ?? 0;
-    if (posts.gone[i] !== 0 || at < prior || at >= until || (board !== null && posts.board[i] !== board)) continue;
+    if (posts.gone[i] !== 0 || at < prior || at >= until || (board !== null && posts.board[i] !== board))
+      continue;
     count('posts', at, posts.creator[i] ?? 0);
     const place = at < since ? -1 : bucketAt(begins, at);
     if (newPosts[place] !== undefined) newPosts[place]++;

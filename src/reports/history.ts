@@ -1,6 +1,16 @@
 import type { ReportReader } from '../store/reports.ts';
 import type { Value } from './report.ts';
-import { groups, placesOf, present, type Question, quantile, secondOf, selection, weekFinder } from './tally.ts';
+import {
+  flagged,
+  groups,
+  placesOf,
+  present,
+  type Question,
+  quantile,
+  secondOf,
+  selection,
+  weekFinder,
+} from './tally.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
 
@@ -12,7 +22,8 @@ export async function funnel(reader: ReportReader, asked: Question): Promise<Row
     posts: ['id', 'created', 'board', 'status', 'votes', 'gone'],
     versions: ['post', 'status'],
   });
-  const [isThere, placeOf] = [selection(posts, present(asked)), placesOf(posts.id)];
+  const isThere = flagged(posts.rows, selection(posts, present(asked)));
+  const placeOf = placesOf(posts.id);
   const statusOf = placesOf(Float64Array.from(statuses, ({ id }) => id));
   const sums = statuses.map(({ id, name }) => ({ id, name, posts: 0, votes: 0, left: 0 }));
   for (let i = 0; i < posts.rows; i++) {
@@ -61,7 +72,8 @@ export async function timeInStatus(reader: ReportReader, asked: Question): Promi
     posts: ['id', 'created', 'board', 'status', 'version', 'gone'],
     versions: ['post', 'at', 'status'],
   });
-  const [isThere, placeOf] = [selection(posts, present(asked)), placesOf(posts.id)];
+  const isThere = flagged(posts.rows, selection(posts, present(asked)));
+  const placeOf = placesOf(posts.id);
   const statusOf = placesOf(Float64Array.from(statuses, ({ id }) => id));
   const [past, waiting] = [groups(statuses.length), groups(statuses.length)];
   /** When the status that a post has on the way was entered; not a number where nobody saw that. */
@@ -74,7 +86,8 @@ export async function timeInStatus(reader: ReportReader, asked: Question): Promi
     const status = current[post] ?? -1;
     if (status === -1 || status === next) return;
     const began = entered[post] ?? Number.NaN;
-    if (!Number.isNaN(began) && at >= since && at < until) past.add(statusOf(status), secondOf(at) - secondOf(began));
+    if (!Number.isNaN(began) && at >= since && at < until)
+      past.add(statusOf(status), secondOf(at) - secondOf(began));
     entered[post] = at;
   };
   for (let i = 0; i < versions.rows; i++) {
@@ -120,7 +133,10 @@ export async function votes(reader: ReportReader, asked: Question): Promise<Row[
   const isThere = selection(posts, present(asked));
   /** By week, with one for everything later at the end. */
   const [gained, deltas] = [weeks.map(() => 0), [...weeks, null].map(() => 0)];
-  const isTracked = (i: number): boolean => (posts.version[i] ?? 0) > from && (posts.created[i] ?? 0) < asked.now;
+  const isTracked = flagged(
+    posts.rows,
+    (i) => (posts.version[i] ?? 0) > from && (posts.created[i] ?? 0) < asked.now,
+  );
   const isHere = (on: number): boolean => board === null || on === board;
   // What a post had before, and how much of that counted; not a number before its first version.
   const [had, counted] = [new Float64Array(posts.rows).fill(Number.NaN), new Float64Array(posts.rows)];

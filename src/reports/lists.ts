@@ -19,7 +19,10 @@ export async function topPosts(reader: ReportReader, asked: Question): Promise<R
 
 /** Posts of customers in a status that is not an end, without a reply. */
 export async function unanswered(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { posts, comments, team } = await reader.columns({ posts: [...RANKED, 'creator'], comments: REPLIES });
+  const { posts, comments, team } = await reader.columns({
+    posts: [...RANKED, 'creator'],
+    comments: REPLIES,
+  });
   const replies = firstReplies(posts, comments, team);
   const [isSelected, isTeam, isFinished] = [selection(posts, asked), setOf(team), setOf(asked.finished)];
   const isWaiting = (i: number): boolean =>
@@ -54,7 +57,8 @@ export async function stale(reader: ReportReader, asked: Question): Promise<Row[
     const at = comments.created[i] ?? 0;
     if (comments.gone[i] === 0 && at > (lastComment[place] ?? at)) lastComment[place] = at;
   }
-  const lastChange = (i: number): number => (isChanged[i] === 1 ? (posts.version[i] ?? 0) : Number.NEGATIVE_INFINITY);
+  const lastChange = (i: number): number =>
+    isChanged[i] === 1 ? (posts.version[i] ?? 0) : Number.NEGATIVE_INFINITY;
   const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: since });
   const isFinished = setOf(asked.finished);
   const isStale = (i: number): boolean =>
@@ -105,7 +109,8 @@ export async function gainedVotes(reader: ReportReader, asked: Question): Promis
     posts.rows,
     isGaining,
     limit,
-    (a, b) => weight(b) - weight(a) || (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
+    (a, b) =>
+      weight(b) - weight(a) || (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
   );
   return await described(reader, idsOf(posts, best), (i) => {
     const row = best[i] ?? 0;

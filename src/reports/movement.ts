@@ -1,6 +1,6 @@
 import type { Packed } from '../store/columns.ts';
 import { type Bucket, bucketAt } from './moment.ts';
-import { placesOf } from './tally.ts';
+import { flagged, placesOf } from './tally.ts';
 
 export interface MovementRequest {
   /** From when on votes count for the period; for the one before it, or null where that was not watched. */
@@ -60,12 +60,13 @@ export function movementOf({ posts, versions }: Facts, request: MovementRequest)
   /** At the end of the period; not a number as long as the walk is later than that. */
   const atEnd = new Float64Array(posts.rows);
   for (let i = 0; i < posts.rows; i++) atEnd[i] = (at[i] ?? 0) <= until ? (votes[i] ?? 0) : Number.NaN;
+  const isCounted = flagged(posts.rows, (i) => posts.gone[i] === 0 && (posts.created[i] ?? 0) < until);
   let [recent, prior] = [0, 0];
 
   /** The votes that a post got when the state reached on the way back began. */
   const count = (i: number, gain: number, isRecent: boolean): void => {
     const moment = at[i] ?? 0;
-    if (posts.gone[i] !== 0 || (posts.created[i] ?? 0) >= until || moment > until) return;
+    if (!isCounted(i) || moment > until) return;
     if (isRecent) own[i] = (own[i] ?? 0) + gain;
     if (!isWanted(board[i] ?? 0)) return;
     if (!isRecent) {
@@ -88,7 +89,7 @@ export function movementOf({ posts, versions }: Facts, request: MovementRequest)
     votes[i] = earlier;
     at[i] = versions.at[v] ?? 0;
     board[i] = versions.board[v] ?? 0;
-    if (Number.isNaN(atEnd[i]) && (at[i] ?? 0) <= until) atEnd[i] = earlier;
+    if (moment > until && (at[i] ?? 0) <= until) atEnd[i] = earlier;
   }
   const moved: PostMovement[] = [];
   for (let i = 0; i < posts.rows; i++) {

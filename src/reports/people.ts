@@ -2,7 +2,7 @@ import type { Packed } from '../store/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { titlesOf } from './lists.ts';
 import type { Value } from './report.ts';
-import { firstBy, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
+import { firstBy, flagged, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
 
 /** Reports about those who wrote. */
 
@@ -20,7 +20,11 @@ export async function customers(reader: ReportReader, asked: Question): Promise<
   const { posts, comments, team } = await reader.columns({ posts: POSTS, comments: COMMENTS });
   const [people, isTeam] = [numbered(posts.creator, comments.creator), setOf(team)];
   const most = posts.rows + comments.rows;
-  const [asks, says, lasts] = [new Int32Array(most), new Int32Array(most), new Float64Array(most).fill(Number.NEGATIVE_INFINITY)];
+  const [asks, says, lasts] = [
+    new Int32Array(most),
+    new Int32Array(most),
+    new Float64Array(most).fill(Number.NEGATIVE_INFINITY),
+  ];
   const wrote = (counts: Int32Array, creator: number, at: number): void => {
     if (isTeam(creator)) return;
     const place = people.of(creator);
@@ -41,7 +45,10 @@ export async function customers(reader: ReportReader, asked: Question): Promise<
     asked.limit,
     (a, b) => total(b) - total(a) || (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
   );
-  const known = await peopleOf(reader, best.map((i) => ids[i] ?? 0));
+  const known = await peopleOf(
+    reader,
+    best.map((i) => ids[i] ?? 0),
+  );
   return best.map((i) => ({
     ...known(ids[i] ?? 0),
     posts: asks[i] ?? 0,
@@ -67,7 +74,8 @@ export async function requests(reader: ReportReader, asked: Question): Promise<R
     sum.posts++;
     sum.votes += votes;
     if (isDelivered(posts.status[i] ?? 0)) sum.delivered++;
-    if (votes > (posts.votes[sum.top] ?? 0)) sum.top = i;
+    const more = votes - (posts.votes[sum.top] ?? 0);
+    if (more > 0 || (more === 0 && (posts.id[i] ?? 0) < (posts.id[sum.top] ?? 0))) sum.top = i;
   }
   const best = firstBy(
     sums.length,
@@ -75,8 +83,14 @@ export async function requests(reader: ReportReader, asked: Question): Promise<R
     asked.limit,
     (a, b) => (sums[b]?.votes ?? 0) - (sums[a]?.votes ?? 0) || (sums[a]?.id ?? 0) - (sums[b]?.id ?? 0),
   ).flatMap((i) => sums[i] ?? []);
-  const known = await peopleOf(reader, best.map(({ id }) => id));
-  const titles = await titlesOf(reader, best.map(({ top }) => posts.id[top] ?? 0));
+  const known = await peopleOf(
+    reader,
+    best.map(({ id }) => id),
+  );
+  const titles = await titlesOf(
+    reader,
+    best.map(({ top }) => posts.id[top] ?? 0),
+  );
   return best.map(({ id, top, ...counts }) => {
     const post = posts.id[top] ?? 0;
     return { ...known(id), ...counts, top_post: post, top_title: titles.get(post)?.title ?? null };
@@ -93,14 +107,16 @@ export async function segments(reader: ReportReader, asked: Question): Promise<R
   const isListed = setOf([...wrote.keys()]);
   const isSelected = selection(posts, asked);
   for (let i = 0; i < posts.rows; i++) {
-    const person = isSelected(i) && isListed(posts.creator[i] ?? 0) ? wrote.get(posts.creator[i] ?? 0) : undefined;
+    const person =
+      isSelected(i) && isListed(posts.creator[i] ?? 0) ? wrote.get(posts.creator[i] ?? 0) : undefined;
     if (!person) continue;
     person.posts++;
     person.votes += posts.votes[i] ?? 0;
   }
   const isSaid = said(posts, comments, asked);
   for (let i = 0; i < comments.rows; i++) {
-    const person = isListed(comments.creator[i] ?? 0) && isSaid(i) ? wrote.get(comments.creator[i] ?? 0) : undefined;
+    const person =
+      isListed(comments.creator[i] ?? 0) && isSaid(i) ? wrote.get(comments.creator[i] ?? 0) : undefined;
     if (person) person.comments++;
   }
   return [...Map.groupBy(asked.customers, ({ group }) => group)]
@@ -157,7 +173,7 @@ export async function demand(reader: ReportReader, asked: Question): Promise<Row
   const placeOf = placesOf(posts.id);
   const isSaid = said(posts, comments, { ...asked, board: null });
   const always = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-  const isWanted = selection(posts, { ...asked, ...always });
+  const isWanted = flagged(posts.rows, selection(posts, { ...asked, ...always }));
   for (let i = 0; i < comments.rows; i++) {
     const user = comments.creator[i] ?? 0;
     if (!isListed(user) || !isSaid(i)) continue;
@@ -173,11 +189,19 @@ export async function demand(reader: ReportReader, asked: Question): Promise<Row
     if (!one || !other) return 0;
     return byAmount(one.amount, other.amount) || other.heard.size - one.heard.size || one.post - other.post;
   };
-  const best = firstBy(wanted.length, () => true, asked.limit, compare).flatMap((place) => wanted[place] ?? []);
-  const titles = await titlesOf(reader, best.map(({ post }) => post));
+  const best = firstBy(wanted.length, () => true, asked.limit, compare).flatMap(
+    (place) => wanted[place] ?? [],
+  );
+  const titles = await titlesOf(
+    reader,
+    best.map(({ post }) => post),
+  );
   return best.map(({ post, heard, amount }) => {
     const who = [...heard].flatMap((line) => asked.customers[line] ?? []);
-    const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({ part, n: own.length }));
+    const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({
+      part,
+      n: own.length,
+    }));
     parts.sort((a, b) => b.n - a.n || byText(a.part, b.part));
     const told = parts.map(({ part, n }) => `${n} ${part}`).join(', ');
     return { ...titles.get(post), post, customers: who.length, amount, segments: told };
@@ -197,7 +221,9 @@ function said(posts: Posts, comments: Comments, asked: Question): (row: number) 
 
 async function peopleOf(reader: ReportReader, ids: readonly number[]): Promise<(id: number) => Row> {
   const rows = await reader.rows(PEOPLE, { ids: JSON.stringify(ids) });
-  const byId = new Map(rows.map(({ id, name, email }) => [id, { customer: name ?? null, email: email ?? null }]));
+  const byId = new Map(
+    rows.map(({ id, name, email }) => [id, { customer: name ?? null, email: email ?? null }]),
+  );
   return (id) => byId.get(id) ?? {};
 }
 

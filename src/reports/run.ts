@@ -36,7 +36,7 @@ export async function runReport(
   const asked: Asked = { request, definition, period, board, calendar };
   if (known === 'post-votes') await refuseUnknownPost(reader, request.post ?? 0);
   const { rows, notes } =
-    definition.sql === null ? await overviewRows(reader, asked) : await answerOf(reader, known, asked);
+    known === 'overview' ? await overviewRows(reader, asked) : await answerOf(reader, known, asked);
   const columns = definition.columns.filter((column) => isAnswered(column, request));
   return {
     name: known,
@@ -66,7 +66,10 @@ async function answerOf(reader: ReportReader, known: ReportName, asked: Asked): 
   const { bound, question, notes } = await bind(reader, asked);
   const compute: Compute | undefined = COMPUTED[known];
   if (compute)
-    return { rows: await compute(reader, question), notes: [...notes, ...trendNotes(definition, question.weeks)] };
+    return {
+      rows: await compute(reader, question),
+      notes: [...notes, ...trendNotes(definition, question.weeks)],
+    };
   const found = await reader.rows(sqlNamed(definition.sql ?? known), bound);
   if (known === 'duplicates') {
     const rows = await findDuplicates(reader, found as { id: number; title: string }[], limitOf(request));

@@ -23,7 +23,13 @@ const COUNTED = ['created', 'board', 'status', 'votes', 'gone'] as const;
 /** One row a board, and one for all of them at the end. */
 export async function delivered(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { posts, boards } = await reader.columns({ posts: COUNTED });
-  const sums = boards.map(({ name }) => ({ board: name, posts: 0, delivered_posts: 0, votes: 0, delivered_votes: 0 }));
+  const sums = boards.map(({ name }) => ({
+    board: name,
+    posts: 0,
+    delivered_posts: 0,
+    votes: 0,
+    delivered_votes: 0,
+  }));
   const placeOf = placesOf(Float64Array.from(boards, ({ id }) => id));
   const [isSelected, isDelivered] = [selection(posts, asked), setOf(asked.delivered)];
   for (let i = 0; i < posts.rows; i++) {
@@ -49,13 +55,20 @@ export async function delivered(reader: ReportReader, asked: Question): Promise<
   ];
 }
 
-function withShare<T extends { votes: number; delivered_votes: number }>(sum: T): T & { share: number | null } {
+function withShare<T extends { votes: number; delivered_votes: number }>(
+  sum: T,
+): T & { share: number | null } {
   return { ...sum, share: sum.votes === 0 ? null : sum.delivered_votes / sum.votes };
 }
 
 /** The boards side by side; the trend is that of new posts, a number a week, the running one last. */
 export async function boards(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { posts, comments, team, boards: known } = await reader.columns({
+  const {
+    posts,
+    comments,
+    team,
+    boards: known,
+  } = await reader.columns({
     posts: [...COUNTED, 'id', 'comments', 'creator'],
     comments: REPLIES,
   });
@@ -103,14 +116,21 @@ export async function boards(reader: ReportReader, asked: Question): Promise<Row
 /** A comment can stand on a post that the mirror does not have: those have no board. */
 export async function newByWeek(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { since, until, board, weeks } = asked;
-  const { posts, comments, boards: known } = await reader.columns({
+  const {
+    posts,
+    comments,
+    boards: known,
+  } = await reader.columns({
     posts: ['id', 'created', 'board', 'status', 'gone'],
     comments: ['post', 'created', 'gone'],
   });
   const shown = board === null ? known : known.filter(({ id }) => id === board);
   const [lineOf, weekAt] = [placesOf(Float64Array.from(shown, ({ id }) => id)), weekFinder(weeks)];
   const lines = shown.length + 1;
-  const counts = { posts: new Float64Array(lines * weeks.length), comments: new Float64Array(lines * weeks.length) };
+  const counts = {
+    posts: new Float64Array(lines * weeks.length),
+    comments: new Float64Array(lines * weeks.length),
+  };
   const count = (what: 'posts' | 'comments', line: number, at: number): void => {
     const week = weekAt(at);
     const place = week * lines + line;

@@ -108,6 +108,16 @@ export function selection(
   };
 }
 
+/**
+ * The same as one byte a row. Versions and comments name posts in no order, and each look at one of theirs is a look at far memory:
+ * a megabyte of flags stays near.
+ */
+export function flagged(rows: number, isWanted: (row: number) => boolean): (row: number) => boolean {
+  const flags = new Uint8Array(rows);
+  for (let i = 0; i < rows; i++) if (isWanted(i)) flags[i] = 1;
+  return (i) => flags[i] === 1;
+}
+
 /** Everything that is there now: what is dated later is not counted before then. */
 export function present(asked: Question): Question {
   return { ...asked, since: Number.NEGATIVE_INFINITY, until: asked.now, statuses: [] };
@@ -189,7 +199,10 @@ function nth(values: Float64Array, n: number): number {
 }
 
 /** Lists of numbers, one a group, as quantile takes them. */
-export function groups(count: number): { add(group: number, value: number): void; of(group: number): Float64Array } {
+export function groups(count: number): {
+  add(group: number, value: number): void;
+  of(group: number): Float64Array;
+} {
   const lists = Array.from({ length: count }, () => new Float64Array(64));
   const sizes = new Int32Array(count);
   return {

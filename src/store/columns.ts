@@ -66,21 +66,26 @@ function sourceOf(source: Source): { table: string; key: string; columns: Column
 }
 
 /** Keeps the columns up to date, a chunk a transaction. */
-export function columnPacker(db: Db) {
+export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES } = {}) {
   const lasts = db.prepare<[Source], number>('SELECT last FROM report_packed WHERE source = ?').pluck();
   const setLast = db.prepare('UPDATE report_packed SET last = ? WHERE source = ?');
-  const write = db.prepare('INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)');
+  const write = db.prepare(
+    'INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)',
+  );
   const drop = db.prepare('DELETE FROM report_columns WHERE source = ? AND first = ?');
-  const changes = db
-    .prepare<[Source], { n: number; least: number }>(
-      'SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?',
-    );
+  const changes = db.prepare<[Source], { n: number; least: number }>(
+    'SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?',
+  );
   const settle = db.prepare('DELETE FROM report_changes WHERE source = ? AND id BETWEEN ? AND ?');
   const chunkAt = db
-    .prepare<[Source, number], number | null>('SELECT max(first) FROM report_columns WHERE source = ? AND first <= ?')
+    .prepare<[Source, number], number | null>(
+      'SELECT max(first) FROM report_columns WHERE source = ? AND first <= ?',
+    )
     .pluck();
   const chunkAfter = db
-    .prepare<[Source, number], number | null>('SELECT min(first) FROM report_columns WHERE source = ? AND first > ?')
+    .prepare<[Source, number], number | null>(
+      'SELECT min(first) FROM report_columns WHERE source = ? AND first > ?',
+    )
     .pluck();
 
   const pack = (source: Source, from: number, to: number): void => {
@@ -101,7 +106,7 @@ export function columnPacker(db: Db) {
     const last = lasts.get(source) ?? -1;
     const end = db
       .prepare<[number], number>(
-        `SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ${CHUNK - 1}`,
+        `SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ${chunk - 1}`,
       )
       .pluck()
       .get(last);
@@ -112,7 +117,7 @@ export function columnPacker(db: Db) {
   };
   const packAgain = (source: Source): boolean => {
     const { n, least } = changes.get(source) ?? { n: 0, least: 0 };
-    if (n < MOST_CHANGES) return false;
+    if (n < mostChanges) return false;
     const first = chunkAt.get(source, least) ?? chunkAfter.get(source, least) ?? 0;
     const after = chunkAfter.get(source, first) ?? null;
     const [from, to] = [Math.min(first, least), after === null ? (lasts.get(source) ?? -1) : after - 1];

@@ -10,9 +10,11 @@ export interface ReportReader {
   /** The same as lists of values: half the work where rows are many. */
   tuples(sql: string, parameters: Readonly<Record<string, Bound>>): Promise<Bound[][]>;
   /** The columns of one moment, with the boards and statuses as they are told apart, and who is of the team. */
-  columns<P extends ColumnOf<'posts'> = never, C extends ColumnOf<'comments'> = never, V extends ColumnOf<'versions'> = never>(
-    wanted: Wanted<P, C, V>,
-  ): Promise<Columns<P, C, V>>;
+  columns<
+    P extends ColumnOf<'posts'> = never,
+    C extends ColumnOf<'comments'> = never,
+    V extends ColumnOf<'versions'> = never,
+  >(wanted: Wanted<P, C, V>): Promise<Columns<P, C, V>>;
   boards(): Promise<KnownBoard[]>;
   statuses(): Promise<KnownStatus[]>;
   /** Deleted or not. */

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 16; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 18; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -480,3 +480,52 @@ CREATE TABLE outbox_edits (
   before    TEXT NOT NULL,
   PRIMARY KEY (outbox_id, n)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE report_columns (
+  source TEXT NOT NULL CHECK (source IN ('posts', 'comments', 'versions')),
+  name   TEXT NOT NULL,
+  -- The smallest key of the rows.
+  first  INTEGER NOT NULL,
+  rows   INTEGER NOT NULL,
+  data   BLOB NOT NULL,
+  PRIMARY KEY (source, name, first)
+) STRICT;
+
+CREATE TABLE report_packed (
+  source TEXT PRIMARY KEY,
+  last   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE report_changes (
+  source TEXT NOT NULL,
+  id     INTEGER NOT NULL,
+  PRIMARY KEY (source, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER posts_packed_insert AFTER INSERT ON posts
+WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'posts')
+BEGIN
+  INSERT INTO report_changes VALUES ('posts', NEW.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER posts_packed_update
+AFTER UPDATE OF creator_id, board_id, status_id, votes_count, comments_count, created, version_at, deleted_at ON posts
+WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'posts')
+BEGIN
+  INSERT INTO report_changes VALUES ('posts', NEW.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER comments_packed_insert AFTER INSERT ON comments
+WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'comments')
+BEGIN
+  INSERT INTO report_changes VALUES ('comments', NEW.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER comments_packed_update
+AFTER UPDATE OF post_id, creator_id, kind, internal, created, deleted_at ON comments
+WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'comments')
+BEGIN
+  INSERT INTO report_changes VALUES ('comments', NEW.id) ON CONFLICT DO NOTHING;
+END;
+
+CREATE INDEX users_team ON users (id) WHERE is_team = 1 OR is_admin = 1;

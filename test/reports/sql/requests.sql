@@ -1,8 +1,8 @@
--- Customers by the votes on what they asked for. The bare id beside max() is that of the post with the most votes.
+-- Customers by the votes on what they asked for, with the post that has the most of them: the oldest where several have.
 WITH
 asked AS (
   SELECT creator_id, count(*) AS posts, sum(votes_count) AS votes,
-         sum(status_id IN (SELECT value FROM json_each($delivered))) AS delivered, max(votes_count) AS most, id AS top_id
+         sum(status_id IN (SELECT value FROM json_each($delivered))) AS delivered, max(printf('%020d', votes_count) || printf('%020d', 99999999999 - id)) AS most, id AS top_id
     FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
      AND ($statuses = '[]' OR status_id IN (SELECT value FROM json_each($statuses)))

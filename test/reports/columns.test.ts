@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import type { Comment, Post } from '../../src/contract/decode.ts';
+import { type Definition, REPORTS, type ReportName } from '../../src/reports/catalogue.ts';
+import { coverage } from '../../src/reports/coverage.ts';
+import { bucketsOf, calendarOf } from '../../src/reports/moment.ts';
+import { periodOf } from '../../src/reports/period.ts';
+import type { ReportRequest } from '../../src/reports/report.ts';
+import { runReport } from '../../src/reports/run.ts';
+import { createRandom, type Random } from '../../src/sandbox/random.ts';
+import { columnPacker } from '../../src/store/columns.ts';
+import { openForWriting } from '../../src/store/db.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
+import { openReportReader, type ReportReader } from '../../src/store/reports.ts';
+import { type Mirror, openTestMirror } from '../support/mirror.ts';
+import { aComment, aPost, minute } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
+
+const DAY = 1440;
+const DAYS = 40;
+const PEOPLE = 6;
+
+/** Every column as the tables themselves have it. */
+const RECOMPUTED = {
+  posts: `SELECT id, created, board_id AS board, status_id AS status, votes_count AS votes, comments_count AS comments,
+                 creator_id AS creator, version_at AS version, deleted_at IS NOT NULL AS gone FROM posts ORDER BY id`,
+  comments: `SELECT id, post_id AS post, created, creator_id AS creator, deleted_at IS NOT NULL AS gone,
+                    kind = 'reply' AND internal = 0 AS reply FROM comments ORDER BY id`,
+  versions: `SELECT n, post_id AS post, observed_at AS at, status_id AS status, votes_count AS votes, board_id AS board,
+                    deleted AS gone FROM post_versions ORDER BY n`,
+} as const;
+
+describe('what reports add up', () => {
+  for (const seed of [1, 2, 3, 4]) {
+    it(`equals the tables after random changes, deletions, returns, moves, renames and an erasure (${seed})`, async () => {
+      const mirror = openTestMirror();
+      try {
+        const world = createWorld(createRandom(seed));
+        for (let day = 0; day < DAYS; day += 4) {
+          world.change(day);
+          sweep(mirror.store, 'posts', world.posts(), day * DAY, { acceptDeletes: true });
+          sweep(mirror.store, 'comments', world.comments(), day * DAY, { acceptDeletes: true });
+          pack(mirror, world.random);
+          if (day === 20) erase(mirror, day);
+          await assertSameAsTables(mirror);
+        }
+        await assertSameAsSql(mirror);
+      } finally {
+        mirror.dispose();
+      }
+    });
+  }
+});
+
+/** Some of what is to be packed, in chunks so small that every edge is met. */
+function pack({ path, upstream }: Mirror, random: Random): void {
+  const db = openForWriting({ path, upstream });
+  const packer = columnPacker(db, { chunk: 5, mostChanges: 4 });
+  for (let steps = random.int(12); steps > 0 && packer.step(); steps--);
+  if (random.chance(0.1)) packer.clear();
+  db.close();
+}
+
+function erase({ path, upstream }: Mirror, day: number): void {
+  const store = openErasureStore({ path, upstream, holder: 'the test' });
+  const person = store.suppress('person2@example.com', minute(day * DAY));
+  for (let walk = store.erase(person, null, minute(day * DAY)); walk.next !== null; )
+    walk = store.erase(person, walk.next, minute(day * DAY));
+  store.close();
+}
+
+async function assertSameAsTables({ path, upstream }: Mirror): Promise<void> {
+  const reader = openReportReader({ path, upstream });
+  const db = new Database(path, { readonly: true });
+  try {
+    for (const [source, sql] of Object.entries(RECOMPUTED)) {
+      const rows = db.prepare<[], Record<string, string | number>>(sql).all();
+      const names = db
+        .prepare(sql)
+        .columns()
+        .map(({ name }) => name);
+      const found = (await reader.columns({ [source]: names })) as unknown as Record<string, Packed>;
+      const columns = found[source] as Packed;
+      const told = Array.from({ length: columns.rows as number }, (_, i) =>
+        names.map((name) => (columns[name] as Float64Array)[i]),
+      );
+      told.sort((a, b) => Number(a[0]) - Number(b[0]));
+      const meant = rows.map((row) => names.map((name) => numberOf(row[name])));
+      assert.deepEqual(told, meant, source);
+    }
+  } finally {
+    db.close();
+    await reader.close();
+  }
+}
+
+type Packed = Record<string, Float64Array | number>;
+
+function numberOf(value: string | number | undefined): number {
+  return typeof value === 'string' ? Date.parse(value) : (value ?? 0);
+}
+
+/** The same question as SQL over the tables, beside each report that is added up from columns. */
+const IN_SQL: Partial<Record<ReportName, string>> = {
+  ...{ 'top-posts': 'top-posts', 'gaining-posts': 'gained-votes', climbers: 'gained-votes', votes: 'votes' },
+  ...{ 'new-by-week': 'new-by-week', funnel: 'funnel', 'time-in-status': 'time-in-status', boards: 'boards' },
+  ...{ delivered: 'delivered', 'first-reply': 'first-reply', unanswered: 'unanswered', stale: 'stale' },
+  ...{ customers: 'customers', requests: 'requests', segments: 'segments', demand: 'demand' },
+};
+const REQUESTS: Partial<ReportRequest>[] = [
+  {},
+  { since: '9d', limit: 4 },
+  { since: '2025-12-01', until: '2026-01-25T13:00', board: '2' },
+];
+
+async function assertSameAsSql({ path, upstream }: Mirror): Promise<void> {
+  const reader = openReportReader({ path, upstream });
+  try {
+    for (const [name, file] of Object.entries(IN_SQL) as [ReportName, string][])
+      for (const zone of ['UTC', 'Asia/Kathmandu'])
+        for (const part of REQUESTS) {
+          const request = requestOf(name, { now: minute(DAYS * DAY), timeZone: zone, ...part });
+          const { rows, columns } = await runReport(reader, name, request);
+          const sql = readFileSync(new URL(`./sql/${file}.sql`, import.meta.url), 'utf8');
+          const meant = (await reader.rows(sql, await boundFor(reader, name, request))).map((row) =>
+            Object.fromEntries(
+              columns.map(({ name: column, kind }) => [
+                column,
+                kind === 'trend' ? (JSON.parse(String(row[column])) as number[]) : (row[column] ?? null),
+              ]),
+            ),
+          );
+          assert.deepEqual(rows, meant, `${name} ${JSON.stringify(request)}`);
+        }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Only what the report takes, and a file of customers where it needs one. */
+function requestOf(name: ReportName, request: ReportRequest): ReportRequest {
+  const { takes } = REPORTS[name];
+  const taken = { ...request };
+  for (const flag of ['since', 'until', 'board', 'limit'] as const)
+    if (!(takes as readonly string[]).includes(flag)) delete taken[flag];
+  const customers = [1, 3, 4, 9].map((id) => ({
+    email: `person${id}@example.com`,
+    group: id > 3 ? null : `plan ${id}`,
+    amount: id === 4 ? null : id * 10,
+  }));
+  if ((takes as readonly string[]).includes('segments'))
+    taken.segments = { by: 'plan', sum: 'mrr', customers, notes: [] };
+  return taken;
+}
+
+async function boundFor(reader: ReportReader, name: ReportName, request: ReportRequest) {
+  const definition: Definition = REPORTS[name];
+  const calendar = calendarOf(request.timeZone);
+  const period = periodOf(definition, request, calendar);
+  const watched = await reader.watched();
+  const from = definition.history ? coverage(watched, period, calendar).from : null;
+  const { since, until } = period;
+  const weeks =
+    since === null ? [] : bucketsOf('week', { since, until, watchedFrom: from ?? since }, calendar);
+  const minutes = (time: string): string => time.slice(0, 16);
+  const customers = (request.segments?.customers ?? []).map(async ({ email, ...rest }) => ({
+    ...rest,
+    users: await reader.usersWith(email),
+  }));
+  return {
+    now: new Date(request.now).toISOString(),
+    since: since ?? '',
+    until,
+    weeks: JSON.stringify(weeks.map((w) => ({ ...w, begins: minutes(w.begins), ends: minutes(w.ends) }))),
+    slot: 16,
+    from,
+    observed: watched.first,
+    last: watched.last,
+    board: request.board === undefined ? null : Number(request.board),
+    statuses: '[]',
+    limit: request.limit ?? 20,
+    delivered: '[3]',
+    finished: '[3]',
+    segments: JSON.stringify(await Promise.all(customers)),
+    rank: definition.rank ?? 'gained',
+  };
+}
+
+/** An upstream in which everything that can happen to rows does. */
+function createWorld(random: Random) {
+  const names = ['Open', 'Planned', 'Done'];
+  const posts = new Map<number, Record<string, unknown>>();
+  const comments = new Map<number, Record<string, unknown>>();
+  const gone = new Set<string>();
+  const person = (id: number) => ({
+    ...wire.user,
+    ...{
+      id,
+      name: `Person ${id}`,
+      email: `person${id}@example.com`,
+      is_admin: false,
+      is_team: id === PEOPLE,
+    },
+  });
+  const board = (id: number) => ({ id, name: `Board ${id}`, url: `/b/board-${id}/` });
+  const status = (id: number) => ({ id, name: names[id - 1] ?? '', color: '#111111' });
+  const some = (): Record<string, unknown> => ({ creator: person(1 + random.int(PEOPLE)) });
+  const when = (day: number): string =>
+    new Date(minute((day - random.int(5)) * DAY + random.int(DAY))).toISOString();
+  const state = () => ({
+    board: board(1 + random.int(2)),
+    status: status(1 + random.int(3)),
+    votes_count: random.int(9),
+    comments_count: random.int(3),
+  });
+  const alive = <T>(
+    kind: string,
+    rows: Map<number, Record<string, unknown>>,
+    make: (id: number, row: object) => T,
+  ) => [...rows].filter(([id]) => !gone.has(`${kind} ${id}`)).map(([id, row]) => make(id, row));
+  return {
+    random,
+    change(day: number): void {
+      for (let n = 0; n < 6; n++) {
+        // Also between the numbers that are there already.
+        const id = 1 + random.int(200);
+        if (!posts.has(id)) posts.set(id, { ...state(), ...some(), title: `Post ${id}`, created: when(day) });
+        const on = random.pick([...posts.keys()]);
+        const post = { id: random.chance(0.1) ? 999 : on, title: 'Post', url: `/p/${on}/` };
+        const rest = { created: when(day), internal: random.chance(0.3), post };
+        comments.set(1 + random.int(300), { kind: 'reply', status: null, ...some(), ...rest });
+      }
+      for (const [id, row] of posts) {
+        if (random.chance(0.3)) Object.assign(row, state());
+        if (random.chance(0.1)) gone.add(`post ${id}`);
+        else if (random.chance(0.3)) gone.delete(`post ${id}`);
+      }
+      for (const id of comments.keys()) {
+        if (random.chance(0.1)) gone.add(`comment ${id}`);
+        else if (random.chance(0.3)) gone.delete(`comment ${id}`);
+      }
+      if (day === 12) names[1] = 'Soon';
+    },
+    posts: (): Post[] => alive('post', posts, (id, row) => aPost(id, { ...row })),
+    comments: (): Comment[] => alive('comment', comments, (id, row) => aComment(id, { ...row })),
+  };
+}
