@@ -7,6 +7,7 @@ import { makeFolder } from '../base/files.ts';
 import { eraseExpired, type Retained } from '../erasure/retention.ts';
 import type { ErasureStore } from '../store/erasure/store.ts';
 import { openErasureStore } from '../store/erasure/store.ts';
+import { openMirrorStore } from '../store/mirror/store.ts';
 import { type Backup, backUp, keepBackup, keptBackup } from '../store/upkeep/backup.ts';
 import { doChore } from '../store/upkeep/chores.ts';
 import { type Tidying, tidy } from '../store/upkeep/housekeeping.ts';
@@ -21,6 +22,20 @@ interface Keeper {
 /** One piece of housekeeping on the mirror's file. */
 export async function tidyMirror({ settings, clock }: Keeper, step: Tidying): Promise<number> {
   return await tidy({ ...mirrorOf(settings), step, now: clock.now(), changesKeepMs: settings.changesKeep });
+}
+
+/** Makes what reports add up anew from the rows of the mirror, and finishes its indexes. */
+export async function rebuildMirror(settings: Settings, signal: AbortSignal): Promise<void> {
+  const store = openMirrorStore({ ...mirrorOf(settings), holder: holder('doctor') });
+  try {
+    store.forgetColumns();
+    while (store.index()) {
+      signal.throwIfAborted();
+      await new Promise(setImmediate);
+    }
+  } finally {
+    store.close();
+  }
 }
 
 /** Erasing people and old rows from the mirror, and rewriting its file afterwards. */

@@ -10,20 +10,30 @@ export function register(program: Command, stop: AbortSignal): void {
   program
     .command('doctor')
     .description('check settings, data folder, mirror, upstream, queue and service, and say what to do')
+    .option('--rebuild', 'make what reports add up anew from the rows of the mirror, then check')
     .addHelpText('after', HELP)
-    .action(() => doctor(openContext(program, stop)));
+    .action((flags: Flags) => doctor(openContext(program, stop), flags));
+}
+
+interface Flags {
+  rebuild?: true;
 }
 
 const HELP = `
-Nothing is changed: the mirror is opened for reading (from an older copy, who was erased since is erased first), and the
+Without --rebuild nothing is changed: the mirror is opened for reading (from an older copy, who was erased since is erased first), and the
 upstream is asked for one page. Without a failure the exit
 code is 0, whatever the warnings; else it is that of the first failure.
 
 Examples:
   feedback-mirror doctor
-  feedback-mirror doctor --json`;
+  feedback-mirror doctor --json
+  feedback-mirror doctor --rebuild`;
 
-async function doctor(context: Context): Promise<void> {
+async function doctor(context: Context, { rebuild }: Flags): Promise<void> {
+  if (rebuild) {
+    const { rebuildMirror } = await import('../app/upkeep.ts');
+    await rebuildMirror(context.settings, context.signal);
+  }
   const [{ doctorInput }, { examine }, { check, fine }] = await Promise.all([
     import('../app/doctor-input.ts'),
     import('../doctor/examine.ts'),

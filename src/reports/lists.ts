@@ -1,4 +1,4 @@
-import type { Packed } from '../store/columns.ts';
+import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { pageSql } from './figures.ts';
 import type { Value } from './report.ts';

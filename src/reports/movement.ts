@@ -1,4 +1,4 @@
-import type { Packed } from '../store/columns.ts';
+import type { Packed } from '../store/index/columns.ts';
 import { type Bucket, bucketAt } from './moment.ts';
 import { flagged, placesOf } from './tally.ts';
 

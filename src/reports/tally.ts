@@ -1,4 +1,4 @@
-import type { Numbers, Packed } from '../store/columns.ts';
+import type { Numbers, Packed } from '../store/index/columns.ts';
 import type { KnownBoard, KnownStatus } from '../store/reports.ts';
 import { type Bucket, bucketAt } from './moment.ts';
 import type { FoundCustomer } from './segments.ts';

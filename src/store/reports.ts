@@ -1,5 +1,5 @@
-import { type ColumnOf, type ColumnReader, columnReader, type Packed } from './columns.ts';
 import type { Db, OpenOptions } from './db.ts';
+import { type ColumnOf, type ColumnReader, columnReader, type Packed } from './index/columns.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { peopleByEmail } from './people.ts';
 

@@ -1,6 +1,6 @@
 import type { Resource } from '../../contract/endpoints.ts';
-import { columnPacker } from '../columns.ts';
 import type { Db, OpenOptions, StoreOptions } from '../db.ts';
+import { columnPacker } from '../index/columns.ts';
 import { factsIndex } from '../index/facts-index.ts';
 import { isBusy, takeLock } from '../lock.ts';
 import { openMirror, openMirrorReadOnly } from '../open.ts';
@@ -27,6 +27,8 @@ export function openMirrorStore(options: StoreOptions) {
       makeFacts();
       return false;
     },
+    /** Forgets what reports add up: `index` makes it anew from the tables. */
+    forgetColumns: columns.clear,
     /** What earlier passes learned about a list, as src/sync left it. */
     learnedOf: (resource: Resource) => readLearned(db, resource),
     /** Newest live row by the given key, for the high-water mark of a head pass. */

@@ -1,4 +1,4 @@
-import type { Db } from './db.ts';
+import type { Db } from '../db.ts';
 
 /** A column of a table in the form that reports add up: one number a row. */
 export type Numbers = Float64Array | Int32Array | Uint8Array;
