@@ -94,6 +94,14 @@ export const upstreamUrl: Parse<URL> = (value) => {
   return url;
 };
 
+export const collectorUrl: Parse<URL> = (value) => {
+  const url = URL.parse(value.trim());
+  if (!url || !['https:', 'http:'].includes(url.protocol))
+    throw new Error('must be a URL such as http://localhost:4318');
+  if (/[?#]/.test(url.href)) throw new Error('must not have a query or a fragment');
+  return url;
+};
+
 const QUEUES = ['redis:', 'rediss:', 'postgres:', 'postgresql:'];
 
 export const queueUrl: Parse<Secret> = (value) => {

@@ -1,5 +1,6 @@
 import type { Secret } from '../src/base/secret.ts';
 import {
+  collectorUrl,
   cron,
   duration,
   durationOr,
@@ -285,6 +286,13 @@ export const SETTINGS = {
     fallback: null,
     fallbackText: 'those with a name such as Done, Shipped or Released',
     meaning: 'statuses that count as delivered in reports, with commas between',
+  }),
+  otlpEndpoint: setting<URL | null>({
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    parse: collectorUrl,
+    fallback: null,
+    fallbackText: 'off',
+    meaning: 'where traces are sent over OTLP/HTTP; needs the packages of OpenTelemetry',
   }),
   logLevel: setting<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'>({
     env: 'LOG_LEVEL',

@@ -1,5 +1,6 @@
 import { type Job, RateLimitError } from 'bullmq';
 import { unlessStopped } from '../src/base/timeout.ts';
+import { traced } from '../src/base/tracing.ts';
 import { type PushResult, push as pushRow } from '../src/outbox/push.ts';
 import { reconcile as reconcileAll } from '../src/outbox/reconcile.ts';
 import type { JobContext, JobDefinition } from './context.ts';
@@ -23,7 +24,11 @@ export const push: JobDefinition = {
     const id = rowOf(job);
     await awaitRateLimit(context, 'push');
     return await alone(context, id, async () => {
-      const result = await pushRow(context.sending, id);
+      const result = await traced('push', { outbox: id }, async (tell) => {
+        const told = await pushRow(context.sending, id);
+        tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
+        return told;
+      });
       if (!result.sent) {
         if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
         return result.reason;

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
+import { traced } from '../base/tracing.ts';
 import { ENDPOINTS, type Operation } from '../contract/endpoints.ts';
 import { readBody } from './body.ts';
 import { type Answer, explainNetwork, Failure, safeCause } from './failure.ts';
@@ -23,6 +24,22 @@ export interface Exchange {
  * Throws a Failure when no answer came, the signal's reason when it was aborted.
  */
 export async function exchange(
+  context: Context,
+  dispatcher: Dispatcher,
+  secret: Secret,
+  request: Exchange,
+): Promise<Answer> {
+  const { operation, retry } = request;
+  const { method } = ENDPOINTS[operation];
+  const told = { 'http.request.method': method, 'server.address': context.base.hostname, operation, retry };
+  return await traced(`${method} ${operation}`, told, async (tell) => {
+    const answer = await exchangeOnce(context, dispatcher, secret, request);
+    tell({ 'http.response.status_code': answer.status });
+    return answer;
+  });
+}
+
+async function exchangeOnce(
   context: Context,
   dispatcher: Dispatcher,
   secret: Secret,

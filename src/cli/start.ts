@@ -35,6 +35,10 @@ async function start(context: Context): Promise<void> {
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
   const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
+    if (settings.otlpEndpoint !== null) {
+      const { startTracing } = await import('../app/tracing.ts');
+      opened.unshift(await startTracing(settings, app.log));
+    }
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
     const { url, service } = await open(app, { metrics, signal, opened, releasePort });
     const forget = announce(settings.dataDir, url);

@@ -1,4 +1,5 @@
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { traced } from '../base/tracing.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type {
   Conclusion,
@@ -29,11 +30,23 @@ const LOCK_POLL_MS = 250;
 
 /** One pass over one list, start to end. A failure is written into the log of passes and then thrown. */
 export async function syncOnce(context: PassContext, request: SyncRequest): Promise<SyncOutcome> {
+  const { resource, mode } = request;
+  return await traced(`sync ${resource} ${mode}`, { resource, mode }, async (tell) => {
+    const outcome = await pass(context, request);
+    if (outcome.done) {
+      const { rows, inserted, updated, deleted } = outcome.summary;
+      tell({ rows, inserted, updated, deleted });
+    }
+    return outcome;
+  });
+}
+
+async function pass(context: PassContext, request: SyncRequest): Promise<SyncOutcome> {
   const lock = await takeTurn(context, request);
   try {
     if (request.mode === 'head') return await headPass(context, request);
     const summary = await wholeSweep(context, request);
-    if (request.resource === 'posts') await indexAll(context);
+    await indexAll(context, request.resource);
     return { done: true, summary };
   } finally {
     lock.release();

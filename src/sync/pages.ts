@@ -49,8 +49,11 @@ export function writePage(
 }
 
 /** Every row into the indexes, in steps, with a turn for everything else in between. */
-export async function indexAll({ store, signal }: Pick<PassContext, 'store' | 'signal'>): Promise<void> {
-  while (store.index()) {
+export async function indexAll(
+  { store, signal }: Pick<PassContext, 'store' | 'signal'>,
+  swept: Resource | null,
+): Promise<void> {
+  while (store.index(swept)) {
     signal.throwIfAborted();
     await new Promise(setImmediate);
   }

@@ -36,7 +36,7 @@ export async function sweep(
     last = sweepPage(context, under, page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
-    if (hasTime && !isIndexed) await indexAll(context);
+    if (hasTime && !isIndexed) await indexAll(context, null);
     isIndexed ||= hasTime;
     pace.done();
     firstIds ??= new Set(page.rows.map(({ id }) => id));

@@ -58,6 +58,8 @@ const CHUNK = 8192;
 /** Packed rows that may have changed before the first of them are packed again: as many are read one by one in about 30 ms. */
 const MOST_CHANGES = 8192;
 
+const ALL = Object.keys(SOURCES) as Source[];
+
 type Cell = string | number;
 
 function sourceOf(source: Source): { table: string; key: string; columns: Columns } {
@@ -97,21 +99,22 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
       )
       .raw()
       .all(from, to);
+    if (rows.length === 0) return;
     for (const [place, [name, [, kind]]] of Object.entries(columns).entries())
       write.run(source, name, Number(rows[0]?.[0]), rows.length, bytesOf(numbersOf(rows, place, kind)));
   };
+  /** The last key of the next chunk from a key on; undefined where fewer rows are left. */
+  const endOf = (source: Source, from: number): number | undefined => {
+    const { table, key } = sourceOf(source);
+    const sql = `SELECT ${key} FROM ${table} WHERE ${key} >= ? ORDER BY ${key} LIMIT 1 OFFSET ${chunk - 1}`;
+    return db.prepare<[number], number>(sql).pluck().get(from);
+  };
   /** False where less than a chunk of rows is not packed yet. */
   const packNew = (source: Source): boolean => {
-    const { table, key } = sourceOf(source);
-    const last = lasts.get(source) ?? -1;
-    const end = db
-      .prepare<[number], number>(
-        `SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ${chunk - 1}`,
-      )
-      .pluck()
-      .get(last);
+    const from = (lasts.get(source) ?? -1) + 1;
+    const end = endOf(source, from);
     if (end === undefined) return false;
-    pack(source, last + 1, end);
+    pack(source, from, end);
     setLast.run(end, source);
     return true;
   };
@@ -120,22 +123,26 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
     if (n < mostChanges) return false;
     const first = chunkAt.get(source, least) ?? chunkAfter.get(source, least) ?? 0;
     const after = chunkAfter.get(source, first) ?? null;
-    const [from, to] = [Math.min(first, least), after === null ? (lasts.get(source) ?? -1) : after - 1];
+    const [begin, last] = [Math.min(first, least), after === null ? (lasts.get(source) ?? -1) : after - 1];
     drop.run(source, first);
-    pack(source, from, to);
-    settle.run(source, from, to);
+    // More than one where many rows came in between.
+    for (let from = begin; from <= last; ) {
+      const to = Math.min(endOf(source, from) ?? last, last);
+      pack(source, from, to);
+      from = to + 1;
+    }
+    settle.run(source, begin, last);
     return true;
   };
-  const step = db.transaction((): boolean => {
-    const sources = Object.keys(SOURCES) as Source[];
-    return sources.some(packNew) || sources.some(packAgain);
-  });
+  const step = db.transaction(
+    (sources: readonly Source[]): boolean => sources.some(packNew) || sources.some(packAgain),
+  );
   const clear = db.transaction((): void => {
     db.exec('DELETE FROM report_columns; DELETE FROM report_changes; UPDATE report_packed SET last = -1');
   });
   return {
     /** Packs the next chunk; false when there was nothing left. */
-    step: (): boolean => step.immediate(),
+    step: (sources: readonly Source[] = ALL): boolean => step.immediate(sources),
     /** Forgets what is packed: the next steps pack everything anew from the tables. */
     clear: (): void => clear.immediate(),
   };

@@ -21,9 +21,13 @@ export function openMirrorStore(options: StoreOptions) {
     /** Keeps every other process off this resource until released; the operating system releases it if we die. */
     lock: (resource: Resource): Lock | Busy =>
       takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),
-    /** Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. */
-    index(): boolean {
-      if (text.step() || columns.step()) return true;
+    /**
+     * Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. Columns
+     * are packed once their list was swept: the first sweep brings the oldest rows last, and they would be packed again and again.
+     */
+    index(swept: Resource | null = 'posts'): boolean {
+      if (swept === 'comments') return columns.step(['comments']);
+      if (text.step() || (swept === 'posts' && columns.step())) return true;
       makeFacts();
       return false;
     },
