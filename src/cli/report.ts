@@ -11,6 +11,7 @@ interface Flags {
   since?: string;
   until?: string;
   limit?: string;
+  same?: true;
   post?: string;
   delivered?: string;
   segments?: string;
@@ -32,6 +33,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--since <date>', 'from when: 2026-01-31, an ISO time, or how long ago (30d)')
     .option('--until <date>', 'until when, in the same spellings')
     .option('--limit <number>', 'how many rows at most, for rankings (20 unless given)')
+    .option('--same', 'count posts that people marked as the same as one, with all their votes')
     .option('--post <id>', 'the post, for reports about one')
     .option('--delivered <names>', 'the statuses that count as delivered, with commas between')
     .option('--segments <file>', 'a CSV file of customers: email, then columns such as company, plan, mrr')
@@ -102,6 +104,7 @@ async function requestOf(flags: Flags): Promise<Omit<ReportRequest, 'timeZone'>>
     since,
     until,
     limit: flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit),
+    same: flags.same,
     post: flags.post === undefined ? undefined : wholeNumber('--post', flags.post),
     status: listOf(flags.status),
     delivered: listOf(flags.delivered),

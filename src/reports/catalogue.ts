@@ -36,6 +36,8 @@ const PERIOD = ['board', 'since', 'until'] as const;
 const LIST = [...PERIOD, 'limit'] as const;
 /** Lists of single posts can be narrowed down to those in some statuses. */
 const POSTS = [...LIST, 'status'] as const;
+/** Those in order of votes can count posts that are the same together. */
+const BY_VOTES = [...POSTS, 'same'] as const;
 const CUSTOMERS_POSTS = 'Only posts of customers are counted.';
 /** In words what the view team_replies says in SQL. */
 const REPLY = 'A reply is a comment of kind "reply" by the team or an admin that is not internal.';
@@ -56,8 +58,8 @@ export const REPORTS = {
   },
   'top-posts': {
     answers: 'Which posts have the most votes?',
-    takes: POSTS,
-    columns: [post(), count('votes', 'bar'), count('comments'), ...POST_TEXTS],
+    takes: BY_VOTES,
+    columns: [post(), count('votes', 'bar'), count('same'), count('comments'), ...POST_TEXTS],
   },
   'gaining-posts': {
     answers: 'Which posts gained the most votes in a period?',
@@ -173,10 +175,11 @@ export const REPORTS = {
   },
   unanswered: {
     answers: 'Which open posts of customers has the team not replied to?',
-    takes: [...POSTS, 'delivered'],
+    takes: [...BY_VOTES, 'delivered'],
     columns: [
       post(),
       count('votes', 'bar'),
+      count('same'),
       span('waiting'),
       count('comments'),
       text('status'),
@@ -188,10 +191,11 @@ export const REPORTS = {
   },
   stale: {
     answers: 'On which open posts has nothing happened for long?',
-    takes: ['board', 'status', 'since', 'limit', 'delivered'],
+    takes: ['board', 'status', 'since', 'limit', 'same', 'delivered'],
     columns: [
       post(),
       count('votes', 'bar'),
+      count('same'),
       column('last_activity', 'date'),
       text('status'),
       text('board'),

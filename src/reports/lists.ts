@@ -13,8 +13,8 @@ export const REPLIES = ['post', 'created', 'creator', 'gone', 'reply'] as const;
 
 export async function topPosts(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { posts } = await reader.columns({ posts: RANKED });
-  const best = firstBy(posts.rows, selection(posts, asked), asked.limit, byVotes(posts));
-  return await described(reader, idsOf(posts, best));
+  const { best, counts } = await mostVoted(reader, posts, asked, selection(posts, asked));
+  return await described(reader, idsOf(posts, best), counts);
 }
 
 /** Posts of customers in a status that is not an end, without a reply. */
@@ -30,8 +30,9 @@ export async function unanswered(reader: ReportReader, asked: Question): Promise
     replies[i] === Number.POSITIVE_INFINITY &&
     !isFinished(posts.status[i] ?? 0) &&
     !isTeam(posts.creator[i] ?? 0);
-  const best = firstBy(posts.rows, isWaiting, asked.limit, byVotes(posts));
+  const { best, counts } = await mostVoted(reader, posts, asked, isWaiting);
   const waiting = (i: number): Row => ({
+    ...counts(i),
     waiting: secondOf(asked.now) - secondOf(posts.created[best[i] ?? 0] ?? 0),
   });
   return await described(reader, idsOf(posts, best), waiting);
@@ -66,11 +67,11 @@ export async function stale(reader: ReportReader, asked: Question): Promise<Row[
     !isFinished(posts.status[i] ?? 0) &&
     lastChange(i) < since &&
     (lastComment[i] ?? 0) < since;
-  const best = firstBy(posts.rows, isStale, asked.limit, byVotes(posts));
+  const { best, counts } = await mostVoted(reader, posts, asked, isStale);
   const activity = (i: number): Row => {
     const row = best[i] ?? 0;
     const last = Math.max(posts.created[row] ?? 0, lastComment[row] ?? 0, lastChange(row));
-    return { last_activity: new Date(last).toISOString() };
+    return { ...counts(i), last_activity: new Date(last).toISOString() };
   };
   return await described(reader, idsOf(posts, best), activity);
 }
@@ -154,8 +155,48 @@ function votesAt(
 
 type Triple = [Float64Array, Float64Array, Float64Array];
 
-function byVotes({ votes, id }: Packed<'votes' | 'id'>): (a: number, b: number) => number {
-  return (a, b) => (votes[b] ?? 0) - (votes[a] ?? 0) || (id[a] ?? 0) - (id[b] ?? 0);
+type Ranked = Packed<'id' | 'votes' | 'gone'>;
+
+interface MostVoted {
+  best: number[];
+  /** The votes of one of the best, and how many posts they are on. */
+  counts(place: number): Row;
+}
+
+/**
+ * The posts with the most votes. Where that is asked, posts that people hold to be the same count as one: the one with the most votes of
+ * those that are wanted stands for all of them that are there, wherever they are.
+ */
+async function mostVoted(
+  reader: ReportReader,
+  posts: Ranked,
+  { same, limit }: Question,
+  isWanted: (row: number) => boolean,
+): Promise<MostVoted> {
+  const [votes, sizes, hidden] = [
+    new Float64Array(posts.votes),
+    new Map<number, number>(),
+    new Set<number>(),
+  ];
+  const compare = (a: number, b: number): number =>
+    (votes[b] ?? 0) - (votes[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0);
+  const groups = same ? await reader.rows('SELECT post_id, group_id FROM post_groups', {}) : [];
+  const placeOf = groups.length > 0 ? placesOf(posts.id) : () => -1;
+  for (const members of Map.groupBy(groups, (row) => row.group_id).values()) {
+    const live = members
+      .map((row) => placeOf(Number(row.post_id)))
+      .filter((place) => posts.gone[place] === 0);
+    const [first, ...others] = live.filter(isWanted).sort(compare);
+    if (first === undefined) continue;
+    votes[first] = live.reduce((sum, place) => sum + (posts.votes[place] ?? 0), 0);
+    sizes.set(first, live.length);
+    for (const other of others) hidden.add(other);
+  }
+  const best = firstBy(posts.rows, (row) => isWanted(row) && !hidden.has(row), limit, compare);
+  return {
+    best,
+    counts: (place) => ({ votes: votes[best[place] ?? 0] ?? 0, same: sizes.get(best[place] ?? 0) ?? 1 }),
+  };
 }
 
 function idsOf({ id }: Packed<'id'>, rows: readonly number[]): number[] {

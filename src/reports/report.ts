@@ -56,6 +56,8 @@ export interface ReportRequest {
   /** Names or ids of the statuses that posts are in now; several are any of them. */
   status?: readonly string[] | undefined;
   limit?: number | undefined;
+  /** Whether posts that people hold to be the same count as one. */
+  same?: boolean | undefined;
   post?: number | undefined;
   /** Names of the statuses that count as delivered. */
   delivered?: readonly string[] | undefined;
@@ -79,6 +81,7 @@ export const REPORT_FLAGS = [
   'since',
   'until',
   'limit',
+  'same',
   'post',
   'delivered',
   'segments',

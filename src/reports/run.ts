@@ -52,9 +52,12 @@ export async function runReport(
   };
 }
 
-function fixedNotes({ definition: { notes = [], boardNote }, board }: Asked): readonly string[] {
-  return board === null || boardNote === undefined ? notes : [...notes, boardNote];
+function fixedNotes({ definition: { notes = [], boardNote }, board, request }: Asked): readonly string[] {
+  return [...notes, ...(board && boardNote ? [boardNote] : []), ...(request.same ? [TOGETHER] : [])];
 }
+
+const TOGETHER =
+  'Posts that people marked as the same count as one, under the one with the most votes; the column same says how many they are.';
 
 interface Answer {
   rows: Record<string, Value>[];
@@ -210,6 +213,7 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     statuses,
     delivered: sets?.delivered.map(({ id }) => id) ?? [],
     finished: sets?.finished.map(({ id }) => id) ?? [],
+    same: request.same === true,
     limit: limitOf(request),
     rank: definition.rank ?? 'gained',
     customers: people?.customers ?? [],
@@ -282,8 +286,9 @@ function trendNotes({ columns }: Definition, weeks: readonly Bucket[]): string[]
   );
 }
 
-/** Without a column to add up there is no amount. */
-function isAnswered({ name }: Column, { segments }: ReportRequest): boolean {
+/** Without a column to add up there is no amount, and posts are counted together only where that is asked. */
+function isAnswered({ name }: Column, { segments, same }: ReportRequest): boolean {
+  if (name === 'same') return same === true;
   return name !== 'amount' || segments?.sum !== null;
 }
 

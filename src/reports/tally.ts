@@ -19,6 +19,8 @@ export interface Question {
   statuses: readonly number[];
   delivered: readonly number[];
   finished: readonly number[];
+  /** Whether posts that people hold to be the same count as one. */
+  same: boolean;
   limit: number;
   rank: string;
   customers: readonly FoundCustomer[];

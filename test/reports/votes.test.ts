@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pick, table, tell } from './story.ts';
+import { openSamePosts } from '../../src/store/search/same-posts.ts';
+import { NOW, pick, table, tell, UPSTREAM } from './story.ts';
 
 describe('reports about votes', () => {
   it('overview counts what there is, what is new, and what the time before brought', async (t) => {
@@ -126,5 +127,35 @@ describe('reports about votes', () => {
       [2, 'deleted'],
     ]);
     await assert.rejects(story.ask('post-votes', { post: 999 }), /the mirror knows no post 999/);
+  });
+});
+
+describe('posts that people marked as the same', () => {
+  it('count as one where that is asked, with the votes of all that are there', async (t) => {
+    const story = await tell(t);
+    const marks = openSamePosts({ path: story.path, upstream: UPSTREAM });
+    marks.mark(101, 105, NOW);
+    marks.mark(105, 106, NOW);
+    marks.mark(106, 103, NOW);
+    marks.close();
+    assert.deepEqual(pick(await story.ask('top-posts'), 'post', 'votes'), [
+      [101, 20],
+      [102, 8],
+      [105, 6],
+      [106, 4],
+      [104, 1],
+    ]);
+    const together = await story.ask('top-posts', { same: true });
+    // 103 is deleted.
+    assert.deepEqual(pick(together, 'post', 'votes', 'same'), [
+      [101, 30, 3],
+      [102, 8, 1],
+      [104, 1, 1],
+    ]);
+    assert.match(together.notes.join(), /count as one, under the one with the most votes/);
+    assert.deepEqual(
+      pick(await story.ask('top-posts', { same: true, board: 'bugs' }), 'post', 'votes', 'same'),
+      [[106, 30, 3]],
+    );
   });
 });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { openSite } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
-import { importTitles, startService } from './runs.ts';
+import { importTitles, logOf, startService } from './runs.ts';
 
 /** A span as OTLP/HTTP spells it in JSON. */
 interface Span {
@@ -61,4 +63,30 @@ describe('traces', () => {
     assert.match(told, /"service.name","value":\{"stringValue":"feedback-mirror"/);
     assert.doesNotMatch(told, /Teleport|@|token/i);
   });
+
+  it('are left out in one sentence where their packages are not installed', async (t) => {
+    const site = await openSite(t);
+    const without = join(site.folder, 'without.mjs');
+    writeFileSync(without, WITHOUT_SDK);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', NODE_OPTIONS: `--import=${without}` };
+    const service = await startService(site, env);
+    await service.stop();
+    const said = logOf(service).filter(({ event }) => event === 'tracing.unavailable');
+    assert.equal(said.length, 1, service.said());
+    assert.match(
+      said[0]?.msg ?? '',
+      /needs the package @opentelemetry\/sdk-trace.* npm install @opentelemetry\/api@/,
+    );
+  });
 });
+
+/** What Node says where a package is not there. */
+const WITHOUT_SDK = `
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    resolve(name, context, next) {
+      if (name === '@opentelemetry/sdk-trace')
+        throw new Error("Cannot find package '@opentelemetry/sdk-trace' imported from here");
+      return next(name, context);
+    },
+  });`;

@@ -89,6 +89,7 @@ function choiceOf(given: unknown): Choice {
     post: numberOf(given, 'post'),
     timeZone: zoneOf(textOf(given, 'tz')),
     limit: limit === null ? null : Math.min(limit, MOST_ROWS),
+    same: oneOf(given, 'same', ['1']) === null ? null : true,
     status: status.length === 0 ? null : status,
     delivered: delivered.length === 0 ? null : delivered,
   };

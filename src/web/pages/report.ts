@@ -23,13 +23,29 @@ import { barsPicture, type Caption, chartPicture } from '../picture.ts';
 import { openShelf, saveView, VIEWS } from '../saved.ts';
 import { excerpt } from '../text.ts';
 
+const SAME = [
+  { value: '', text: 'Each for itself' },
+  { value: '1', text: 'Counted together' },
+];
 const LIMITS = ['20', '50', '100', '500'];
 const MOST_SERIES = 5;
 const MOST_BARS = 20;
 const LONGEST_TITLE = 110;
 const TITLES = ['title', 'top_title', 'other_title'];
 
-const NAMES = ['board', 'status', 'since', 'until', 'limit', 'post', 'delivered', 'tz', 'by', 'sum'] as const;
+const NAMES = [
+  'board',
+  'status',
+  'since',
+  'until',
+  'limit',
+  'same',
+  'post',
+  'delivered',
+  'tz',
+  'by',
+  'sum',
+] as const;
 type Chosen = Record<(typeof NAMES)[number], string | null>;
 
 /** One report, whichever: its question, its filters, a chart where its rows make one, and the rows. */
@@ -166,6 +182,11 @@ function filtersOf(
         several(chosen.delivered),
         (values) => choose({ delivered: joined(values) }),
         'As set',
+      ),
+    takesOne('same') &&
+      field(
+        'Posts marked as the same',
+        select('same', SAME, chosen.same ?? '', (same) => choose({ same: same || null })),
       ),
     takesOne('limit') &&
       field(
