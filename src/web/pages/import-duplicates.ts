@@ -4,7 +4,6 @@ import { fetchJson, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { counted, number, percent } from '../format.ts';
 import { banner, button, card, failure, table } from '../parts.ts';
-import type { PreviewView } from './import-preview.ts';
 
 const ALIKE: Record<DuplicateKind, string> = {
   same: 'same title and text',
@@ -14,11 +13,20 @@ const ALIKE: Record<DuplicateKind, string> = {
 const KINDS = Object.keys(ALIKE) as DuplicateKind[];
 const POLL_MS = 700;
 
+export interface DuplicatesView {
+  path: string;
+  state: ImportState;
+  /** Which page of the duplicates is shown, by the lines that it and the pages before it begin after. */
+  place: { kind: DuplicateKind | null; after: number[] };
+  draw(state: ImportState): Promise<void>;
+  signal: AbortSignal;
+}
+
 /**
  * Rows that look like posts of the mirror. They are compared in the background: this card follows it by itself, so that nothing else of
  * the page is drawn anew while somebody chooses.
  */
-export function duplicatesCard(view: PreviewView): HTMLElement {
+export function duplicatesCard(view: DuplicatesView): HTMLElement {
   const body = h('div.stacked');
   const show = async (state: ImportState): Promise<void> => {
     const { kind, after } = view.place;
@@ -38,7 +46,7 @@ export function duplicatesCard(view: PreviewView): HTMLElement {
   return card({ title: 'Looks like a post that exists', note: 'by title and by text' }, body);
 }
 
-function duplicateParts(view: PreviewView, page: DuplicatePage, show: () => void): Child[] {
+function duplicateParts(view: DuplicatesView, page: DuplicatePage, show: () => void): Child[] {
   const { comparison, preview } = view.state;
   const { byKind, checked, isDone, problem } = comparison;
   const found = KINDS.reduce((total, kind) => total + byKind[kind].found, 0);
@@ -59,7 +67,7 @@ function duplicateParts(view: PreviewView, page: DuplicatePage, show: () => void
 }
 
 /** All rows of a kind at once. */
-function kindsTable(view: PreviewView, show: () => void): HTMLElement {
+function kindsTable(view: DuplicatesView, show: () => void): HTMLElement {
   const { byKind } = view.state.comparison;
   const { place } = view;
   const only = (kind: DuplicateKind | null): void => {
@@ -96,7 +104,7 @@ function kindsTable(view: PreviewView, show: () => void): HTMLElement {
 
 /** Leaves rows out, or has them sent after all. */
 function decide(
-  view: PreviewView,
+  view: DuplicatesView,
   which: object,
   skip: boolean,
   words: string,
@@ -115,7 +123,7 @@ function decide(
   return act;
 }
 
-function duplicateTable(view: PreviewView, { rows, next }: DuplicatePage, show: () => void): Child[] {
+function duplicateTable(view: DuplicatesView, { rows, next }: DuplicatePage, show: () => void): Child[] {
   const { place } = view;
   const turn = (after: number[]): void => {
     place.after = after;

@@ -4,7 +4,6 @@ import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
 import type { UnclearField } from '../../outbox/csv/columns.ts';
 import type { Field, MappedColumn } from '../../outbox/csv/rows.ts';
 import type { UnknownBoard } from '../../outbox/import/boards.ts';
-import type { DuplicateKind } from '../../outbox/import/duplicates.ts';
 import type { RefusedLine } from '../../outbox/import/intake.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 import { fetchJson } from '../api.ts';
@@ -13,19 +12,12 @@ import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { counted, estimateText, number, size } from '../format.ts';
 import { banner, button, card, failure, field, openForm, prose, select, table } from '../parts.ts';
-import { duplicatesCard } from './import-duplicates.ts';
+import { type DuplicatesView, duplicatesCard } from './import-duplicates.ts';
 
-export interface PreviewView {
-  path: string;
-  state: ImportState;
+export interface PreviewView extends DuplicatesView {
   boards: KnownBoard[];
-  /**
-   * Which page of the duplicates is shown, by the lines that it and the pages before it begin after; and what was said about boards
-   * before they had an answer.
-   */
-  place: { kind: DuplicateKind | null; after: number[]; boards: Map<string, UnknownBoard> };
-  draw(state: ImportState): Promise<void>;
-  signal: AbortSignal;
+  /** And what was said about boards before they had an answer. */
+  place: DuplicatesView['place'] & { boards: Map<string, UnknownBoard> };
 }
 
 type Readable = Preview & { ok: true };
