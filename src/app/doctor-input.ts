@@ -6,7 +6,7 @@ import { openClient, realToken } from './upstream.ts';
 
 /** Everything the doctor examines; nothing is opened before it is examined, and nothing is made. */
 export function doctorInput(settings: Settings, input: LoadInput): DoctorInput {
-  const { dataDir, baseUrl, queueUrl, httpHost: host, httpPort: port, httpToken } = settings;
+  const { dataDir, baseUrl, queueUrl, publishUrl, httpHost: host, httpPort: port, httpToken } = settings;
   const firstPage = async (signal: AbortSignal) => {
     const retry = { attempts: 1, maxWaitMs: 0 };
     const client = openClient(settings, {
@@ -31,6 +31,7 @@ export function doctorInput(settings: Settings, input: LoadInput): DoctorInput {
           kind: 'embedded',
           countJobs: async () => (await import('../queue/embedded.ts')).countJobs(dataDir),
         },
+    copy: publishUrl && { look: async () => (await import('./publish.ts')).lookAtCopy(settings, publishUrl) },
     service: { host, port, token: httpToken },
   };
 }

@@ -6,6 +6,7 @@ import { AppError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import { missingPackage } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
+import { readPosition } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
 import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type Restored, restoreMirror } from '../publish/restore.ts';
@@ -14,7 +15,7 @@ import type { OpenOptions } from '../store/db.ts';
 import { takeLock } from '../store/lock.ts';
 import { migrations } from '../store/migrate.ts';
 import { openMirrorStore } from '../store/mirror/store.ts';
-import { openPublishSource } from '../store/publish-source.ts';
+import { openPublishSource, publishedState } from '../store/publish-source.ts';
 import { rebuildMirror } from '../store/rebuild.ts';
 import { senderLockPath } from '../store/sender-lock.ts';
 import { flush } from '../store/upkeep/backup.ts';
@@ -48,6 +49,30 @@ export async function openCopySession(url: Secret, schema: string, setting: stri
     throw missingPackage(error) ?? error;
   });
   return await openSession({ url, schema, setting });
+}
+
+/** How far the copy is behind, for somebody who looks from outside of the service; null where it has not begun. */
+export interface CopyState {
+  /** Changes that are not in it. */
+  behind: number;
+  /** When its rows were read. */
+  readAt: string;
+  /** Why this mirror does not write it. */
+  isOther: boolean;
+}
+
+export async function lookAtCopy(settings: Settings, url: Secret): Promise<CopyState | null> {
+  const { publishSchema: schema } = settings;
+  const session = await openCopySession(url, schema, 'PUBLISH_URL');
+  try {
+    const position = await readPosition(session, schema);
+    if (!position) return null;
+    const { mirrorId, life, head } = publishedState(mirrorOf(settings));
+    const isOther = position.mirror_id !== mirrorId || position.life !== life;
+    return { behind: Math.max(0, head - position.number), readAt: position.read_at, isOther };
+  } finally {
+    await session.close();
+  }
 }
 
 export interface RestoreRequest {

@@ -69,7 +69,10 @@ export function serviceText(service: ServiceReport | null): string[] {
   const { url, ready, checks, queue } = service;
   const troubles = checks.filter(({ ok }) => !ok).map(({ detail }) => `  ${detail}`);
   const state = ready ? `ready at ${url}/` : `at ${url}/, not ready:`;
-  const warnings = checks.filter(({ warning }) => warning).map(({ name, detail }) => `  ${name}: ${detail}`);
+  // What a lost disk would cost is told also while all is well.
+  const warnings = checks
+    .filter(({ name, warning }) => warning || name === 'copy')
+    .map(({ name, detail }) => `  ${name}: ${detail}`);
   return [
     `service: ${state}`,
     ...troubles,

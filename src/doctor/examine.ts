@@ -19,6 +19,8 @@ export interface DoctorInput {
   queue:
     | { kind: 'server'; tryIt(): Promise<void> }
     | { kind: 'embedded'; countJobs(): Promise<number | null> };
+  /** The copy in PostgreSQL; null where the settings name none. */
+  copy: { look(): Promise<{ behind: number; readAt: string; isOther: boolean } | null> } | null;
   service: ServiceAddress;
 }
 
@@ -27,7 +29,7 @@ export async function* examine(
   input: DoctorInput,
   signal: AbortSignal,
 ): AsyncGenerator<Check, void, undefined> {
-  const { dataDir, mirror, upstream, queue, service } = input;
+  const { dataDir, mirror, upstream, queue, copy, service } = input;
   yield await check('data folder', () => examineFolder(dataDir));
   yield* examineMirror(mirror);
   signal.throwIfAborted();
@@ -35,6 +37,7 @@ export async function* examine(
   signal.throwIfAborted();
   yield await check('queue', () => examineQueue(queue));
   signal.throwIfAborted();
+  if (copy) yield await check('copy', () => examineCopyIn(copy));
   yield await check('access', () => examineAccess(service));
   yield await check('service', () => examineService(service, signal));
 }
@@ -180,6 +183,27 @@ async function examineUpstream(upstream: DoctorInput['upstream'], signal: AbortS
       'After a sync the table quarantine has each with its reason.',
     );
   return fine(detail);
+}
+
+/** What a lost disk would cost. */
+async function examineCopyIn({ look }: NonNullable<DoctorInput['copy']>): Promise<Finding> {
+  const found = await look();
+  if (!found)
+    return warning(
+      'there is no copy yet: a lost disk would cost everything',
+      'The service makes it when it runs.',
+    );
+  const { behind, readAt, isOther } = found;
+  if (isOther)
+    return fault(
+      'the schema holds the copy of another mirror, or of one that was restored from it',
+      'Set PUBLISH_SCHEMA to a schema of its own, or stop this service if it is the one that was replaced.',
+    );
+  if (behind === 0) return fine(`it has every change; its last ones are from ${readAt}`);
+  return warning(
+    `it is ${counted(behind, 'change')} behind: a lost disk would cost what happened since ${readAt}`,
+    'While the service runs it catches up by itself within seconds; its log says what keeps it.',
+  );
 }
 
 async function examineQueue(queue: DoctorInput['queue']): Promise<Finding> {

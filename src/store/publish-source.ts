@@ -3,7 +3,7 @@ import { codeOf } from '../base/errors.ts';
 import type { Cell, ColumnType, PublishedTable } from '../base/postgres.ts';
 import { positionOf, type StoredChange } from './changes/change.ts';
 import { type Touched, touchedRows } from './changes/feed.ts';
-import type { Db, OpenOptions } from './db.ts';
+import { type Db, type OpenOptions, openForReading } from './db.ts';
 import { versionOf } from './migrate.ts';
 import { openMirror, openMirrorReadOnly } from './open.ts';
 
@@ -162,6 +162,22 @@ export function openPublishSource(options: OpenOptions): PublishSource {
     },
     close: () => db.close(),
   };
+}
+
+/** What a copy is compared with by somebody who only looks. */
+export function publishedState(options: OpenOptions): {
+  mirrorId: string;
+  life: string | null;
+  head: number;
+} {
+  const db = openForReading(options);
+  try {
+    const meta = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
+    const head = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck().get() ?? 0;
+    return { mirrorId: meta.get('mirror_id') ?? '', life: meta.get('publish_life') ?? null, head };
+  } finally {
+    db.close();
+  }
 }
 
 /** Made when the mirror is first published. */

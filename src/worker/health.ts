@@ -197,9 +197,8 @@ function describeCopy(copy: CopyProgress, { now }: Progress): Verdict {
   const cost = `a lost disk would cost the last ${span(lag)}${behind === null ? '' : `, ${behind} ${behind === 1 ? 'change' : 'changes'}`}`;
   if (trouble !== null) return { ...good(`${trouble}; ${cost}`), warning: true };
   if (lag > COPY_LATE_MS) return { ...good(`the copy in ${schema} is late: ${cost}`), warning: true };
-  return good(
-    `the copy in ${schema} at ${place ?? 'its server'} is up to date${lag > 0 ? ` but for ${span(lag)}` : ''}`,
-  );
+  const where = `the copy in ${schema} at ${place ?? 'its server'}`;
+  return good(lag === 0 ? `${where} has everything: a lost disk would cost nothing` : `${where}: ${cost}`);
 }
 
 /** Whether nothing has moved for too long. Time before our start, and time in which we may not call, does not count. */

@@ -64,7 +64,6 @@ try {
 report();
 
 async function play(n: number, server: Server): Promise<void> {
-  const random = streamOf(seed, `round ${n}`);
   const sandbox = await startSandbox({ posts: 150, pageSize: 50, seed: n });
   const endLife = startUpstreamLife({ sandbox, options: { seed: seed + n }, tally });
   const round = openRound(n, sandbox, server);
@@ -73,7 +72,7 @@ async function play(n: number, server: Server): Promise<void> {
     await warmUp(round, server);
     await importRows(round, 'ideas.csv');
     // From the first rows on their way to the last ones confirmed.
-    await delay(random.int(3500));
+    await delay((n * 733 + seed * 97) % 3500);
     first.child.kill('SIGKILL');
     await first.ended;
     const dead = inMirror(round.mirror, accepted);
@@ -113,7 +112,10 @@ function openRound(n: number, sandbox: Sandbox, server: Server): Round {
     SYNC_SWEEP_EVERY: '8s',
   };
   const random = streamOf(seed, `ideas ${n}`);
-  const titles = Array.from({ length: ROWS }, (_, i) => `${writeTitle(random, topic(random))} (${n}-${i})`);
+  const titles = Array.from(
+    { length: ROWS },
+    (_, i) => `${writeTitle(random, topic(random)).replaceAll('"', '')} (${n}-${i})`,
+  );
   const board = sandbox.world.boards()[0]?.slug;
   const lines = titles.map(
     (title) => `"${title}","${writeContent(random, topic(random)).replaceAll('"', "'")}",${board}`,
@@ -172,8 +174,8 @@ function earlier({ n, sandbox }: Round): string {
 }
 
 async function importRows({ folder, env }: Round, ...args: string[]): Promise<void> {
-  const { code, stderr } = await runCli(['import', ...args, '--json'], { cwd: folder, env });
-  assert.equal(code, 0, stderr);
+  const { code, stdout, stderr } = await runCli(['import', ...args, '--json'], { cwd: folder, env });
+  assert.equal(code, 0, stdout + stderr);
 }
 
 function accepted(db: Parameters<Parameters<typeof inMirror>[1]>[0]) {

@@ -55,6 +55,7 @@ const QUICK: Partial<Periods> = {
   firstPassRetry: 300,
   lastPassRetry: 600,
   busy: 100,
+  publish: 50,
 };
 
 export async function openFixture(t: TestContext, options: FixtureOptions): Promise<ServiceFixture> {
