@@ -7,6 +7,7 @@ import { latencySet } from './latency.ts';
 import { mcpSet } from './mcp.ts';
 import { memorySet } from './memory.ts';
 import { overviewSet } from './overview.ts';
+import { publishSet } from './publish.ts';
 import { pushSet } from './push.ts';
 import { queueSet } from './queue.ts';
 import { recallSet } from './recall.ts';
@@ -28,6 +29,7 @@ export const SETS: readonly BenchSet[] = [
   importSet,
   duplicatesSet,
   exportSet,
+  publishSet,
   pushSet,
   queueSet,
   overviewSet,

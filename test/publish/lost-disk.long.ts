@@ -93,7 +93,10 @@ async function play(n: number, server: Server): Promise<void> {
     rmSync(round.folder, { recursive: true, force: true });
   }
   journal.note(`round ${n} is over`);
-  process.stdout.write(`round ${n}: ${lost.at(-1)} of ${ROWS} rows were lost with the disk, and named\n`);
+  const breaks = [...tally.invariants.values()].reduce((sum, invariant) => sum + invariant.breaks, 0);
+  process.stdout.write(
+    `round ${n}: ${lost.at(-1)} of ${ROWS} rows were lost with the disk, and named; ${breaks} promises broken so far\n`,
+  );
 }
 
 function openRound(n: number, sandbox: Sandbox, server: Server): Round {
