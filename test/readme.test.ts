@@ -44,7 +44,7 @@ describe('the documents', () => {
   });
 
   it('name only npm scripts and settings that exist, and every setting once in its table with its default', () => {
-    for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+)/g))
+    for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
       assert.ok(manifest.scripts[script], script);
     const known = Object.values(SETTINGS).flatMap(({ env, secret }) =>
       secret ? [env, `${env}_FILE`] : [env],
