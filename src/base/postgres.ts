@@ -92,7 +92,7 @@ export function certificateTrouble(error: Error, place: string): AppError | null
 const AWAY_CODES =
   /^(E(CONN(REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOST(UNREACH|DOWN)|NETUNREACH|NOTFOUND|AI_AGAIN)|08...|57P0[123]|53300)$/;
 const AWAY_TEXTS =
-  /Connection terminated|timeout exceeded when trying to connect|not queryable|Connection ended/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable|Connection ended/i;
 
 /** Whether the server may answer the same question a moment later. */
 export function isAway(error: unknown): error is Error {

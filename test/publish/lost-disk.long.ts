@@ -71,8 +71,8 @@ async function play(n: number, server: Server): Promise<void> {
     const first = await start(round);
     await warmUp(round, server);
     await importRows(round, 'ideas.csv');
-    // From the first rows on their way to the last ones confirmed.
-    await delay((n * 733 + seed * 97) % 3500);
+    // From before the first of them is in the copy to after the last one was confirmed.
+    await delay((n * 733 + seed * 97) % 7000);
     first.child.kill('SIGKILL');
     await first.ended;
     const dead = inMirror(round.mirror, accepted);
