@@ -121,6 +121,13 @@ export async function cancelBatch(
   return { batch, rows };
 }
 
+/** Goes on with what a process that died in the middle of it left. */
+export function finishCancelling({ store, clock }: Deps): Promise<number> {
+  return inGroups(store.cancelledWaiting(), (ids) =>
+    store.moveAll(ids, TRANSITIONS.cancel, { now: clock.now() }),
+  );
+}
+
 /** A person: send these rows of the import again. */
 export async function retryBatch(
   { store, clock }: Deps,

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  cancel,
   cancelBatch,
   edit,
   editBatch,
+  finishCancelling,
   pauseBatch,
   resumeBatch,
+  retry,
   retryBatch,
 } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
@@ -61,6 +64,28 @@ describe('a cancelled import', () => {
     assert.equal((await bench.row(waiting)).state, 'cancelled');
     bench.store.move(sent, TRANSITIONS.release, { now: bench.clock.now() });
     assert.equal((await bench.row(sent)).state, 'cancelled');
+  });
+
+  it('is finished by the next service where a process died in the middle of it', async (t) => {
+    const bench = benchFor(t);
+    const [waiting, wanted] = [
+      await bench.add({ title: 'A' }, 'one'),
+      await bench.add({ title: 'B' }, 'one'),
+    ];
+    cancel(bench, wanted);
+    bench.store.stopBatch('one', bench.clock.now());
+    retry(bench, wanted);
+    assert.deepEqual(
+      bench.store.due(bench.clock.now(), 10).ready,
+      [wanted],
+      'nothing of it is sent by itself',
+    );
+    assert.throws(() => resumeBatch(bench, 'one'), /was cancelled, and cannot be resumed/);
+    assert.equal(await finishCancelling(bench), 1);
+    assert.deepEqual(
+      [(await bench.row(waiting)).state, (await bench.row(wanted)).state],
+      ['cancelled', 'ready'],
+    );
   });
 
   it('does not send again what was unclear and proves to be absent', async (t) => {

@@ -114,7 +114,8 @@ async function disturb(site: Site, program: Program, batch: string, random: Rand
     const before = sent();
     await until('something is sent, or nothing waits', async () => {
       const { counts, told } = await stateOf();
-      return sent() > before + random.int(20) || counts.ready === 0 || told?.paused_at != null;
+      const isHeld = Boolean(told?.paused_at ?? told?.cancelled_at);
+      return sent() > before + random.int(20) || counts.ready === 0 || isHeld;
     });
     const decision = random.pick([
       'pause',

@@ -51,7 +51,14 @@ export function batchReader(db: Db) {
   const customers = db.prepare<[string], { rows: number; people: number }>(`
     SELECT count(*) AS rows, count(DISTINCT email) AS people FROM (
       SELECT email FROM outbox WHERE batch = ? AND state IN ('ready', 'sending') LIMIT ${CUSTOMER_ROWS})`);
+  const leftOver = db
+    .prepare<[], number>(`
+      SELECT o.id FROM batches b JOIN outbox o ON o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1
+       WHERE b.cancelled_at IS NOT NULL`)
+    .pluck();
   return {
+    /** Rows of cancelled imports that a process that died left waiting; none of them is sent. */
+    cancelledWaiting: (): number[] => leftOver.all(),
     waitingCustomers(batch: string): WaitingCustomers {
       const { rows, people } = customers.get(batch) ?? { rows: 0, people: 0 };
       return { people, isMore: people > 0 && rows === CUSTOMER_ROWS };
