@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     runs: { type: 'string', default: '5' },
-    rows: { type: 'string', default: '1500' },
+    rows: { type: 'string', default: '600' },
   },
 });
 const [first, runs, ROWS] = [Number(values.seed), Number(values.runs), Number(values.rows)];
@@ -141,10 +141,14 @@ async function disturb(site: Site, program: Program, batch: string, random: Rand
 
 async function assertLedger(site: Site, program: Program, batch: string): Promise<string> {
   const { run, sandbox } = site;
-  await until('nothing waits', async () => {
-    const { counts } = await program.get<BatchState>(`/data/batches/${batch}`);
-    return counts.ready + counts.sending + counts.ambiguous === 0;
-  });
+  await until(
+    'nothing waits',
+    async () => {
+      const { counts } = await program.get<BatchState>(`/data/batches/${batch}`);
+      return counts.ready + counts.sending + counts.ambiguous === 0;
+    },
+    400_000,
+  );
   const { stdout } = await run(['outbox', 'list', '--batch', batch, '--format', 'csv']);
   const rows = parse(stdout, { columns: true, skip_empty_lines: true }) as { title: string; state: string }[];
   assert.equal(rows.length, ROWS);

@@ -16,12 +16,16 @@ import { type DuplicatesView, duplicatesCard } from './import-duplicates.ts';
 
 export interface PreviewView extends DuplicatesView {
   boards: KnownBoard[];
-  /** And what was said about boards before they had an answer. */
-  place: DuplicatesView['place'] & { boards: Map<string, UnknownBoard> };
+  /** And what was said about boards before they had an answer; the choices that no dry run has answered yet. */
+  place: DuplicatesView['place'] & {
+    boards: Map<string, UnknownBoard>;
+    choices: ImportChoices | null;
+    isBusy: boolean;
+  };
 }
 
 type Readable = Preview & { ok: true };
-type Choose = (change: Partial<ImportChoices>) => void;
+type Choose = (change: (now: ImportChoices) => Partial<ImportChoices>) => void;
 
 /** What the dry run of a file showed, what the person has to say, and the button that imports it. */
 export function showPreview(view: PreviewView): Child[] {
@@ -29,16 +33,32 @@ export function showPreview(view: PreviewView): Child[] {
   const { preview } = state;
   if (!preview) return [banner('bad', 'This file was never read. Choose it again.')];
   const trouble = h('div', { 'aria-live': 'polite' });
+  const { place } = view;
   const choose: Choose = (change) => {
-    const body = { ...preview.choices, ...change };
-    const again = async (): Promise<void> => draw(await fetchJson<ImportState>(`${path}/preview`, { body }));
-    again().catch((error) => fill(trouble, failure(error)));
+    const now = place.choices ?? preview.choices;
+    place.choices = { ...now, ...change(now) };
+    if (!place.isBusy) tryAnew().catch((error) => fill(trouble, failure(error)));
+  };
+  // One request at a time: whoever chooses faster than the service answers loses no choice.
+  const tryAnew = async (): Promise<void> => {
+    place.isBusy = true;
+    try {
+      let [body, found] = [place.choices, state];
+      do {
+        body = place.choices;
+        found = await fetchJson<ImportState>(`${path}/preview`, { body });
+      } while (body !== place.choices);
+      place.choices = null;
+      await draw(found);
+    } finally {
+      place.isBusy = false;
+    }
   };
   const unclear = preview.columns?.unclear ?? [];
   return [
     trouble,
     preview.ok || unclear.length > 0 ? null : banner('warn', sentence(preview.problem)),
-    ...unclear.map((each) => questionCard(view, preview, each, choose)),
+    ...unclear.map((each) => questionCard(view, each, choose)),
     preview.ok ? summary(view, preview) : null,
     preview.ok ? boardsCard(view, preview, choose) : null,
     columnsCard(view, preview, choose),
@@ -60,16 +80,10 @@ const NAMES: Record<Field, string> = {
 };
 
 /** A field that the program does not guess: columns that could be it are proposed, and one click answers. */
-function questionCard(
-  view: PreviewView,
-  preview: Preview,
-  unclear: UnclearField,
-  choose: Choose,
-): HTMLElement {
+function questionCard(view: PreviewView, unclear: UnclearField, choose: Choose): HTMLElement {
   const { field: name, problem, proposals } = unclear;
-  const { map } = preview.choices;
   if (name === 'board') {
-    const onPick = (board: string): void => choose({ board });
+    const onPick = (board: string): void => choose(() => ({ board }));
     const picker = boardPicker({
       id: 'ask-board',
       label: 'The board of all rows',
@@ -82,7 +96,9 @@ function questionCard(
     );
   }
   const offered = proposals.map((header) =>
-    button(`“${header}”`, () => choose({ map: { ...map, [name]: header } }), { class: 'main' }),
+    button(`“${header}”`, () => choose(({ map }) => ({ map: { ...map, [name]: header } })), {
+      class: 'main',
+    }),
   );
   const isPublic = name === 'title' || name === 'content';
   return card(
@@ -236,7 +252,7 @@ function mapPicker(
   ];
   const onPick = (value: string): void => {
     const slug = value === DROP ? null : value === AS_IS ? board : value;
-    choose({ boardMap: { ...boardMap, [board]: slug } });
+    choose((now) => ({ boardMap: { ...now.boardMap, [board]: slug } }));
   };
   const [id, label] = [`map-${board}`, `Where the rows of ${board} go`];
   return boardPicker({ id, label, boards, suggested: suggestions, others, chosen, onPick }).element;
@@ -254,8 +270,11 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
   const column = (name: Field): HTMLElement => {
     const found = header(name);
     const onColumn = (value: string): void => {
-      const map = { ...choices.map, [name]: value.startsWith('=') ? value.slice(1) : null };
-      choose({ map, board: name === 'board' && value.startsWith('=') ? null : choices.board });
+      const isColumn = value.startsWith('=');
+      choose(({ map, board }) => ({
+        map: { ...map, [name]: isColumn ? value.slice(1) : null },
+        board: name === 'board' && isColumn ? null : board,
+      }));
     };
     return field(NAMES[name], select(`map-${name}`, list, found === null ? 'none' : `=${found}`, onColumn));
   };
@@ -265,7 +284,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     boards,
     chosen: choices.board ?? 'column',
     others: [{ value: 'column', text: '(as the column says)' }],
-    onPick: (value) => choose({ board: value === 'column' ? null : value }),
+    onPick: (value) => choose(() => ({ board: value === 'column' ? null : value })),
   });
   return card(
     { title: 'How it is read and sent', note: 'each choice tries it anew' },
@@ -314,7 +333,7 @@ function encodingField({ choices, columns }: Preview, choose: Choose): HTMLEleme
     ...ENCODINGS.map((name) => ({ value: name, text: name.toUpperCase() })),
   ];
   const onEncoding = (value: string): void =>
-    choose({ encoding: ENCODINGS.find((name) => name === value) ?? null });
+    choose(() => ({ encoding: ENCODINGS.find((name) => name === value) ?? null }));
   return field('Encoding', select('encoding', list, choices.encoding ?? '', onEncoding));
 }
 
@@ -329,7 +348,7 @@ function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
   input.value = perMinute === null ? '' : String(perMinute);
   input.addEventListener('change', () => {
     const given = Math.floor(Number(input.value));
-    choose({ perMinute: input.value === '' || !(given >= 1) ? null : given });
+    choose(() => ({ perMinute: input.value === '' || !(given >= 1) ? null : given }));
   });
   return field('Posts a minute, at most', input);
 }

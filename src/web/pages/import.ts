@@ -38,7 +38,13 @@ async function showFile(context: PageContext, path: string, body: HTMLElement): 
   }
   const { boards } = await fetchJson<Boards>('/data/outbox/boards', { signal: context.signal });
   const again = async (): Promise<void> => draw(await load());
-  const place: PreviewView['place'] = { kind: null, after: [0], boards: new Map() };
+  const place: PreviewView['place'] = {
+    kind: null,
+    after: [0],
+    boards: new Map(),
+    choices: null,
+    isBusy: false,
+  };
   const draw = async (found: ImportState): Promise<void> => {
     state = found;
     const { committed } = found;
