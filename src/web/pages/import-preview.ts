@@ -149,7 +149,7 @@ function notes({ tally }: Readable): Child {
   return text.length === 0 ? null : h('ul.note', ...text.map((one) => h('li', one)));
 }
 
-function importButton({ path, draw }: PreviewView, preview: Readable): Child {
+function importButton({ path, draw, place }: PreviewView, preview: Readable): Child {
   const { tally, choices, found, estimate } = preview;
   const rows = counted(tally.accepted, 'row');
   const open = found.unknownBoards.length;
@@ -165,7 +165,12 @@ function importButton({ path, draw }: PreviewView, preview: Readable): Child {
         ),
       ],
       action: `Import ${rows}`,
-      run: async () => draw(await fetchJson<ImportState>(`${path}/commit`, { body: choices })),
+      run: async () => {
+        // What is asked here was drawn before that choice.
+        if (place.choices)
+          throw new Error('Your last choice is still being tried. Close this, and look again.');
+        await draw(await fetchJson<ImportState>(`${path}/commit`, { body: choices }));
+      },
     });
   const label = tally.accepted === 0 ? 'Nothing new to import' : `Import ${rows}`;
   const isOff = tally.accepted === 0 || open > 0;
