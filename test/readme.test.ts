@@ -16,7 +16,7 @@ const pages = [
   readme,
   architecture,
   operations,
-  ...['sql', 'api', 'chaos'].map((name) => page(`docs/${name}.md`)),
+  ...['sql', 'api', 'chaos', 'agents'].map((name) => page(`docs/${name}.md`)),
 ];
 const all = [...pages, page('CONTRIBUTING.md')].join('\n');
 const manifest = JSON.parse(page('package.json')) as {
@@ -50,7 +50,7 @@ describe('the documents', () => {
       secret ? [env, `${env}_FILE`] : [env],
     );
     for (const [name] of all.matchAll(
-      /\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG|QUEUE|HTTP|EXPORT|RETENTION)_[A-Z_]+\b/g,
+      /\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG|QUEUE|HTTP|EXPORT|RETENTION|MCP)_[A-Z_]+\b/g,
     ))
       assert.ok(known.includes(name) || name === 'HTTP_PROXY', name);
     const rows = operations.split('\n').filter((line) => line.startsWith('| `'));

@@ -77,9 +77,13 @@ export function missingPackage(error: unknown): AppError | null {
 
 /** Packages of one family only work together. */
 export function installHint(name: string): string {
-  const family = name.replace(/(?<=^@[^/]+\/).*/, '');
   const packages = Object.entries(manifest().peerDependencies)
-    .filter(([peer]) => peer.startsWith(family))
+    .filter(([peer]) => familyOf(peer) === familyOf(name))
     .map(([peer, version]) => `${peer}@${version}`);
   return `Install it beside feedback-mirror, with -g where that is global: npm install ${packages.join(' ')}`;
+}
+
+/** The tools for agents are written in the schemas of zod, which a global install does not share between packages. */
+function familyOf(name: string): string {
+  return name === 'zod' ? '@modelcontextprotocol/' : name.replace(/(?<=^@[^/]+\/).*/, '');
 }

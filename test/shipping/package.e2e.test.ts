@@ -122,6 +122,15 @@ describe('the package', () => {
     assert.match(stderr, /needs the package pg.*\n.*npm install pg@\d/);
   });
 
+  it('says which packages the tools for agents need', () => {
+    const { status, stderr } = spawnSync(process.execPath, [program, 'mcp'], {
+      ...options(),
+      encoding: 'utf8',
+    });
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /npm install @modelcontextprotocol\/server@\S+ zod@\d/);
+  });
+
   it('works through npx and as a dependency of another package', () => {
     const told = npm(
       ['exec', '--yes', `--package=${packed.tarball}`, '--', 'feedback-mirror', '--version'],
