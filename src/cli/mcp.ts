@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
+import { missingPackage } from '../base/program.ts';
 import { type Context, openContext, tell } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -25,7 +26,9 @@ async function serve({ settings, signal }: Context): Promise<void> {
     import('@modelcontextprotocol/server/stdio'),
     import('../mcp/open.ts'),
     import('../app/readers.ts'),
-  ]);
+  ]).catch((error: unknown) => {
+    throw missingPackage(error) ?? error;
+  });
   const agents = await openAgents({
     settings,
     clock: systemClock,
@@ -34,7 +37,8 @@ async function serve({ settings, signal }: Context): Promise<void> {
   });
   const ended = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MOST_ASKED });
-  const onerror = (error: Error): void => tell(`mcp: ${error.message}`);
+  // Without its words, which may be those of the client.
+  const onerror = ({ name }: Error): void => tell(`mcp: a message could not be handled (${name})`);
   const connection = serveStdio(agents.servers, { transport, onerror, maxSubscriptions: 4 });
   // Also where the transport gives up on a client itself: stdin may stay open then.
   const { onclose } = transport;

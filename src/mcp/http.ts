@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
-import { messageOf } from '../base/errors.ts';
 import { missingPackage } from '../base/program.ts';
 import { MCP_PATH } from '../http/guard.ts';
 import { refuse } from '../http/replies.ts';
@@ -53,8 +52,9 @@ async function openHandler(app: Pick<App, 'settings' | 'clock' | 'log'>) {
     import('./open.ts'),
   ]);
   const agents = await openAgents(app);
-  const onerror = (error: Error): void =>
-    app.log.debug({ event: 'mcp.refused' }, `a request of an agent was refused: ${messageOf(error)}`);
+  // Without its words, which may be those of the client.
+  const onerror = ({ name }: Error): void =>
+    app.log.debug({ event: 'mcp.refused', error: name }, 'a request of an agent was refused');
   const handler = createMcpHandler(agents.servers, { onerror, maxSubscriptions: MOST_SUBSCRIPTIONS });
   return { fetch: handler.fetch, end: () => handler.close(), close: () => agents.close() };
 }

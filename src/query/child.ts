@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
 import { DatabaseSync, takenBy } from './engine.ts';
 import { createGuard } from './guard.ts';
-import { standInFront } from './shown.ts';
+import { namesInsides, type ShownViews, standInFront } from './shown.ts';
 import {
   bodyLength,
   decodeTask,
@@ -34,13 +34,15 @@ function main(): void {
   new Worker(ownFile('./watch.ts', import.meta.url), { workerData: { maxMemoryBytes: task.maxMemoryBytes } });
   // Node keeps compiled code only for those who end in order, and this process is killed. Done once, it saves half of the start.
   flushCompileCache();
-  const db = open(task.path);
-  if (db === null) return;
-  const guard = createGuard(task.shown && standInFront(db, task.shown));
-  db.exec('PRAGMA query_only = 1; PRAGMA trusted_schema = 0');
+  const opened = open(task);
+  if (opened === null) return;
+  const { db, views } = opened;
+  const guard = createGuard(views);
   db.setAuthorizer(guard.authorize);
   send({ kind: 'started' });
   try {
+    if (views && namesInsides(task.sql))
+      throw new Error('the tables of SQLite itself are not for reading here');
     const statement = prepareOnly(db, task.sql);
     const columns = statement.columns().map(({ name }) => name);
     // VACUUM asks nobody before it runs.
@@ -78,20 +80,22 @@ function refuse(refusal: Refusal): void {
 }
 
 /** Read-only for SQLite, for the connection and for the schema; what it must set aside stays in memory, where it is counted. */
-function open(path: string): Database | null {
+function open({ path, shown }: Task): { db: Database; views: ShownViews | null } | null {
   try {
-    const db = new DatabaseSync(path, {
-      readOnly: true,
+    const db = new DatabaseSync(shown ? ':memory:' : path, {
+      readOnly: shown === null,
       timeout: BUSY_MS,
       allowExtension: false,
       defensive: true,
       enableDoubleQuotedStringLiterals: false,
       readBigInts: true,
       returnArrays: true,
-      limits: { length: MAX_VALUE_BYTES, attach: 0 },
+      limits: { length: MAX_VALUE_BYTES, attach: shown ? 1 : 0 },
     });
     db.exec('PRAGMA temp_store = MEMORY');
-    return db;
+    const views = shown && standInFront(db, path, shown);
+    db.exec('PRAGMA query_only = 1; PRAGMA trusted_schema = 0');
+    return { db, views };
   } catch (error) {
     refuse({ reason: 'unreadable', message: String(error instanceof Error ? error.message : error) });
     return null;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { createRedactor, visible } from '../base/redact.ts';
 import { PUBLIC_TABLES } from './schema-words.ts';
 
@@ -12,26 +13,50 @@ export interface Shown {
 }
 
 /**
- * Views that stand in front of the tables, by the same names. Whatever a statement does with a text, it has the shown one in hand: there
- * is nothing to be taken apart, compared or guessed at behind it. The tables themselves are read by the innermost views alone, and those
- * have names that no statement can know: SQLite tells the guard the name of a view or, just so, of a part that the statement named.
+ * Views in front of the tables of a mirror, by the same names, in a connection that has nothing else. Whatever a statement does with a
+ * text, it has the shown one in hand: there is nothing to be taken apart, compared or guessed at behind it. A guard alone would not do:
+ * SQLite does not ask it for the columns that a NATURAL or FULL JOIN compares and gives out. So the mirror itself is attached under a name that
+ * no statement can know, and each name in it means a view. The innermost views have such names too: SQLite tells the guard the name of
+ * a view or, just so, of a part that the statement named itself.
  */
-export function standInFront(db: DatabaseSync, { key, isInternal }: Shown): ShownViews {
-  const prefix = `shown_${randomBytes(16).toString('hex')}_`;
+export function standInFront(db: DatabaseSync, path: string, { key, isInternal }: Shown): ShownViews {
+  const secret = randomBytes(16).toString('hex');
+  const [mirror, prefix] = [`mirror_${secret}`, `shown_${secret}_`];
+  const url = pathToFileURL(path);
+  url.search = '?mode=ro';
+  db.prepare(`ATTACH ? AS ${mirror}`).run(url.href);
   defineFunctions(db, key);
-  const columns = db.prepare('SELECT name, type FROM pragma_table_info(?)');
+  const columns = db.prepare('SELECT name, type FROM pragma_table_info(?, ?)');
   for (const table of TABLES) {
-    const found = columns.all(table) as unknown as [name: string, type: string][];
+    const found = columns.all(table, mirror) as unknown as [name: string, type: string][];
     const shown = found.map(([name, type]) => `${expression(table, name, type, isInternal)} AS "${name}"`);
-    db.exec(`CREATE TEMP VIEW ${prefix}${table} AS SELECT ${shown.join(', ')} FROM main.${table};
+    db.exec(`CREATE TEMP VIEW ${prefix}${table} AS SELECT ${shown.join(', ')} FROM ${mirror}.${table};
              CREATE TEMP VIEW ${table} AS SELECT * FROM ${prefix}${table}`);
   }
-  // Their statements name tables, and in the temporary schema those names are the views above.
-  const views = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").all();
-  for (const [, sql] of views as unknown as [name: string, sql: string][])
-    db.exec(sql.replace(/^CREATE VIEW/, 'CREATE TEMP VIEW'));
-  const names = (views as unknown as [name: string][]).map(([name]) => name);
-  return { prefix, names: new Set([...TABLES, ...names]) };
+  return { prefix, names: new Set([...TABLES, ...standInFrontOfOthers(db, mirror)]) };
+}
+
+/** The statements of the mirror's own views name tables, and here those names are the views above. What else there is shows nothing. */
+function standInFrontOfOthers(db: DatabaseSync, mirror: string): string[] {
+  const others = db.prepare(
+    `SELECT name, type, sql FROM ${mirror}.sqlite_schema WHERE type IN ('table', 'view')`,
+  );
+  const named: string[] = [];
+  for (const [name, type, sql] of others.all() as unknown as [name: string, type: string, sql: string][]) {
+    if ((TABLES as readonly string[]).includes(name) || name.startsWith('sqlite_')) continue;
+    if (type === 'view') named.push(name);
+    db.exec(
+      type === 'view'
+        ? sql.replace(/^CREATE VIEW/, 'CREATE TEMP VIEW')
+        : `CREATE TEMP VIEW "${name}" AS SELECT NULL AS hidden WHERE false`,
+    );
+  }
+  return named;
+}
+
+/** Tables of SQLite itself cannot be stood in front of: its statistics hold samples of what columns hold. */
+export function namesInsides(sql: string): boolean {
+  return /sqlite_(?!version)/i.test(sql);
 }
 
 /** What the guard has to know of them. */

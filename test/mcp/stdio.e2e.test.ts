@@ -77,7 +77,7 @@ describe('the tools for assistants on stdio, driven by the official client', () 
       ['get_post', { id: 'one' }, /expected number/],
       ['get_post', {}, /id/],
       ['sql', { sql: 'DELETE FROM posts' }, /only reading|cannot modify/],
-      ['sql', { sql: 'SELECT * FROM main.users' }, /not for reading here.*mirror:\/\/schema/],
+      ['sql', { sql: 'SELECT * FROM main.users' }, /main\.users.*mirror:\/\/schema/],
       ['similar_posts', {}, /either an id or a text/],
       ['search', { status: 'No such thing' }, /No such thing/],
       ['search', { text: 'x', limit: 5000 }, /50/],

@@ -27,8 +27,6 @@ describe('a statement of an assistant', () => {
 
   const ask = async (sql: string, shown = { key: key as Uint8Array | null, isInternal: false }) =>
     (await collect(runQuery({ path: mirror.path, sql, shown }))).rows;
-  const refused = (sql: string, words: RegExp) =>
-    assert.rejects(ask(sql), (error) => error instanceof AppError && words.test(error.message), sql);
 
   it('reads every table that is offered, with no address and no name in it', async () => {
     const db = new Database(mirror.path);
@@ -55,24 +53,39 @@ describe('a statement of an assistant', () => {
     }
   });
 
-  it('cannot reach past the views, by whatever name', async () => {
+  it('cannot reach past the views, by whatever name or join', async () => {
     for (const sql of [
       'SELECT title FROM main.posts',
-      'SELECT title FROM main.live_posts',
       'WITH posts AS (SELECT title FROM main.posts) SELECT * FROM posts',
-      'WITH live_posts AS (SELECT title FROM main.posts) SELECT * FROM live_posts',
+      'WITH g (email) AS (VALUES (1)) SELECT email FROM g NATURAL FULL JOIN main.users',
       "SELECT * FROM posts_text WHERE posts_text MATCH 'victim'",
+      "SELECT count(*) FROM posts_text('victim')",
       'SELECT block FROM posts_text_data',
       'SELECT sql FROM sqlite_temp_schema',
       'SELECT sql FROM temp.sqlite_schema',
-      'SELECT sql FROM sqlite_master',
+      'WITH g (sql) AS (VALUES (1)) SELECT sql FROM g NATURAL FULL JOIN "sqlite_master"',
       'SELECT name FROM pragma_table_list',
-      'PRAGMA table_list',
+      'SELECT name FROM pragma_database_list',
+      'PRAGMA database_list',
       'SELECT body FROM quarantine',
       'SELECT value FROM meta',
+      "SELECT shown_text('x')",
+      "ATTACH ':memory:' AS other",
     ])
-      await refused(sql, /not for reading here|not allowed here/);
-    await refused("SELECT shown_text('x')", /function shown_text is not allowed/);
+      await assert.rejects(ask(sql), AppError, sql);
+    for (const [table, column] of [
+      ['users', 'email'],
+      ['users', 'name'],
+      ['meta', 'value'],
+      ['suppressions', 'hash'],
+      ['quarantine', 'body'],
+      ['saved_queries', 'sql'],
+    ]) {
+      const join = `WITH g ("${column}") AS (VALUES (1)) SELECT "${column}" FROM g NATURAL FULL JOIN "${table}"`;
+      const rows = await ask(join).catch(() => [[1]]);
+      assert.doesNotMatch(JSON.stringify(rows), /ada|example\.com|127\.0/i, join);
+      if (table !== 'users') assert.deepEqual(rows, [[1]], join);
+    }
   });
 
   it('counts, joins and finds people again by their pseudonyms', async () => {
