@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -106,6 +107,31 @@ describe('feedback-mirror doctor', () => {
     db.close();
     const { state, detail } = of('outbox', await examine(site));
     assert.deepEqual([state, detail], ['warn', '1 row needs a decision; 1 row left a second post upstream']);
+  });
+
+  it('names a log that a long reader keeps from starting over', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const path = join(site.folder, 'data', 'mirror.db');
+    const writer = new Database(path);
+    const write = (value: string): unknown =>
+      writer.prepare("INSERT OR REPLACE INTO meta VALUES ('note', ?)").run(value);
+    write('before');
+    const reader = new Database(path, { readonly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM posts').get();
+    write('meanwhile');
+    // Nothing cuts the log short as long as that reader reads. Behind its last frame SQLite reads nothing.
+    truncateSync(`${path}-wal`, 1_200_000_000);
+    writer.pragma('busy_timeout = 0');
+    writer.pragma('wal_checkpoint(TRUNCATE)');
+    const { state, detail, advice } = of('write-ahead log', await examine(site));
+    assert.deepEqual([state, detail.replace(/[\d.]+/, 'N')], ['warn', 'it has grown to N GB']);
+    assert.match(advice ?? '', /reading the mirror for a long time without a break/);
+    reader.close();
+    writer.pragma('wal_checkpoint(TRUNCATE)');
+    writer.close();
+    assert.equal(of('write-ahead log', await examine(site)).state, 'ok');
   });
 
   it('warns of a token that is easy to guess, and offers another', async (t) => {
