@@ -73,6 +73,8 @@ export function table<T>(
 export interface Bar {
   label: Child;
   value: number;
+  /** The value in words, where the number alone would say nothing: a duration, a share. */
+  text?: string;
   /** What the upstream gave as a colour; anything that is none is ignored. */
   color?: string | null;
   href?: string;
@@ -80,7 +82,8 @@ export interface Bar {
 
 /** Amounts side by side; a table, so that it reads as one. */
 export function bars(rows: readonly Bar[], label: string): HTMLElement {
-  const most = Math.max(1, ...rows.map(({ value }) => value));
+  // Shares are below 1: the largest is the whole length, and not 1.
+  const most = Math.max(0, ...rows.map(({ value }) => value)) || 1;
   return table<Bar>(
     [
       {
@@ -97,7 +100,7 @@ export function bars(rows: readonly Bar[], label: string): HTMLElement {
             vars: { width: `${(100 * value) / most}%`, ...swatch(color) },
           }),
       },
-      { head: '', kind: 'number', cell: ({ value }) => number(value) },
+      { head: '', kind: 'number', cell: ({ value, text }) => text ?? number(value) },
     ],
     rows,
     label,

@@ -9,6 +9,7 @@ import { createClient } from '../../src/api/client.ts';
 import type { App } from '../../src/app.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { SyncState } from '../../src/http/dashboard/sync.ts';
+import { REPORT_NAMES } from '../../src/reports/catalogue.ts';
 import { createLife } from '../../src/sandbox/live.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -104,9 +105,11 @@ async function addresses({ url, uncertain }: Stage): Promise<[name: string, addr
     ['board', '/boards/feature-requests'],
     ['person', '/people/5'],
     ['reports', '/reports'],
-    ['report-weeks', '/reports/new-by-week'],
-    ['report-list', '/reports/top-posts?since=2026-01-01&until=2026-12-01'],
-    ['report-boards', '/reports/boards'],
+    ...REPORT_NAMES.map((name): [string, string] => [
+      `report-${name}`,
+      `/reports/${name}${name === 'post-votes' ? `?post=${rows[0]?.[0] ?? 1}` : ''}`,
+    ]),
+    ['webhooks', '/webhooks'],
     ['exports', '/exports'],
     ['settings', '/settings'],
     ['outbox', '/outbox'],

@@ -368,7 +368,7 @@ function columnsOf({ columns, rows }: ReportAnswer): Column<Rows[number]>[] {
     .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
     .map((column) => {
       const isText = ['text', 'remark', 'trend', 'date', 'time'].includes(column.kind);
-      const most = column.bar ? Math.max(1, ...rows.map((row) => Number(row[column.name] ?? 0))) : null;
+      const most = column.bar ? Math.max(0, ...rows.map((row) => Number(row[column.name] ?? 0))) || 1 : null;
       return {
         head: column.name.replaceAll('_', ' '),
         ...(isText ? {} : { kind: 'number' as const }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SyncState } from '../../../src/http/dashboard/sync.ts';
+import { REPORT_NAMES } from '../../../src/reports/catalogue.ts';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { barriers, type Look, sideways, visit, weightOf } from './visit.ts';
@@ -15,6 +16,7 @@ const LOOKS: [name: string, look: Look, isExamined: boolean][] = [
 ];
 
 const MOST_BYTES = 80_000;
+const REPORTS = REPORT_NAMES.map((name) => `/reports/${name}${name === 'post-votes' ? '?post=5' : ''}`);
 
 describe('the pages of the dashboard', onStage, () => {
   let stage: Stage;
@@ -56,7 +58,7 @@ describe('the pages of the dashboard', onStage, () => {
     it(`${name} stand without a complaint of the browser, keep nobody out and scroll one way only`, async (t) => {
       const { page, open, assertCalm, close } = await visit(stage.browser, stage.url, look);
       t.after(close);
-      for (const address of addresses()) {
+      for (const address of [...addresses(), ...(isExamined ? REPORTS : [])]) {
         await open(address);
         assert.equal(await page.locator('main [role=alert]').count(), 0, address);
         if (isExamined) assert.deepEqual(await barriers(page), [], address);
