@@ -56,7 +56,7 @@ async function ask(bench: Bench, client: Client): Promise<Row[]> {
       ),
       bound,
     },
-    rowOf('overview, a period nobody asked for yet', cold, 'Worked out while the asker waits.'),
+    { ...rowOf('overview, a period nobody asked for yet', cold, 'Worked out while the asker waits.'), bound },
     {
       ...rowOf(
         'overview, that period again when its answer is old',

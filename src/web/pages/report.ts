@@ -266,7 +266,9 @@ function chartCard(answer: ReportAnswer, caption: Caption, signal: AbortSignal):
     const figure = timeChart(overTime, signal);
     // Where there is nothing to draw, a sentence stands in its place.
     const note = figure.matches('figure') ? pngButton(caption, () => chartPicture(figure, caption)) : null;
-    return card({ title: 'Chart', note }, figure);
+    // Several lines have a legend; one alone is named here.
+    const title = overTime.series.length === 1 ? `Chart: ${overTime.unit}` : 'Chart';
+    return card({ title, note }, figure);
   }
   const amounts = barRows(answer);
   if (amounts.length < 2) return null;
