@@ -146,7 +146,8 @@ function activity(
     counts[what][when]++;
     if (isTeam(creator)) return;
     const person = people.of(creator);
-    const [known, bit] = [wrote[person] ?? 0, when === 'recent' ? 2 : 1];
+    const known = wrote[person] ?? 0;
+    const bit = when === 'recent' ? 2 : 1;
     if ((known & bit) !== 0) return;
     wrote[person] = known | bit;
     counts.customers[when]++;

@@ -39,7 +39,8 @@ export async function funnel(reader: ReportReader, asked: Question): Promise<Row
     const status = statusOf(versions.status[i] ?? 0);
     if (status < 0 || !isThere(post) || posts.status[post] === versions.status[i]) continue;
     const bit = post * statuses.length + status;
-    const [byte, mask] = [bit >> 3, 1 << (bit & 7)];
+    const byte = bit >> 3;
+    const mask = 1 << (bit & 7);
     const sum = sums[status];
     if (!sum || ((seen[byte] ?? 0) & mask) !== 0) continue;
     seen[byte] = (seen[byte] ?? 0) | mask;

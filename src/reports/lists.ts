@@ -141,7 +141,8 @@ function votesAt(
   // In the order in which they were superseded: the last one that is old enough counts.
   for (let i = 0; i < versions.rows; i++) {
     const place = placeOf(versions.post[i] ?? 0);
-    const [at, votes] = [versions.at[i] ?? 0, versions.votes[i] ?? 0];
+    const at = versions.at[i] ?? 0;
+    const votes = versions.votes[i] ?? 0;
     if (Number.isNaN(first[place])) first[place] = votes;
     if (at <= from) before[place] = votes;
     if (at <= until) after[place] = votes;

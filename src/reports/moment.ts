@@ -137,7 +137,8 @@ function isoStart(calendar: Calendar, date: string): string {
 
 /** The place of the bucket in which a moment lies, by the moments at which they begin; -1 before the first. The last one is open. */
 export function bucketAt(begins: readonly number[], moment: number): number {
-  let [low, high] = [0, begins.length];
+  let low = 0;
+  let high = begins.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((begins[middle] ?? 0) <= moment) low = middle + 1;

@@ -118,7 +118,10 @@ async function climbers(
   since: number,
   until: number,
 ): Promise<Climber[]> {
-  const paces = Float64Array.from(posts, (post) => paceOf(post, since, until));
+  const paces = new Float64Array(posts.length);
+  posts.forEach((post, place) => {
+    paces[place] = paceOf(post, since, until);
+  });
   const best = firstBy(
     posts.length,
     () => true,

@@ -172,7 +172,8 @@ export async function firstReply(reader: ReportReader, asked: Question): Promise
   const [arrived, waited] = [weeks.map(() => 0), groups(weeks.length)];
   for (let i = 0; i < posts.rows; i++) {
     if (!isSelected(i) || isTeam(posts.creator[i] ?? 0)) continue;
-    const [at, replied] = [posts.created[i] ?? 0, replies[i] ?? 0];
+    const at = posts.created[i] ?? 0;
+    const replied = replies[i] ?? 0;
     const week = weekAt(at);
     if (week < 0) continue;
     arrived[week] = (arrived[week] ?? 0) + 1;

@@ -209,7 +209,8 @@ export function groups(count: number): {
   const sizes = new Int32Array(count);
   return {
     add(group, value) {
-      const [list, size] = [lists[group], sizes[group] ?? 0];
+      const list = lists[group];
+      const size = sizes[group] ?? 0;
       if (!list) return;
       list[size] = value;
       sizes[group] = size + 1;
