@@ -38,7 +38,9 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
     return record(context, claimed, outcome, deadline);
   });
   crashPoint('push:recorded');
-  return { sent: true, row: row ?? claimed, outcome: outcome.outcome };
+  // An answer that names a post which cannot be this row's leaves the row unclear.
+  const isBelieved = outcome.outcome !== 'confirmed' || row?.state !== 'ambiguous';
+  return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown' };
 }
 
 /** An attempt is claimed only when a request can leave, and a row that was once unclear only when no post could be its own. */

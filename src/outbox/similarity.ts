@@ -20,6 +20,8 @@ interface Words {
   optional: Set<string>;
   /** Emoji, in their order: a service may drop them all or spell them, but not put others in their place. */
   signs: string;
+  /** Signs that carry a meaning, `+`, `€`, the minus of a number: a service may drop some, but puts none in their place. */
+  operators: string[];
   /** It ends with dots that stand for what was left out. */
   isCut: boolean;
   counts: Map<string, number>;
@@ -71,6 +73,7 @@ const MOST_NAMES = 3;
 
 function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   if (sent.signs !== '' && !sent.signs.startsWith(shown.signs)) return false;
+  if (!isPartOf(shown.operators, sent.operators)) return false;
   if (sent.letters === shown.letters) return true;
   if (shown.letters === '') return shortestCut === 0;
   const isCut = shown.isCut || shown.letters.length >= shortestCut;
@@ -180,6 +183,7 @@ function wordsOf(text: string): Words {
     list: [],
     optional: new Set(optionalIn(short)),
     signs: (short.match(/\p{Extended_Pictographic}/gu) ?? []).join(''),
+    operators: operatorsIn(scriptless),
     isCut: /(?:\.{3}|…)\W*$/u.test(plain),
     counts: new Map(),
     cut: new Set(),
@@ -200,6 +204,27 @@ function wordsOf(text: string): Words {
   if (last !== undefined) words.cut.add(last);
   words.letters = found.filter((word) => word !== MASK).join('');
   return words;
+}
+
+/** A dash or a dot is one at a number only: anywhere else it is dressed in other ways. */
+const OPERATORS =
+  /[+#%=<>±≤≥≠]|\p{Sc}|(?<=\p{N})[.,-](?=\p{N})|(?<![\p{L}\p{N}-])-(?=\p{N})|(?<=\p{L})-(?=\p{N})|(?<=[\p{L}\p{N}])-(?![\p{L}\p{N}\s-])|(?<=\p{Lu})-(?=\s)/gu;
+
+function operatorsIn(text: string): string[] {
+  const plain = withoutMarkup(text)
+    .normalize('NFKC')
+    .replace(/\p{Pd}/gu, '-');
+  // Links are shortened, and emoji spelt, in ways of their own.
+  return plain.replace(/\S*\/\S*|:[a-z0-9_+-]+:/gi, ' ').match(OPERATORS) ?? [];
+}
+
+function isPartOf(some: readonly string[], all: readonly string[]): boolean {
+  const left = [...all];
+  return some.every((one) => {
+    const at = left.indexOf(one);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
 }
 
 function optionalIn(text: string): string[] {

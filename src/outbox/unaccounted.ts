@@ -89,6 +89,8 @@ interface Candidate {
   mailbox: string | null;
   text: ComparableText | null;
   takenBy: Claim | null;
+  /** It says what one row sent, and is as well the beginning of what another sent: whose it is, nobody can tell. */
+  isContested: boolean;
 }
 
 export function whoseAre(question: Question): Answer {
@@ -97,6 +99,7 @@ export function whoseAre(question: Question): Answer {
   const candidates = question.posts.map(candidateOf);
   // Of rows with the same words, those that ask come first.
   matchExact(question, [...claims, ...resting], candidates);
+  contestCuts(question, [...claims, ...resting], candidates);
   matchSimilar(question, [...claims, ...resting], candidates);
   // A match that binds nothing yet may prove wrong: to a row that is as clearly like the post, it is no answer.
   const isFirm = ({ row, match }: Claim): boolean => match?.matched === 'exact' || !question.isUnsettled(row);
@@ -118,7 +121,7 @@ function claimOf(row: OutboxRow): Claim {
 
 function candidateOf(post: SeenPost): Candidate {
   const address = post.creator?.email?.trim();
-  return { post, mailbox: address ? mailbox(address) : null, text: null, takenBy: null };
+  return { post, mailbox: address ? mailbox(address) : null, text: null, takenBy: null, isContested: false };
 }
 
 /** Word for word, on the board that was asked for, by somebody who can be us. */
@@ -136,7 +139,7 @@ function matchExact(question: Question, claims: Claim[], candidates: Candidate[]
  */
 function matchTwins(question: Question, group: Claim[], posts: Candidate[]): void {
   const owners = (candidate: Candidate): Claim[] =>
-    group.filter((claim) => isOurs(question, claim, candidate));
+    group.filter((claim) => isOurs(question, claim, candidate) && !isStrangersName(claim, candidate));
   for (const people of Map.groupBy(group, (claim) => claim.mailbox).values()) {
     const own = posts.filter((candidate) => {
       const able = owners(candidate);
@@ -154,9 +157,57 @@ function matchTwins(question: Question, group: Claim[], posts: Candidate[]): voi
   }
 }
 
+/**
+ * A service that cuts texts can make the words of one row out of those of another, from the same person. Where the post of that other
+ * row is not found either, the post that says the shorter words may be its.
+ */
+function contestCuts(question: Question, claims: Claim[], candidates: Candidate[]): void {
+  const titleOf = (one: Claim | Candidate): string => textOf(one).title.letters;
+  const taken = candidates.filter(({ takenBy }) => takenBy !== null);
+  if (taken.length === 0) return;
+  const open = claims
+    .filter(({ match }) => match === null)
+    .sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
+  for (const candidate of taken) {
+    const title = titleOf(candidate);
+    const { letters } = textOf(candidate).content;
+    const isCut = (claim: Claim): boolean =>
+      titleOf(claim).length + textOf(claim).content.letters.length > title.length + letters.length &&
+      textOf(claim).content.letters.startsWith(letters);
+    for (let i = firstFrom(open, (claim) => titleOf(claim) >= title); i < open.length; i++) {
+      const claim = open[i];
+      if (!claim || !titleOf(claim).startsWith(title)) break;
+      if (!isCut(claim) || !isOurs(question, claim, candidate)) continue;
+      if (candidate.takenBy) candidate.takenBy.match = null;
+      Object.assign(candidate, { takenBy: null, isContested: true });
+      break;
+    }
+  }
+}
+
+/** By halving: where in a sorted list the first one stands for which it holds. */
+function firstFrom<T>(sorted: readonly T[], holds: (one: T) => boolean): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(sorted[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** A post that is new since the row was sent, and whose creator is shown to be who it was sent as. */
 function isOurs(question: Question, claim: Claim, candidate: Candidate): boolean {
-  return isAuthor(claim, candidate, question.authors) && isInWindow(question, claim, candidate.post);
+  const { post } = candidate;
+  if (!isAuthor(claim, candidate, question.authors) || !isInWindow(question, claim, post)) return false;
+  // Where nothing is known of what stood there before, a post that says that it is older than the row may be from last year.
+  return (
+    isNewById(claim.row, post) ||
+    isWholeKnown(question, claim.row) ||
+    post.madeBy === null ||
+    isTimely(claim, post) ||
+    claim.sentAt > question.now
+  );
 }
 
 function take(claim: Claim | undefined, candidate: Candidate, matched: string): void {
@@ -173,7 +224,7 @@ interface Pair {
 
 /** Rewritten: the best pair first, and only where neither side has another partner that is nearly as good. */
 function matchSimilar(question: Question, claims: Claim[], candidates: Candidate[]): void {
-  const open = candidates.filter(({ takenBy }) => takenBy === null);
+  const open = candidates.filter(({ takenBy, isContested }) => takenBy === null && !isContested);
   if (open.length === 0) return;
   const pairs = claims
     .filter(({ match }) => match === null)
@@ -282,16 +333,21 @@ function couldOwn(question: Question, claim: Claim, candidate: Candidate, isLike
 }
 
 /** Not known before the first attempt that can have left a post, and not dismissed by a person. */
-function isInWindow({ now, sweptAt }: Question, claim: Claim, post: SeenPost): boolean {
+function isInWindow(question: Question, claim: Claim, post: SeenPost): boolean {
   const { row } = claim;
   if (row.baseline.includes(post.id)) return false;
   if (isNewById(row, post) || row.first_sent_at === null) return true;
-  const isWholeKnown = sweptAt !== null && sweptAt < row.first_sent_at;
   // Two signs of age: one alone may be the service's way of numbering, or of telling the time.
-  if (!isWholeKnown && isOldById(row, post) && post.madeBy !== null && !isTimely(claim, post)) return false;
+  if (!isWholeKnown(question, row) && isOldById(row, post) && post.madeBy !== null && !isTimely(claim, post))
+    return false;
   if (post.firstSeenAt === null) return true;
   // A time that lies in the future was written by a clock that was ahead: it says nothing about what came before.
-  return post.firstSeenAt >= row.first_sent_at || claim.sentAt > now;
+  return post.firstSeenAt >= row.first_sent_at || claim.sentAt > question.now;
+}
+
+/** The whole list had been read before the row was sent: what the mirror does not know is new. */
+function isWholeKnown({ sweptAt }: Question, { first_sent_at }: OutboxRow): boolean {
+  return sweptAt !== null && first_sent_at !== null && sweptAt < first_sent_at;
 }
 
 /** Its number is higher than any that was known when the row first went out. */
@@ -334,7 +390,7 @@ export function learnAuthors(sent: readonly SentAuthor[]): Authors {
 
 /**
  * Whether the creator of a post is shown to be who this row was sent as: by the address, or because our other posts show the same one.
- * Before there are any, the owner of the token is somebody of the team, and only an exact copy speaks for itself.
+ * Before there are any, the owner of the token is somebody of the team.
  */
 function isAuthor(claim: Claim, { post, mailbox: shown }: Candidate, authors: Authors): boolean {
   const { creator } = post;
@@ -342,7 +398,7 @@ function isAuthor(claim: Claim, { post, mailbox: shown }: Candidate, authors: Au
   const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
   if (isOwner || (shown !== null && shown === claim.mailbox)) return true;
   if (authors.owners.size > 0) return claim.mailbox !== null && shown === null;
-  return creator.isTeam || shown === null || (claim.mailbox === null && contentHash(post) === claim.hash);
+  return creator.isTeam || shown === null;
 }
 
 /** Where no address is shown, the name tells: words that are only similar are nobody's under the name of another person. */
@@ -352,6 +408,20 @@ function isNamedOtherwise(
 ): boolean {
   if (sentAs === null || shown !== null || !creator?.name || !row.full_name) return false;
   return nameKey(creator.name) !== nameKey(row.full_name);
+}
+
+/** The very words of the row, where no address is shown, by somebody whose name has nothing of the customer's. */
+function isStrangersName(claim: Claim, candidate: Candidate): boolean {
+  if (!isNamedOtherwise(claim, candidate)) return false;
+  const own = new Set(partsOf(claim.row.full_name ?? ''));
+  return !partsOf(candidate.post.creator?.name ?? '').some((part) => own.has(part));
+}
+
+function partsOf(name: string): string[] {
+  return name
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .map(nameKey)
+    .filter((part) => part !== '');
 }
 
 function nameKey(name: string): string {

@@ -1,5 +1,6 @@
 import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/types.ts';
 import { byOf, compareKeys, type Direction, type Evidence, keyOf, type Order, type Slot } from './order.ts';
+import type { SweepState } from './state.ts';
 
 export interface PagePlace {
   by: KeyFamily;
@@ -7,7 +8,7 @@ export interface PagePlace {
   cursor: string;
   isLast: boolean;
   /** The page before, as this walk read it; null at its start. */
-  previous: { cursor: string; key: Key | null } | null;
+  previous: SweepState['previous'];
 }
 
 /** What the walk knows when it comes to a page. */
@@ -59,7 +60,7 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
   if (isLast && last) gaps.push(gap(last, null, 'end'));
   if (!previous?.key || !continues(previous.key, { by, direction, isLast }, keys)) return gaps;
   // To be read again from the page before it on.
-  const kind = first ? 'between' : 'end';
+  const kind = first && !previous.isAcross ? 'between' : 'end';
   return [...gaps, { ...gap(previous.key, first, kind), page: previous.cursor, pageBefore: null }];
 }
 

@@ -117,7 +117,7 @@ function openReader(
       const slots = slotsOf(page.rows, page.rejects);
       evidence = withPage(evidence, slots);
       const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
-      writePage(store, pass, page, { absence, keepIds: state.keepIds });
+      writePage(store, pass, page, { absence: { ...absence, isReread: true }, keepIds: state.keepIds });
       onPage(pass);
       return { page, ids: page.rows.map(({ id }) => id), keys: keysOf(slots, evidence) };
     },
@@ -184,12 +184,13 @@ async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<
     at = place.pageBefore === null ? null : await reader.read(place.pageBefore, null);
   }
   if (isRefused && !at) return null;
-  let before: { cursor: string; key: Key } | null = null;
+  let before: { cursor: string; key: Key; isAcross?: true } | null = null;
   for (let pages = 1; at; pages++) {
     reaches.push(...reachOf(at));
     const { page, keys }: Read = at;
     const key = keys.at(-1);
     if (key) before = { cursor: page.cursor, key };
+    else if (before !== null && page.next !== null) before = across(before);
     const isReached = page.next === null || (key !== undefined && along(order, key, place.last) >= 0);
     if (isReached || pages === MOST_FOLLOWED || reader.left() <= 0) break;
     at = await reader.read(page.next as string, before);
@@ -197,6 +198,10 @@ async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<
     if (before && first) reaches.push([before.key, first]);
   }
   return reaches;
+}
+
+function across<T extends object>(before: T): T & { isAcross: true } {
+  return { ...before, isAcross: true };
 }
 
 /** Rows that went away above have moved the page down: what stood at its old beginning is on the page before it. */

@@ -6,14 +6,14 @@ import { type Evidence, type Numbers, noEvidence, type Order } from './order.ts'
 export interface SweepState {
   /** The page to read next. */
   cursor: string;
-  /** The page before it, with the key of its last row. */
-  previous: { cursor: string; key: Key | null } | null;
+  /** The page before it, with the key of its last row; `isAcross`: pages without a row stood in between. */
+  previous: { cursor: string; key: Key | null; isAcross?: true } | null;
   evidence: Evidence;
   /** The ids of all pages are kept: the order is not trusted yet, and may turn out to be none. */
   keepIds: boolean;
   /** The ids of the first page and of the last one so far, where they are kept: both are read again at the end. */
   ends: { first: number[]; last: number[] } | null;
-  /** A row was shown on two pages: the list moved while it was read. */
+  /** A row was shown on two pages, or a page in the middle had none: the list moved while it was read, or is not whole. */
   moved: boolean;
   /** The last row that was shown. */
   lastId: number | null;

@@ -66,17 +66,18 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
   const slots = slotsOf(page.rows, page.rejects);
   const evidence = withPage(state.evidence, slots);
   const by = byOf(evidence);
+  const isHole = slots.length === 0 && page.next !== null && state.previous !== null;
   const next: SweepState = {
     ...state,
     cursor: page.next ?? '',
-    // A page without rows in the middle of the list stands between its neighbours, and hides nothing of theirs.
+    // A page without rows in the middle of the list may have lost them all, or leave them out for now.
     previous:
-      slots.length === 0 && page.next !== null && state.previous
-        ? state.previous
+      isHole && state.previous
+        ? { ...state.previous, isAcross: true }
         : { cursor: page.cursor, key: keyOf(slots.at(-1), by) },
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
-    moved: state.moved || page.repeated !== undefined,
+    moved: state.moved || isHole || page.repeated !== undefined,
     lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
   };
   writePage(context.store, pass, page, {

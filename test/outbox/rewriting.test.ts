@@ -69,7 +69,7 @@ describe('a service that makes the post, answers 500 and shows it', () => {
 
   const others: [string, Partial<PostText>, object, RegExp][] = [
     ['under a folded address', ADA, { creator: user(2, 'ada@example.com') }, /exact/],
-    ['without an address', ADA, { creator: user(70, null) }, /exact/],
+    ['without an address', ADA, { creator: { ...user(70, null), name: 'Ada L.' } }, /exact/],
     ['as the owner’s', ADA, owner, /exact/],
     [
       'on a board with another name',

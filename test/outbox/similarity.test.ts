@@ -105,6 +105,12 @@ describe('what a service can have made of a text', () => {
       ['Colour the rows by their owner', 'Colour the rows by their'],
       ['More of this 👍', 'More of this 👎'],
       ['夜のモードは要らない', '夜のモードは要る'],
+      ['Show times in UTC-2', 'Show times in UTC+2'],
+      ['Examples for C#', 'Examples for C++'],
+      ['Warn me where the score is < 5', 'Warn me where the score is > 5'],
+      ['A plan for $10', 'A plan for €10'],
+      ['Grades from A+ on', 'Grades from A- on'],
+      ['Print rows 1-5', 'Print rows 1.5'],
     ] as const)
       assert.ok(!isMade(sent, shown), shown);
     assert.ok(!isMade('The editor', 'The editor', ['Please do not remove it.', 'Please do remove it.']));

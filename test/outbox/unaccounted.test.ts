@@ -107,8 +107,39 @@ describe('whose a post is', () => {
     assert.equal(verdictOn(ours, [byStranger], []), 'one of 101', 'nor before anything was learned');
     const byTeam = aPost(101, {}, { ...STRANGER, isTeam: true });
     assert.equal(verdictOn(ours, [byTeam], []), 'exact 101', 'the owner of the token is of the team');
-    assert.equal(verdictOn(aRow(), [byStranger], []), 'exact 101', 'nobody knows yet who the owner is');
+    assert.equal(verdictOn(aRow(), [byTeam], []), 'exact 101');
+    assert.equal(verdictOn(aRow(), [byStranger], []), 'one of 101', 'a stranger has the same wish');
     assert.equal(verdictOn(aRow(), [{ ...byStranger, title: 'DARK MODE' }], []), 'one of 101');
+  });
+
+  it('is not told by the very words under the name of a stranger, where no address is shown', () => {
+    const ours = aRow({ email: 'ann@example.com', full_name: 'Ann Adams' });
+    const by = (name: string): string => verdictOn(ours, [aPost(101, {}, { id: 50, email: null, name })]);
+    assert.equal(by('Ben Other'), 'one of 101');
+    assert.equal(by('Ann A.'), 'exact 101');
+  });
+
+  it('is not told by the words of last year, where nobody knows what stood there before', () => {
+    const ours = aRow({ known_max_id: null });
+    const old = aPost(55, { madeBy: Date.parse('2025-01-05T00:00:00Z') });
+    assert.equal(verdictOn(ours, [old]), 'one of 55');
+    assert.equal(verdictOn(ours, [{ ...old, madeBy: null }]), 'exact 55');
+  });
+
+  it('cannot be told where it may be the beginning of what another row said', () => {
+    const long = aRow({ title: 'Dark mode for the tables of the mobile app' });
+    const [short, other] = [aRow(), aRow({ title: 'Dark mode for the tables of the mobile app, please' })];
+    const verdicts = ask([short, long], [aPost(101)]);
+    assert.deepEqual(
+      [short, long].map(({ id }) => told(verdicts.get(id))),
+      ['one of 101', 'one of 101'],
+    );
+    const posts = [aPost(101), aPost(102, { title: other.title })];
+    const both = ask([short, other], posts);
+    assert.deepEqual(
+      [short, other].map(({ id }) => told(both.get(id))),
+      ['exact 101', 'exact 102'],
+    );
   });
 
   it('is the same on another board, with less certainty', () => {

@@ -50,6 +50,11 @@ export function absences(db: Db): Absences {
     'SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?',
   );
   const isAbsent = db.prepare('SELECT 1 FROM absences WHERE resource = ? AND id = ?').pluck();
+  const isMissed = db
+    .prepare<[string, number, number], number>(
+      'SELECT 1 FROM absences WHERE resource = ? AND id = ? AND run_id = ? AND reads + end_reads > 0',
+    )
+    .pluck();
   const any = db
     .prepare<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)')
     .pluck();
@@ -73,7 +78,8 @@ export function absences(db: Db): Absences {
   // Three reads with a neighbour on each side, in two sweeps: a page leaves a row out in silence at times, but not the same row three
   // times. Between two pages one read proves less: then two reads in each of two sweeps, one of them with two sides, or in each of two
   // where nothing else changed, or in each of three that showed no row twice: rows that move over a boundary are missed there for as
-  // long as they move. Beyond the end two reads in each of three sweeps with the same end, or of two where nothing else changed.
+  // long as they move. Beyond the end two reads in each of three sweeps with the same end, or of two where nothing else changed; twice
+  // as many where the list leaves out rows, because the last page may have few, and leave out the same one every other time.
   const enough = db
     .prepare<{ resource: string; run: number; sweeps: number; quiet: number; moved: number }, number>(`
     SELECT id FROM absences
@@ -82,7 +88,7 @@ export function absences(db: Db): Absences {
                             OR sweeps >= $sweeps AND gap_sweeps >= 1
                             OR sweeps >= 2 AND $quiet
                             OR sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) AND NOT $moved)
-            OR end_reads >= 2 AND (end_sweeps >= 2 AND $quiet OR end_sweeps >= max($sweeps, ${SWEEPS_TO_DELETE})))`)
+            OR end_reads >= 2 AND (end_sweeps >= 2 AND $quiet OR end_sweeps >= max(2 * $sweeps - 1, ${SWEEPS_TO_DELETE})))`)
     .pluck();
   const firstMissed = db
     .prepare<[string, number], number>(
@@ -132,21 +138,34 @@ export function absences(db: Db): Absences {
     return share === 0 ? 0 : -Math.log(SWEEPS_PER_MISTAKE * (rows + 1)) / Math.log(share);
   };
 
-  const noteGap = (pass: Pass, { page, pageBefore, kind }: Gap, ids: number[], at: string): number => {
+  const noteGap = (
+    pass: Pass,
+    { page, pageBefore, kind }: Gap,
+    ids: number[],
+    at: string,
+    isReread: boolean,
+  ): number => {
     const { resource, runId: run } = pass;
-    const [reads, gapReads, endReads] = [kind !== 'end', kind === 'inside', kind === 'end'].map(Number);
-    const row = { resource, at, run, page, pageBefore, reads, gapReads, endReads } as Omit<NoteRow, 'id'>;
-    for (const id of ids) put.run({ ...row, id });
+    const row = { resource, at, run, page, pageBefore };
+    for (const id of ids) {
+      // A row that this sweep has shown, and leaves out when it is read again, is one that the list leaves out by chance: that is
+      // remembered, and does not speak against the row.
+      const counts = !isReread || isMissed.get(resource, id, run) === 1;
+      const [reads = 0, gapReads = 0, endReads = 0] = [kind !== 'end', kind === 'inside', kind === 'end'].map(
+        (is) => Number(is && counts),
+      );
+      put.run({ ...row, id, reads, gapReads, endReads });
+    }
     return ids.length;
   };
 
   return {
-    note(pass, { by, gaps }, except, at) {
+    note(pass, { by, gaps, isReread }, except, at) {
       let noted = 0;
       for (const gap of gaps) {
         if (isFull(by, gap.range, except)) continue;
         const ids = readers[pass.resource].within[by](gap.range).filter((id) => !except.has(id));
-        noted += noteGap(pass, gap, ids, at);
+        noted += noteGap(pass, gap, ids, at, isReread === true);
       }
       return noted;
     },

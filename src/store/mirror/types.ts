@@ -93,6 +93,8 @@ export interface PageResult {
 export interface Absence {
   by: KeyFamily;
   gaps: Gap[];
+  /** Read again in the same sweep: it speaks only against rows that the sweep itself did not show. */
+  isReread?: true;
 }
 
 /** A range of keys in which a page showed no row beyond its own. */
