@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
 import { DatabaseSync, takenBy } from './engine.ts';
 import { createGuard } from './guard.ts';
+import { HIDDEN_TABLES } from './schema-words.ts';
 import { namesInsides, type ShownViews, standInFront } from './shown.ts';
 import {
   bodyLength,
@@ -44,6 +45,7 @@ function main(): void {
     if (views && namesInsides(task.sql))
       throw new Error('the tables of SQLite itself are not for reading here');
     const statement = prepareOnly(db, task.sql);
+    if (!views) refuseHidden(db, task.sql);
     const columns = statement.columns().map(({ name }) => name);
     // VACUUM asks nobody before it runs.
     if (columns.length === 0) throw new Error(NO_ANSWER);
@@ -53,6 +55,36 @@ function main(): void {
     refuse(refusalOf(error, guard.refused()));
   }
 }
+
+/**
+ * SQLite does not ask the guard for the columns that a NATURAL or FULL JOIN compares and gives out. What a statement opens stands in its
+ * program all the same.
+ */
+function refuseHidden(db: Database, sql: string): void {
+  const names = Object.keys(HIDDEN_TABLES).map((name) => `'${name}'`);
+  const roots = db.prepare(
+    `SELECT rootpage, tbl_name FROM sqlite_schema WHERE tbl_name IN (${names.join(', ')})`,
+  );
+  const hidden = new Map(roots.all() as unknown as [bigint, string][]);
+  for (const [, opcode, , root, database] of programOf(db, sql)) {
+    const table =
+      ['OpenRead', 'ReopenIdx'].includes(opcode) && database === 0n ? hidden.get(root) : undefined;
+    if (table !== undefined) throw new HiddenTable(`the table ${table} is not for reading here`);
+  }
+}
+
+type Instruction = [address: bigint, opcode: string, p1: bigint, root: bigint, database: bigint];
+
+/** Empty for a statement that explains another one: it reads no table. */
+function programOf(db: Database, sql: string): Instruction[] {
+  try {
+    return db.prepare(`EXPLAIN ${sql}`).all() as unknown as Instruction[];
+  } catch {
+    return [];
+  }
+}
+
+class HiddenTable extends Error {}
 
 const NO_ANSWER = 'only reading is allowed here, and this statement has no answer';
 
@@ -120,6 +152,7 @@ function isEmpty(error: unknown): boolean {
 }
 
 function refusalOf(error: unknown, forbidden: string | null): Refusal {
+  if (error instanceof HiddenTable) return { reason: 'forbidden', message: error.message };
   if (error instanceof SeveralStatements) return { reason: 'several', message: '' };
   if (forbidden !== null) return { reason: 'forbidden', message: forbidden };
   if (isEmpty(error)) return { reason: 'empty', message: '' };

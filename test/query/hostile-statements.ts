@@ -146,6 +146,8 @@ const REFUSED = [
   'SELECT * FROM meta',
   'SELECT value FROM main.meta',
   'SELECT count(*) FROM meta',
+  "WITH g (value) AS (VALUES ('x')) SELECT value FROM g NATURAL FULL JOIN meta",
+  "WITH g (key) AS (VALUES ('upstream')) SELECT count(*) FROM g JOIN meta USING (key)",
   'SELECT (SELECT group_concat(value) FROM META)',
   'SELECT * FROM posts WHERE id IN (SELECT rowid FROM dbstat)',
   'SELECT name FROM dbstat',
