@@ -178,7 +178,8 @@ function earlier({ n, sandbox }: Round): string {
 
 async function importRows({ folder, env }: Round, ...args: string[]): Promise<void> {
   const { code, stdout, stderr } = await runCli(['import', ...args, '--json'], { cwd: folder, env });
-  assert.equal(code, 0, stdout + stderr);
+  // 5: rows of the file that were known already wait for a person.
+  assert.ok(code === 0 || code === 5, stdout + stderr);
 }
 
 function accepted(db: Parameters<Parameters<typeof inMirror>[1]>[0]) {
