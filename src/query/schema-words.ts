@@ -350,6 +350,9 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   saved_queries: 'statements that people keep on the SQL page',
   saved_views: 'lists and reports with their filters that people keep on the dashboard',
   sent_boards: 'boards that a post was sent to',
+  report_columns: 'numbers and times of posts, comments and versions, packed by column for reports',
+  report_packed: 'up to which row they are packed',
+  report_changes: 'packed rows that were written since',
   import_duplicates: 'rows of a file that look like posts, until it is imported',
 };
 
