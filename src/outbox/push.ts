@@ -3,7 +3,7 @@ import { crashPoint } from '../base/crash.ts';
 import { codeOf } from '../base/errors.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { backoff, bind, park } from './reconcile.ts';
+import { backoff, bind, keepSettling, park } from './reconcile.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { ask } from './window.ts';
 
@@ -212,7 +212,7 @@ function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, d
       return {
         ...attempt,
         transition: TRANSITIONS.markAmbiguous,
-        change: { ...change, ...settleFrom(context, Math.max(now, deadline)) },
+        change: { ...change, ...settleFrom(context, row.id, Math.max(now, deadline)) },
       };
   }
 }
@@ -222,11 +222,14 @@ function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, d
  * the process was frozen or died without having said a word.
  */
 export function settleFrom(
-  { store, settleMs }: OutboxContext,
+  context: OutboxContext,
+  id: number,
   from: number,
 ): { notBefore: number; wasAmbiguous: true } {
-  const settle = Math.max(settleMs, 3 * store.worstListDelay());
-  return { notBefore: from + settle, wasAmbiguous: true };
+  const { store, settleMs } = context;
+  const notBefore = from + Math.max(settleMs, 3 * store.worstListDelay());
+  keepSettling(context, id, notBefore);
+  return { notBefore, wasAmbiguous: true };
 }
 
 /** Rows that a dead sender left behind: their attempt may have reached the upstream. */
@@ -241,7 +244,7 @@ export function recoverOrphans(context: OutboxContext): number {
     const change = {
       now,
       error: 'the sender died while this was on its way',
-      ...settleFrom(context, latest),
+      ...settleFrom(context, row.id, latest),
     };
     const attempt = {
       id: row.id,

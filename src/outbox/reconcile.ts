@@ -1,3 +1,4 @@
+import { CLOCK_STEP_MS } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
@@ -23,19 +24,44 @@ export function reconcileAt({ first, last }: Unclear, settleMs: number): number 
 export async function reconcile(context: OutboxContext): Promise<Map<number, ReconcileResult>> {
   const { store, clock } = context;
   const isDue = (row: OutboxRow): boolean => row.state === 'ambiguous' && !isUnsettled(row, clock.now());
-  const due = store.claimants().filter(isDue);
-  if (due.length === 0) return new Map();
+  const { early = [], due = [] } = Object.groupBy(store.claimants().filter(isDue), (row) =>
+    isEarly(context, row) ? 'early' : 'due',
+  );
+  const results = new Map<number, ReconcileResult>(early.map(({ id }) => [id, 'later']));
+  if (due.length === 0) return results;
   let seen: Seen;
   try {
     seen = await readFor(context, due);
   } catch (error) {
     for (const row of due) postpone(context, row, TRANSITIONS.wait, error);
-    return new Map(due.map(({ id }) => [id, 'later']));
+    return new Map([...early, ...due].map(({ id }) => [id, 'later']));
   }
   crashPoint('reconcile:read');
-  const results = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
+  const concluded = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
   crashPoint('reconcile:recorded');
-  return results;
+  return new Map([...results, ...concluded]);
+}
+
+/** Until when rows settle whose attempt this process has seen, by the clock that nobody can set. */
+const settling = new WeakMap<object, Map<number, number>>();
+
+export function keepSettling({ store, clock }: OutboxContext, id: number, notBefore: number): void {
+  const rows = settling.get(store) ?? new Map<number, number>();
+  settling.set(store, rows.set(id, clock.monotonic() + notBefore - clock.now()));
+}
+
+/** A clock that was put ahead makes a row due at once, while its post may still be on its way. */
+function isEarly(context: OutboxContext, row: OutboxRow): boolean {
+  const { store, clock } = context;
+  const left = (settling.get(store)?.get(row.id) ?? 0) - clock.monotonic();
+  if (left <= CLOCK_STEP_MS) {
+    settling.get(store)?.delete(row.id);
+    return false;
+  }
+  const now = clock.now();
+  const error = 'the clock was put ahead: it settles all the same';
+  store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + left, error });
+  return true;
 }
 
 interface Seen {

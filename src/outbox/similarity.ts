@@ -215,15 +215,17 @@ function operatorsIn(text: string): string[] {
     .normalize('NFKC')
     .replace(/\p{Pd}/gu, '-');
   // Links are shortened, and emoji spelt, in ways of their own.
-  return plain.replace(/\S*\/\S*|:[a-z0-9_+-]+:/gi, ' ').match(OPERATORS) ?? [];
+  const words = plain.split(/\s+/).filter((word) => !word.includes('/') && !/^:[a-z0-9_+-]+:$/i.test(word));
+  return words.join(' ').match(OPERATORS) ?? [];
 }
 
 function isPartOf(some: readonly string[], all: readonly string[]): boolean {
-  const left = [...all];
+  const left = new Map<string, number>();
+  for (const one of all) left.set(one, (left.get(one) ?? 0) + 1);
   return some.every((one) => {
-    const at = left.indexOf(one);
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
+    const count = left.get(one) ?? 0;
+    left.set(one, count - 1);
+    return count > 0;
   });
 }
 

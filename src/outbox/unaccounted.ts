@@ -177,7 +177,7 @@ function contestCuts(question: Question, claims: Claim[], candidates: Candidate[
     for (let i = firstFrom(open, (claim) => titleOf(claim) >= title); i < open.length; i++) {
       const claim = open[i];
       if (!claim || !titleOf(claim).startsWith(title)) break;
-      if (!isCut(claim) || !isOurs(question, claim, candidate)) continue;
+      if (!isCut(claim) || !isOurs(question, claim, candidate) || !isClear(claim, candidate)) continue;
       if (candidate.takenBy) candidate.takenBy.match = null;
       Object.assign(candidate, { takenBy: null, isContested: true });
       break;
@@ -247,10 +247,13 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
 function similarPairs(question: Question, claim: Claim, candidates: Candidate[]): Pair[] {
   return candidates.flatMap((candidate) => {
     if (!isOurs(question, claim, candidate) || isNamedOtherwise(claim, candidate)) return [];
-    const score = scoreOf(claim, candidate);
-    const isClear = score >= CLEARLY_SIMILAR && isRewriting(textOf(claim), textOf(candidate));
-    return isClear ? [{ claim, candidate, score }] : [];
+    return isClear(claim, candidate) ? [{ claim, candidate, score: scoreOf(claim, candidate) }] : [];
   });
+}
+
+/** The post can be what a service made of the row's words. */
+function isClear(claim: Claim, candidate: Candidate): boolean {
+  return scoreOf(claim, candidate) >= CLEARLY_SIMILAR && isRewriting(textOf(claim), textOf(candidate));
 }
 
 function scoreOf(claim: Claim, candidate: Candidate): number {

@@ -3,10 +3,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { push } from '../../src/outbox/push.ts';
-import { reconcileAt } from '../../src/outbox/reconcile.ts';
+import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { user as OWNER } from '../support/wire.ts';
-import { type Bench, benchFor, HOUR, MINUTE, reconcileRow, TEXT } from './bench.ts';
+import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS, TEXT } from './bench.ts';
 import { unknown } from './scripted-upstream.ts';
 
 /** A row after an unclear attempt, when it has settled. */
@@ -28,6 +28,20 @@ async function doubt(bench: Bench, id: number): Promise<void> {
 }
 
 describe('looking for the post of an unclear attempt', () => {
+  it('lets a row settle although the clock was put ahead', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.set(bench.clock.now() + HOUR);
+    await reconcile(bench.context);
+    const { state, not_before } = await bench.row(id);
+    const left = Date.parse(not_before ?? '') - bench.clock.now();
+    assert.deepEqual([state, left], ['ambiguous', CREATE_MS + SETTLE_MS]);
+    bench.clock.advance(left);
+    assert.equal((await reconcile(bench.context)).get(id), 'send again');
+  });
+
   it('one in the list is it', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void upstream.publish();

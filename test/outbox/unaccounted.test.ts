@@ -127,14 +127,14 @@ describe('whose a post is', () => {
   });
 
   it('cannot be told where it may be the beginning of what another row said', () => {
-    const long = aRow({ title: 'Dark mode for the tables of the mobile app' });
-    const [short, other] = [aRow(), aRow({ title: 'Dark mode for the tables of the mobile app, please' })];
+    const long = aRow({ content: `${TEXT.content} Please hurry.` });
+    const [short, other] = [aRow(), aRow({ content: `${TEXT.content} It is urgent.` })];
     const verdicts = ask([short, long], [aPost(101)]);
     assert.deepEqual(
       [short, long].map(({ id }) => told(verdicts.get(id))),
       ['one of 101', 'one of 101'],
     );
-    const posts = [aPost(101), aPost(102, { title: other.title })];
+    const posts = [aPost(101), aPost(102, { content: other.content })];
     const both = ask([short, other], posts);
     assert.deepEqual(
       [short, other].map(({ id }) => told(both.get(id))),

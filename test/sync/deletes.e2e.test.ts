@@ -69,6 +69,17 @@ function pinned(client: Client, row: Post): Client {
   return walking(client, page);
 }
 
+/** The same list, where a read of it shows other rows than there are; `read` counts the reads of each page. */
+function showing(client: Client, shown: (rows: Post[], cursor: string, read: number) => Post[]): Client {
+  const reads = new Map<string, number>();
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    const read = (await client.page('posts', cursor, signal)) as Page<Post>;
+    reads.set(cursor, (reads.get(cursor) ?? 0) + 1);
+    return { ...read, rows: shown(read.rows, cursor, reads.get(cursor) ?? 0) };
+  };
+  return walking(client, page);
+}
+
 type ReadOne = (cursor: string, signal?: AbortSignal) => Promise<Page<Post>>;
 
 function walking(client: Client, page: ReadOne): Client {
@@ -191,6 +202,25 @@ describe('a living row', () => {
     assert.deepEqual({ deleted, suspects, rows }, { deleted: 0, suspects: 1, rows: 29 });
     assert.equal((await bench.sync(SWEEP)).suspects, 0);
     assert.deepEqual(bench.query('SELECT * FROM post_versions'), []);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
+  it('is kept where a sweep has shown it, and left it out only when it read the page again', async (t) => {
+    const bench = await settledBench(t);
+    assert.ok(bench.sandbox.world.deletePost(29));
+    const client = showing(bench.client, (rows, cursor, read) =>
+      cursor === '' && read > 1 ? rows.filter(({ id }) => id !== 27) : rows,
+    );
+    await bench.sync(SWEEP, { client });
+    await bench.sync(SWEEP, { client });
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
+  it('is kept where two sweeps find no row on a page in the middle of a quiet list', async (t) => {
+    const bench = await settledBench(t);
+    const client = showing(bench.client, (rows, cursor) => (cursor === 'page=3' ? [] : rows));
+    for (let n = 0; n < 2; n++) assert.equal((await bench.sync(SWEEP, { client })).deleted, 0);
+    await bench.sync(SWEEP);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
