@@ -201,14 +201,12 @@ function isOurs(question: Question, claim: Claim, candidate: Candidate): boolean
   const { post } = candidate;
   if (!isAuthor(claim, candidate, question.authors) || !isInWindow(question, claim, post)) return false;
   // Where nothing is known of what stood there before, a post that says that it is older than the row may be from last year.
-  return (
-    isNewById(claim.row, post) ||
-    isWholeKnown(question, claim.row) ||
-    post.madeBy === null ||
-    isTimely(claim, post) ||
-    claim.sentAt > question.now
-  );
+  if (isWholeKnown(question, claim.row) || post.madeBy === null || claim.sentAt > question.now) return true;
+  return isTimely(claim, post) || (isNewById(claim.row, post) && claim.sentAt - post.madeBy < MOST_LATE_MS);
 }
+
+/** No clock of a service is this late: a post with a higher number that says so was moved in from elsewhere. */
+const MOST_LATE_MS = 7 * 86_400_000;
 
 function take(claim: Claim | undefined, candidate: Candidate, matched: string): void {
   if (!claim) return;

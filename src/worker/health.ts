@@ -159,7 +159,7 @@ function judgeOutbox(progress: Progress): Verdict {
   const { due, oldestDueAt, lastAttemptAt, paused, isSender } = outbox;
   if (!isSender) return good('another process sends');
   if (paused !== null) return bad(`sending is paused: ${paused}`);
-  if (oldestDueAt === null) return good('nothing waits to be sent');
+  if (oldestDueAt === null) return good('nothing is due to be sent or looked for');
   const detail = `${due} ${due === 1 ? 'row is' : 'rows are'} due, the oldest for ${span(now - oldestDueAt)}`;
   if (!isStill(Math.max(oldestDueAt, lastAttemptAt ?? 0), progress)) return good(detail);
   return bad(

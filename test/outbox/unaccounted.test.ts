@@ -124,6 +124,7 @@ describe('whose a post is', () => {
     const old = aPost(55, { madeBy: Date.parse('2025-01-05T00:00:00Z') });
     assert.equal(verdictOn(ours, [old]), 'one of 55');
     assert.equal(verdictOn(ours, [{ ...old, madeBy: null }]), 'exact 55');
+    assert.equal(verdictOn(aRow({ known_max_id: 50 }), [old]), 'one of 55', 'whatever its number');
   });
 
   it('cannot be told where it may be the beginning of what another row said', () => {
