@@ -106,7 +106,8 @@ async function send(deps: DeliveryDeps, endpoint: Endpoint, message: Message): P
   const { store, sender, clock, signal, base } = deps;
   const at = new Date(clock.now()).toISOString();
   const answer = await sender.post(postOf(endpoint, message, clock.now(), base), signal);
-  store.note(endpoint.id, { change: message.change?.number ?? 0, type: message.type, at, ...answer });
+  const { status, ms, error } = answer;
+  store.note(endpoint.id, { change: message.change?.number ?? 0, type: message.type, at, status, ms, error });
   return answer;
 }
 
@@ -115,7 +116,8 @@ const GONE = 410;
 function fail({ store, clock, random }: DeliveryDeps, { id }: Endpoint, answer: Answer) {
   const { failures } = store.state(id);
   const wait = RETRY_MS[failures];
-  const retryMs = wait === undefined ? 0 : Math.round(wait * (1 + JITTER * random()));
+  const retryMs =
+    wait === undefined ? 0 : Math.max(Math.round(wait * (1 + JITTER * random())), answer.waitMs ?? 0);
   const disabledWhy =
     answer.status === GONE
       ? 'it answered 410: it wants no more messages'

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
+import { waitAsked } from '../api/retry.ts';
 import { messageOf } from '../base/errors.ts';
 
 /** What became of one POST. */
@@ -10,6 +11,8 @@ export interface Answer {
   ms: number;
   /** Null where the endpoint took it. */
   error: string | null;
+  /** How long it asked us to wait; null where it did not. */
+  waitMs: number | null;
 }
 
 export interface Post {
@@ -61,11 +64,12 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
         const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal: both });
         await answer.body.dump({ limit: ANSWER_BYTES, signal: both });
         const { statusCode: status } = answer;
-        return { status, ms: took(), error: status >= 200 && status < 300 ? null : refusal(status) };
+        const waitMs = waitAsked(status, answer.headers, Date.now());
+        return { status, ms: took(), error: status >= 200 && status < 300 ? null : refusal(status), waitMs };
       } catch (error) {
         signal.throwIfAborted();
         const why = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : messageOf(error);
-        return { status: null, ms: took(), error: why };
+        return { status: null, ms: took(), error: why, waitMs: null };
       }
     },
     close: () => agent.destroy(),

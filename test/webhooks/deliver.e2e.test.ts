@@ -72,6 +72,17 @@ async function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
 }
 
 describe('delivering to a webhook', () => {
+  it('waits as long as the endpoint asks it to, where that is longer than its own wait', async (t) => {
+    const bench = await openBench(t);
+    bench.vote();
+    bench.plan.push({ status: 503, retryAfter: 120 }, { status: 429, retryAfter: 1 });
+    assert.equal((await bench.deliver()).retryMs, 120_000);
+    bench.pass(119_999);
+    assert.deepEqual([(await bench.deliver()).delivered, bench.received.length], [0, 1]);
+    bench.pass(1);
+    assert.equal((await bench.deliver()).retryMs, RETRY_MS[1]);
+  });
+
   it('sends what the Standard Webhooks library verifies, each change once and in order', async (t) => {
     const bench = await openBench(t);
     for (let i = 0; i < 60; i++) bench.vote();

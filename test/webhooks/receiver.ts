@@ -10,8 +10,8 @@ export interface Received {
   body: string;
 }
 
-/** How a receiver answers: with a status, not at all, or by breaking the connection. */
-export type Behaviour = number | 'stall' | 'die';
+/** How a receiver answers: with a status, one that asks to wait, not at all, or by breaking the connection. */
+export type Behaviour = number | { status: number; retryAfter: number } | 'stall' | 'die';
 
 /** A receiver of webhooks on loopback that does as it is told, one behaviour a request, and then answers 204. */
 export async function openReceiver(t: TestContext) {
@@ -22,6 +22,8 @@ export async function openReceiver(t: TestContext) {
   const answer = (response: ServerResponse, behaviour: Behaviour): void => {
     if (behaviour === 'stall') return;
     if (behaviour === 'die') response.socket?.destroy();
+    else if (typeof behaviour === 'object')
+      response.writeHead(behaviour.status, { 'retry-after': String(behaviour.retryAfter) }).end();
     else response.writeHead(behaviour, { location: '/elsewhere' }).end('x'.repeat(100_000));
   };
   const server = createServer(async (request, response) => {
