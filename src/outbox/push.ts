@@ -92,12 +92,12 @@ export async function highestListed({ store, client, clock, signal }: OutboxCont
   const last = baselines.get(store);
   if (last && isRecent(last.at)) return last.maxId;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(BASELINE_PATIENCE_MS)]);
-  const ids = await client.page('posts', '', limited).then(
-    ({ rows }) => rows.map(({ id }) => id),
-    () => [],
-  );
+  const page = await client.page('posts', '', limited).catch(() => null);
+  const ids = page?.rows.map(({ id }) => id) ?? [];
   const isFalling = ids.every((id, n) => n === 0 || id < (ids[n - 1] ?? 0));
-  const maxId = isFalling ? (ids[0] ?? null) : null;
+  // In an empty list every post is new.
+  const isEmpty = page !== null && page.next === null && ids.length + page.rejects.length === 0;
+  const maxId = isEmpty ? 0 : isFalling ? (ids[0] ?? null) : null;
   baselines.set(store, { at: now, maxId });
   return maxId;
 }

@@ -143,7 +143,7 @@ const QUESTIONS: readonly Question[] = [
   {
     asks: 'What came in last?',
     find: async (agent) => (await search(agent, { sort: 'newest', limit: 1 })).posts[0]?.id,
-    known: (world) => most(world.posts(), ({ created }) => Date.parse(created))?.id,
+    known: (world) => world.posts().toSorted((a, b) => (a.created < b.created ? 1 : -1))[0]?.id,
   },
   {
     asks: 'How many posts were written in the second quarter of 2025?',
