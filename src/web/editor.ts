@@ -77,10 +77,28 @@ export function openSqlEditor({ text, tables, onRun }: EditorOptions): SqlEditor
  * content security policy refuses those, and says so on the console.
  */
 function replaceSelected({ inputType, data, isComposing }: InputEvent, view: EditorView): boolean {
-  if (inputType !== 'insertText' || data === null || isComposing || view.state.selection.main.empty)
-    return false;
-  view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type' });
+  const [from, to] = selectedIn(view);
+  if (inputType !== 'insertText' || data === null || isComposing || from === to) return false;
+  const selection = { anchor: from + data.length };
+  view.dispatch({ changes: { from, to, insert: data }, selection, userEvent: 'input.type' });
   return true;
+}
+
+/** What is selected on the page, of which the editor is told a moment later; where the browser cannot say it, what the editor knows. */
+function selectedIn(view: EditorView): [from: number, to: number] {
+  const { main } = view.state.selection;
+  const options = { shadowRoots: [view.root as ShadowRoot] };
+  const range = document.getSelection()?.getComposedRanges?.(options)[0];
+  if (
+    !range ||
+    !view.contentDOM.contains(range.startContainer) ||
+    !view.contentDOM.contains(range.endContainer)
+  )
+    return [main.from, main.to];
+  return [
+    view.posAtDOM(range.startContainer, range.startOffset),
+    view.posAtDOM(range.endContainer, range.endOffset),
+  ];
 }
 
 /** What is offered while somebody types, each column with its meaning beside it. */

@@ -2,7 +2,9 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { messageOf } from '../../src/base/errors.ts';
 import { end, guardOver, type Launch, onFreePort, remove, run } from './launch.ts';
 import { requireProgram } from './programs.ts';
 
@@ -121,7 +123,7 @@ async function start(folder: string, gently: NodeJS.Signals, launch: (port: numb
     },
     async restart(): Promise<void> {
       await end(child, gently);
-      child = await run(launch(port), folder);
+      child = await again(() => run(launch(port), folder));
       guard.watch(child.pid);
     },
     async stop(): Promise<void> {
@@ -130,6 +132,17 @@ async function start(folder: string, gently: NodeJS.Signals, launch: (port: numb
       await remove(folder);
     },
   };
+}
+
+/** After a SIGKILL the children of PostgreSQL take a moment to notice, and until then none can be started in its place. */
+async function again(start: () => Promise<ChildProcess>, left = 100): Promise<ChildProcess> {
+  try {
+    return await start();
+  } catch (error) {
+    if (left === 0 || !/shared memory block .* still in use/.test(messageOf(error))) throw error;
+    await delay(100);
+    return await again(start, left - 1);
+  }
 }
 
 export interface Owner {
