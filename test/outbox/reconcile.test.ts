@@ -287,9 +287,10 @@ describe('a post that looks like it', () => {
   });
 
   it('is not one that cannot be read and is called otherwise', async (t) => {
-    const { bench, id } = await ambiguous(t);
-    const body = '{"id":1,"title":"Light mode"}';
-    bench.upstream.rejects = [{ index: 0, id: 1, reason: 'created is missing', body }];
+    const { bench, id } = await ambiguous(t, ({ upstream }) => upstream.publish({ title: 'Light mode' }));
+    const [old] = bench.upstream.posts.splice(0, 1);
+    const body = JSON.stringify({ id: old?.id, title: 'Light mode' });
+    bench.upstream.rejects = [{ index: 0, id: old?.id ?? 0, reason: 'created is missing', body }];
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
