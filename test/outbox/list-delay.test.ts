@@ -60,6 +60,20 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.store.worstListDelay(), 0);
   });
 
+  it('is nothing where the clock was put back before the answer', async (t) => {
+    const bench = benchFor(t);
+    for (let n = 0; n < 3; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    bench.clock.set(bench.clock.now() - 24 * 60 * MINUTE);
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    await bench.sweep();
+    assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
   it('is nothing where the first pass after the answer showed the post', async (t) => {
     const bench = benchFor(t);
     const post = bench.upstream.publish();

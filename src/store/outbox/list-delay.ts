@@ -52,7 +52,10 @@ function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
     );
     if (seenBy < 0) continue;
     const before = runs.slice(seenBy + 1);
-    const end = before.findIndex(({ started_at }) => started_at <= confirmed_at);
+    // A pass that began later than the post was seen came before the clock was put back, and so before the answer.
+    const end = before.findIndex(
+      ({ started_at }) => started_at <= confirmed_at || started_at > first_seen_at,
+    );
     const without = (end < 0 ? before : before.slice(0, end)).filter(({ isComplete }) => isComplete === 1);
     const measured = Date.parse(without[0]?.started_at ?? confirmed_at) - Date.parse(confirmed_at);
     worst = Math.max(worst, Math.min(measured, (without.length + 1) * usual));
