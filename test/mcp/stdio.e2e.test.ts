@@ -32,6 +32,14 @@ describe('the tools for assistants on stdio, driven by the official client', () 
     }
   });
 
+  it('refuse an argument that they do not know, instead of answering something else', async () => {
+    const { tools } = await agent.client.listTools();
+    for (const { name, inputSchema } of tools) assert.equal(inputSchema.additionalProperties, false, name);
+    const { isError, content } = await agent.call('search', { query: 'export' });
+    assert.equal(isError, true);
+    assert.match(content[0]?.text ?? '', /query/);
+  });
+
   it('answer from the mirror', async () => {
     const { boards } = await agent.answer<{ boards: { posts: number }[] }>('boards');
     const { posts } = await agent.answer<Listed>('search', { sort: 'votes', limit: 3 });
