@@ -85,6 +85,8 @@ function wireRequest({ base, auth }: Context, { operation, query, body }: Exchan
     method: ENDPOINTS[operation].method,
     headers: {
       accept: 'application/json',
+      // A shared cache in between would show one page as it was and the next as it is, and rows that slid between them as gone.
+      'cache-control': 'no-cache',
       'accept-encoding': 'gzip',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
       ...(auth.kind === 'header' ? { authorization: `Bearer ${headerToken(secret)}` } : {}),

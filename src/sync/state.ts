@@ -15,6 +15,8 @@ export interface SweepState {
   ends: { first: number[]; last: number[] } | null;
   /** A row was shown on two pages, or a page in the middle had none: the list moved while it was read, or is not whole. */
   moved: boolean;
+  /** Cursors name a time, and not the row they go on after. */
+  isTimed?: true;
   /** The last row that was shown. */
   lastId: number | null;
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Conclusion } from '../store/mirror/types.ts';
-import { absenceShownBy } from './gaps.ts';
+import { absenceShownBy, secondIn } from './gaps.ts';
 import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
 import { paceOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
@@ -78,6 +78,7 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
     moved: state.moved || isHole || page.repeated !== undefined,
+    ...((state.isTimed || secondIn(page.cursor, state.lastId ?? 0) !== null) && { isTimed: true }),
     lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
   };
   writePage(context.store, pass, page, {
@@ -109,7 +110,7 @@ function concluded(
   const rule =
     order || isOnlyPage ? proof(order, strict, evidence) : unordered(last.keepIds, isStable, evidence);
   return {
-    conclusion: { ...rule, moved, sameEnd: end === learned.end },
+    conclusion: { ...rule, moved, sameEnd: end === learned.end, isTimed: last.isTimed === true },
     learned: { order, strict, numbers, tryCreated, highWater: null, end },
   };
 }
@@ -118,7 +119,7 @@ function isSameOrder(a: Order, b: Order | null): boolean {
   return a.by === b?.by && a.direction === b.direction;
 }
 
-type Ruled = Omit<Conclusion, 'moved' | 'sameEnd'>;
+type Ruled = Omit<Conclusion, 'moved' | 'sameEnd' | 'isTimed'>;
 
 function proof(order: Order | null, strict: number, evidence: Evidence): Ruled {
   if (!order) return { rule: 'proof', why: 'the whole list fits one page', sweeps: 2 };

@@ -76,6 +76,24 @@ describe('evidence of absence', () => {
     assert.equal((await sweepWithout(mirror.store, 10, [ONE_SIDED, ONE_SIDED])).deleted, 1);
   });
 
+  story(
+    'between two pages nothing speaks against a row whose second the service may have skipped',
+    async (mirror) => {
+      const { store } = mirror;
+      await begun(mirror);
+      const tie = aPost(2).created.slice(0, 19);
+      const skipped = { ...ONE_SIDED, gaps: ONE_SIDED.gaps.map((gap) => ({ ...gap, tie })) };
+      const still = { moves: false };
+      for (const at of range(2, 9))
+        assert.equal((await sweepWithout(store, at, [skipped, skipped], still)).suspects, 0);
+      const other = {
+        ...ONE_SIDED,
+        gaps: ONE_SIDED.gaps.map((gap) => ({ ...gap, tie: '1999-01-01T00:00:00' })),
+      };
+      assert.equal((await sweepWithout(store, 10, [other, other], still)).suspects, 1);
+    },
+  );
+
   story('beyond the end nothing adds up with what was missed between rows', async (mirror) => {
     await begun(mirror);
     for (const at of [2, 4, 6]) {

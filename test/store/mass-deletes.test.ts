@@ -134,6 +134,19 @@ describe('mass deletions', () => {
     assert.deepEqual(liveIds(read), [1, 3]);
   });
 
+  story(
+    'a row of the last second of a page is not counted where pages go on after a time',
+    async ({ store }) => {
+      const created = aPost(3).created;
+      const rows = (...ids: number[]) => ids.map((id) => aPost(id, { created }));
+      await unorderedSweep(store, 'posts', [rows(3, 2), posts(1)], 1);
+      const isTimed = { conclusion: { ...THREE_SWEEPS, isTimed: true } };
+      for (const at of range(2, 9))
+        assert.equal((await unorderedSweep(store, 'posts', [rows(3), posts(1)], at, isTimed)).deleted, 0);
+      assert.equal((await unorderedSweep(store, 'posts', [rows(3), posts(1)], 10)).suspects, 1);
+    },
+  );
+
   story('a row seen in between starts to be counted anew', async ({ store, read }) => {
     await sweep(store, 'posts', posts(1, 2, 3), 1);
     const short = [posts(3), posts(1)];

@@ -29,9 +29,10 @@ export interface Absences {
   missedInGaps(pass: Pass, conclusion: Conclusion): number[];
   /**
    * Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. Where it newly misses
-   * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed.
+   * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed. `isTimed` where
+   * pages go on after a time alone: then rows of the last second of a page may be skipped by every read.
    */
-  missedInAll(pass: Pass, at: string, most: number): number[] | null;
+  missedInAll(pass: Pass, at: string, limits: { most: number; isTimed: boolean }): number[] | null;
   /**
    * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end also
    * those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
@@ -164,7 +165,8 @@ export function absences(db: Db): Absences {
       let noted = 0;
       for (const gap of gaps) {
         if (isFull(by, gap.range, except)) continue;
-        const ids = readers[pass.resource].within[by](gap.range).filter((id) => !except.has(id));
+        const { within, isOf } = readers[pass.resource];
+        const ids = within[by](gap.range).filter((id) => !except.has(id) && !(gap.tie && isOf(gap.tie, id)));
         noted += noteGap(pass, gap, ids, at, isReread === true);
       }
       return noted;
@@ -196,9 +198,9 @@ export function absences(db: Db): Absences {
       const sweeps = isQuiet ? least : Math.max(least, leaky);
       return enough.all({ resource, run, sweeps, quiet: Number(isQuiet), moved: Number(moved) });
     },
-    missedInAll(pass, at, most) {
+    missedInAll(pass, at, { most, isTimed }) {
       const { resource, runId: run, counts } = pass;
-      const shown = sightingsOf(db, pass);
+      const shown = sightingsOf(db, pass, isTimed);
       if (shown === null) return null;
       if (shown.unseen.filter((id) => !isAbsent.get(resource, id)).length > most) restart.run(resource);
       const sweeps = readsFor(pass, cameBack(pass));
@@ -250,6 +252,8 @@ type RangeReader = (range: KeyRange) => number[];
 interface Readers {
   /** Live rows within a range. */
   within: Record<KeyFamily, RangeReader>;
+  /** Whether a row was created in that second. */
+  isOf(second: string, id: number): boolean;
   /** Rows that another read in this sweep brings nearer to a conclusion. */
   toReread(runId: number): Candidate[];
 }
@@ -269,6 +273,7 @@ function rangeReaders(db: Db, table: Resource): Readers {
       `SELECT id FROM ${table} WHERE (created, id) > (?, ?) AND (created, id) < (?, ?) AND deleted_at IS NULL`,
     )
     .pluck();
+  const created = db.prepare<[number], string>(`SELECT created FROM ${table} WHERE id = ?`).pluck();
   // What lacks least comes first, so that rows are concluded instead of all of them waiting a little.
   // A row that is missed for the first time waits for the next sweep, unless its gap has one side only and may be none.
   const toReread = db.prepare<[number], { id: number; created: string } & Pick<Gap, 'page' | 'pageBefore'>>(`
@@ -286,6 +291,7 @@ function rangeReaders(db: Db, table: Resource): Readers {
         return byCreated.all(low.created, low.id, high.created, high.id);
       },
     },
+    isOf: (second, id) => created.get(id)?.startsWith(second) === true,
     toReread: (runId) =>
       toReread.all(runId).map(({ id, created, ...place }) => ({ id, key: { created, id }, ...place })),
   };

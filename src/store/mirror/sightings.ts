@@ -24,7 +24,7 @@ export interface Sightings {
  * Reads the pages of a sweep. Null where they say nothing about absence: too many rows were shown twice, or the same rows as in the
  * sweep before. Then it is always the same rows that are missed at a page boundary, and several sweeps say no more than one.
  */
-export function sightingsOf(db: Db, { resource, runId, counts }: Pass): Sightings | null {
+export function sightingsOf(db: Db, { resource, runId, counts }: Pass, isTimed: boolean): Sightings | null {
   const pages = pagesOf(db, runId);
   const [walked, reread] = [pages.slice(0, counts.pages), pages.slice(counts.pages)];
   const before = pagesOf(db, lastSweepBefore(db, resource, runId));
@@ -35,7 +35,7 @@ export function sightingsOf(db: Db, { resource, runId, counts }: Pass): Sighting
   const isStill = now.slid.size === 0 && [...now.apart].every((id) => last.apart.has(id));
   const [here, there, twice] = [walked, before, reread].map((list) => list.flat());
   return {
-    unseen: unseenRows(db, resource, new Set(pages.flat())),
+    unseen: unseenRows(db, resource, new Set(pages.flat()), isTimed ? pages.map((page) => page.at(-1)) : []),
     isStill,
     isSame: isStill && isDeepStrictEqual(here, there) && isDeepStrictEqual(here, twice),
   };
@@ -75,7 +75,19 @@ function repeatsIn(pages: readonly number[][]): { slid: Set<number>; apart: Set<
   return { slid, apart };
 }
 
-function unseenRows(db: Db, resource: Resource, seen: ReadonlySet<number>): number[] {
+/** Live rows that are not among those seen, nor of the second of a row `skippedAfter` which rows may have been skipped. */
+function unseenRows(
+  db: Db,
+  resource: Resource,
+  seen: ReadonlySet<number>,
+  skippedAfter: readonly (number | undefined)[],
+): number[] {
   const live = db.prepare<[], number>(`SELECT id FROM ${resource} WHERE deleted_at IS NULL`).pluck();
-  return live.all().filter((id) => !seen.has(id));
+  const unseen = live.all().filter((id) => !seen.has(id));
+  if (skippedAfter.length === 0) return unseen;
+  const second = db.prepare<[number], string>(`SELECT substr(created, 1, 19) FROM ${resource} WHERE id = ?`);
+  const secondOf = (id: number | undefined): string | undefined =>
+    id === undefined ? undefined : second.pluck().get(id);
+  const skipped = new Set(skippedAfter.map(secondOf));
+  return unseen.filter((id) => !skipped.has(secondOf(id)));
 }

@@ -108,6 +108,8 @@ export interface Gap {
   /** Where to begin reading this place again, and the page before that. */
   page: string;
   pageBefore: string | null;
+  /** A second, `2026-01-02T03:04:05`, whose rows the service may have skipped between two pages. */
+  tie?: string;
 }
 
 /** A live row that a sweep did not show, and where its place was. */
@@ -129,6 +131,8 @@ export interface Conclusion {
   moved: boolean;
   /** The list ended at the row at which the sweep before saw it end. */
   sameEnd: boolean;
+  /** Pages go on after a time, and not after a row. */
+  isTimed: boolean;
 }
 
 export interface PassEnd {
