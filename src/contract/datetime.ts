@@ -12,8 +12,7 @@ export function toInstant(text: string): string | null {
   if (!found) return null;
   const { hasSeconds, fractionEnd, offset } = found;
   if (text.length === DATE_LENGTH) return `${text}T00:00:00.000Z`;
-  if (offset === 0 && fractionEnd === 23 && text.length === 24 && text[10] === 'T' && text.endsWith('Z'))
-    return text;
+  if (offset === 0 && fractionEnd === 23 && text.length === 24 && OURS.test(text)) return text;
   const minutes = `${text.slice(0, 10)}T${text.slice(11, 16)}`;
   const seconds = hasSeconds ? text.slice(17, 19) : '00';
   const fraction = text.slice(20, Math.min(fractionEnd, 23)).padEnd(3, '0');
@@ -31,6 +30,9 @@ function beyondMillis(text: string): string {
   const fractionEnd = scan(text)?.fractionEnd ?? 0;
   return text.slice(23, Math.max(fractionEnd, 23)).replace(/0+$/, '');
 }
+
+/** The letters of our own spelling: a `t`, a comma before the fraction and a `z` are ISO 8601 too. */
+const OURS = /^.{10}T.{8}\..{3}Z$/;
 
 /** A service that shows only the day shows all it knows. */
 const DATE_LENGTH = 'YYYY-MM-DD'.length;
@@ -53,7 +55,7 @@ function scan(text: string): Scan | null {
   const day = digits(text, 8, 2);
   if (text[4] !== '-' || text[7] !== '-' || year < 0 || !isDay(year, month, day)) return null;
   if (text.length === DATE_LENGTH) return { hasSeconds: false, fractionEnd: 20, offset: 0 };
-  if ((text[10] !== 'T' && text[10] !== ' ') || text[13] !== ':') return null;
+  if ((text[10] !== 'T' && text[10] !== ' ' && text[10] !== 't') || text[13] !== ':') return null;
   if (!isWithin(digits(text, 11, 2), 23) || !isWithin(digits(text, 14, 2), 59)) return null;
   const hasSeconds = text[16] === ':';
   if (hasSeconds && !isWithin(digits(text, 17, 2), 59)) return null;

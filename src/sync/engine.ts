@@ -13,7 +13,7 @@ import type {
 import { head } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
 import { type Learned, newSweep, readLearned, type Sweep, type SweepState } from './state.ts';
-import { LostPlace, sweep } from './sweep.ts';
+import { type Beginning, LostPlace, sweep } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -108,7 +108,7 @@ async function wholeSweep(context: PassContext, request: SyncRequest): Promise<P
     throw error;
   });
   if (first.summary.resumed === 0) return first.summary;
-  const { summary } = await sweepPass(context, request, began, first.firstIds);
+  const { summary } = await sweepPass(context, request, began, first.began);
   return together(first.summary, summary);
 }
 
@@ -119,12 +119,14 @@ function together(first: PassSummary, second: PassSummary): PassSummary {
   return sum;
 }
 
+const NOWHERE: Beginning = { cursor: '', ids: new Set() };
+
 async function sweepPass(
   context: PassContext,
   { resource, acceptDeletes }: SyncRequest,
   now: number,
-  firstIds: ReadonlySet<number> | null,
-): Promise<{ summary: PassSummary; firstIds: ReadonlySet<number> }> {
+  before: Beginning | null,
+): Promise<{ summary: PassSummary; began: Beginning }> {
   const known = learnedOf(context, resource);
   const { pass, learned } = beginPass(context, { resource, mode: 'sweep', now }, known);
   const state = pass.state === null ? newSweep(resource, learned) : (JSON.parse(pass.state) as SweepState);
@@ -136,14 +138,14 @@ async function sweepPass(
     return JSON.stringify(under.state);
   };
   // Without an order rows may stand anywhere, and the list is read to its end once more.
-  const until = firstIds && (learned.order ? firstIds : new Set<number>());
-  let shown: ReadonlySet<number> = new Set();
+  const until = before && (learned.order ? before : NOWHERE);
+  let shown = NOWHERE;
   const summary = await recorded(context, pass, resumable, async () => {
-    const { firstIds: ids, ...rest } = await sweep(context, under, until);
-    shown = ids;
+    const { began, ...rest } = await sweep(context, under, until);
+    shown = began;
     return { ...end(context, pass, rest), acceptDeletes: acceptDeletes ?? false };
   });
-  return { summary, firstIds: shown };
+  return { summary, began: shown };
 }
 
 function learnedOf({ store }: PassContext, resource: Resource): Learned {

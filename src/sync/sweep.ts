@@ -11,41 +11,58 @@ export interface SweepEnd {
   /** Null where the sweep stopped at rows that were read shortly before. */
   conclusion: Conclusion | null;
   learned: Learned;
-  /** The ids of the first page that this process read. */
-  firstIds: ReadonlySet<number>;
+  /** Where this process began to read. */
+  began: Beginning;
+}
+
+/** The first page that a process read: its place, and the ids of its rows. */
+export interface Beginning {
+  cursor: string;
+  ids: ReadonlySet<number>;
 }
 
 /**
- * Walks the whole list and says what its completion allows to conclude. With `until`, which are rows that this process has read just
- * before, it goes down to those only: from there on everything has been read, and the same command concludes nothing twice.
+ * Walks the whole list and says what its completion allows to conclude. With `until`, where this process began to read before, it goes
+ * down to there only: from there on everything has been read, and the same command concludes nothing twice.
  */
-export async function sweep(
-  context: PassContext,
-  under: Sweep,
-  until: ReadonlySet<number> | null,
-): Promise<SweepEnd> {
+export async function sweep(context: PassContext, under: Sweep, until: Beginning | null): Promise<SweepEnd> {
   const { client, signal, ahead, onPage } = context;
   const { resource } = under.pass;
   const pace = paceOf(context.clock);
   let isIndexed = resource !== 'posts';
   let last = under.state;
-  let firstIds: ReadonlySet<number> | null = null;
+  let began: Beginning | null = null;
+  const cursors: string[] = [];
   for await (const page of walk(client, resource, { from: last.cursor, signal, ahead })) {
     const hasTime = pace.arrived();
-    if (firstIds === null) refuseLostPlace(last, page);
+    if (began === null) refuseLostPlace(last, page);
     last = sweepPage(context, under, page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
     if (hasTime && !isIndexed) await indexAll(context, null);
     isIndexed ||= hasTime;
     pace.done();
-    firstIds ??= new Set(page.rows.map(({ id }) => id));
-    if (until && page.rows.some(({ id }) => until.has(id))) break;
+    began ??= { cursor: page.cursor, ids: new Set(page.rows.map(({ id }) => id)) };
+    if (page.cursor !== '') cursors.push(page.cursor);
+    if (until && page.rows.some(({ id }) => until.ids.has(id)) && isSameWalk(cursors, until.cursor)) break;
   }
-  firstIds ??= new Set();
-  if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, firstIds };
+  began ??= { cursor: '', ids: new Set() };
+  if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, began };
   const again = await reread(context, under, last);
-  return { ...concluded(last, again, under.learned), firstIds };
+  return { ...concluded(last, again, under.learned), began };
+}
+
+/**
+ * Whether a place belongs to this walk. Some services write the moment at which a walk began into every `next`, and show the list as it
+ * was then: what followed a place of an earlier walk was read as it was before this command. What two cursors of a walk have in common is
+ * such a moment, or the same in every walk.
+ */
+function isSameWalk(cursors: readonly string[], place: string): boolean {
+  if (cursors.includes(place)) return true;
+  const [one, other] = cursors.slice(-2).map((cursor) => cursor.split('&'));
+  if (!one || !other) return false;
+  const parts = place.split('&');
+  return one.every((part) => !other.includes(part) || parts.includes(part));
 }
 
 /** The upstream has forgotten where an interrupted sweep stopped, or the list has become shorter than that. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { codeOf } from '../../src/base/errors.ts';
+import type { Post } from '../../src/contract/decode.ts';
 import { assertExact } from './mirror-rows.ts';
 import { KILLED, killedAfter, settledBench, stopAfter, type Workbench, workbenchFor } from './workbench.ts';
 
@@ -53,6 +54,37 @@ describe('a sweep that is killed', () => {
     const before = bench.sandbox.requests.length;
     assert.equal((await bench.sync(SWEEP)).outcome, 'complete');
     assert.equal(bench.sandbox.requests[before]?.url, last);
+  });
+
+  it('reads all of the list where every walk shows it as it was when the walk began', async (t) => {
+    const bench = await workbenchFor(t);
+    const { client } = bench;
+    const snapshot: Post[] = [];
+    for await (const { rows } of client.posts()) snapshot.push(...rows);
+    const asOf = (now: string): typeof client => ({
+      ...client,
+      async *posts({ from = '', ...options } = {}) {
+        const [place = '', moment = now] = from.split('&as_of=');
+        for await (const page of client.posts({ ...options, from: place })) {
+          const old = page.rows.map((row) => snapshot.find(({ id }) => id === row.id) ?? row);
+          yield {
+            ...page,
+            cursor: page.cursor && `${page.cursor}&as_of=${moment}`,
+            next: page.next && `${page.next}&as_of=${moment}`,
+            rows: moment === '1' ? old : page.rows,
+          };
+        }
+      },
+    });
+    await assert.rejects(
+      bench.sync(SWEEP, { store: killedAfter(bench.store, 3), client: asOf('1') }),
+      KILLED,
+    );
+    await bench.restart();
+    bench.sandbox.world.editPost(1, { content: 'changed at the end of the list' });
+    const { resumed, outcome } = await bench.sync(SWEEP, { client: asOf('2') });
+    assert.deepEqual([resumed, outcome], [1, 'complete']);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 
   it('begins from the start where the upstream has forgotten its place and shows an empty end', async (t) => {
