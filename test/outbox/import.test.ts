@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
 import { batchId } from '../../src/outbox/create.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { counts, importBenchFor } from './import-feed.ts';
@@ -38,6 +40,33 @@ describe('taking a file into the outbox', () => {
     assert.deepEqual(counts(again), [5, 0, 4, 1]);
     assert.deepEqual([again.alreadyBy, again.openBatches], [{ ready: 4 }, ['one']]);
     assert.deepEqual(bench.keys(), before);
+  });
+
+  it('knows the rows of a file whose line ends, spaces and accents another system has rewritten', async (t) => {
+    const file =
+      'board,title,content\nbugs,Caf\u00e9 menus,"First line\nand a second"\nbugs,Plain,words here\n';
+    const rewritten = {
+      'line ends': file.replaceAll('\n', '\r\n'),
+      'decomposed accents': file.normalize('NFD'),
+      'no-break spaces': file.replace('Caf\u00e9 ', 'Caf\u00e9\u00a0'),
+      'spaces at the end': file.replace('second"', 'second  "'),
+    };
+    for (const [how, text] of Object.entries(rewritten)) {
+      const bench = importBenchFor(t);
+      await bench.take(file);
+      assert.deepEqual(counts(await bench.take(text, { batch: 'two' })), [2, 0, 2, 0], how);
+    }
+  });
+
+  it('knows rows that an older version named by their words exactly as written', async (t) => {
+    const bench = importBenchFor(t);
+    const file = 'board,title,content\nbugs,Two lines,"One\nand two"\nbugs,Two lines,"One\nand two"\n';
+    await bench.take(file);
+    const digest = hash('sha256', '4:bugs9:Two lines11:One\nand two--', 'base64url');
+    const mirror = new Database(bench.path);
+    mirror.prepare("UPDATE outbox SET source_key = 'row:' || ? || ':' || id").run(digest);
+    mirror.close();
+    assert.deepEqual(counts(await bench.take(file, { batch: 'two' })), [2, 0, 2, 0]);
   });
 
   it('adds what is new in a file that grew, wherever it grew', async (t) => {

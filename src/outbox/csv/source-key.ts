@@ -12,11 +12,25 @@ export function sourceKey(row: Keyed, occurrence: number): string {
 }
 
 /** Each part goes in with its length, so that text moved from one field to the next is another row. */
-function contentDigest({ post, writtenBoard = post.board }: Keyed): Buffer {
+function contentDigest(row: Keyed, form: (text: string) => string = plainForm): Buffer {
+  const text = partsOf(row).map((part) => (part === null ? '-' : withLength(form(part))));
+  return hash('sha256', text.join(''), 'buffer');
+}
+
+function partsOf({ post, writtenBoard = post.board }: Keyed): (string | null)[] {
   const { title, content, email, full_name } = post;
-  const parts = [writtenBoard, title, content, email, full_name];
-  const text = parts.map((part) => (part === null ? '-' : `${part.length}:${part}`)).join('');
-  return hash('sha256', text, 'buffer');
+  return [writtenBoard, title, content, email, full_name];
+}
+
+function withLength(text: string): string {
+  return `${text.length}:${text}`;
+}
+
+const UNUSUAL = /[\u0300-\uffff\xa0]|\s\s|[^\S ]|^\s|\s$/;
+
+/** The same for a file that went through another system, which writes line ends, spaces and accents in its own way. */
+function plainForm(text: string): string {
+  return UNUSUAL.test(text) ? text.normalize('NFC').replace(/\s+/g, ' ').trim() : text;
 }
 
 function contentKey(digest: Buffer, occurrence: number): string {
@@ -34,15 +48,18 @@ export function sourceKeys(): (row: Keyed) => string {
 }
 
 /**
- * What versions before the known layouts called the rows of such a file, in their order: by the bare id where its column was
- * recognised, else by the content. Without these, a file that was imported then would be new as a whole.
+ * What earlier versions called the rows of such a file, in their order: by the bare id where the column of a tool was recognised, and
+ * by the content as it was written. Without these, a file that was imported then would be new as a whole.
  */
 export function formerKeys(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => string[] {
   const seen = new Occurrences();
   return (row) => {
-    if (row.toolKey === undefined) return [];
-    const digest = contentDigest(row);
-    return [`key:${row.toolKey}`, contentKey(digest, seen.count(digest))];
+    const isPlain =
+      row.key !== null || partsOf(row).every((part) => part === null || plainForm(part) === part);
+    if (row.toolKey === undefined && isPlain) return [];
+    const digest = contentDigest(row, (text) => text);
+    const written = contentKey(digest, seen.count(digest));
+    return row.toolKey === undefined ? [written] : [`key:${row.toolKey}`, written];
   };
 }
 
