@@ -1,7 +1,16 @@
 import querystring from 'node:querystring';
 import { toInstant } from '../contract/datetime.ts';
 import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/types.ts';
-import { byOf, compareKeys, type Direction, type Evidence, keyOf, type Order, type Slot } from './order.ts';
+import {
+  byOf,
+  compareKeys,
+  type Direction,
+  type Evidence,
+  isUnreadable,
+  keyOf,
+  type Order,
+  type Slot,
+} from './order.ts';
 import type { SweepState } from './state.ts';
 
 export interface PagePlace {
@@ -30,6 +39,7 @@ export function absenceShownBy(
   const seen = evidence[by];
   const direction = seen === 'none' && order?.by === by ? order.direction : seen;
   const place = { by, direction: direction === 'unread' ? ('none' as const) : direction };
+  if (isUnreadable(slots)) return { by, gaps: [] };
   return { by, gaps: gapsOf(slots, { ...place, cursor, isLast: next === null, previous }) };
 }
 

@@ -44,6 +44,11 @@ export function noEvidence(
   };
 }
 
+/** A page none of whose rows can be read may be a page of something else, and says nothing about the list. */
+export function isUnreadable(slots: readonly Slot[]): boolean {
+  return slots.length > 0 && slots.every((slot) => slot?.numbers == null);
+}
+
 /** Rows and rejects in the order they stood in the page. */
 export function slotsOf(
   rows: readonly (Post | Comment)[],
@@ -89,7 +94,7 @@ export function byOf({ created }: Evidence): KeyFamily {
 /** The evidence with what one page adds. A page is one answer, so its neighbours stood next to each other at one moment. */
 export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
   const numbers = Object.entries(evidence.numbers).map(([name, seen]) => ({ name, ...seen }));
-  const added = { ...evidence };
+  const added = { ...evidence, unknownRows: evidence.unknownRows || isUnreadable(slots) };
   for (let i = 0; i < slots.length; i++) {
     const slot = slots[i];
     if (!slot) added.unknownRows = true;

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import type { Resource } from '../contract/endpoints.ts';
 import type { Conclusion } from '../store/mirror/types.ts';
 import { absenceShownBy, secondIn } from './gaps.ts';
 import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
@@ -26,14 +27,14 @@ export interface Beginning {
  * down to there only: from there on everything has been read, and the same command concludes nothing twice.
  */
 export async function sweep(context: PassContext, under: Sweep, until: Beginning | null): Promise<SweepEnd> {
-  const { client, signal, ahead, onPage } = context;
+  const { onPage } = context;
   const { resource } = under.pass;
   const pace = paceOf(context.clock);
   let isIndexed = resource !== 'posts';
   let last = under.state;
   let began: Beginning | null = null;
   const cursors: string[] = [];
-  for await (const page of walk(client, resource, { from: last.cursor, signal, ahead })) {
+  for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
     last = sweepPage(context, under, page);
@@ -69,6 +70,24 @@ function isSameWalk(cursors: readonly string[], place: string): boolean {
 export class LostPlace extends AppError {
   constructor() {
     super('protocol', 'the list has no rows at the place where the sweep was interrupted; it begins again');
+  }
+}
+
+/** A cursor that was kept may have run out, whatever the upstream says of it: where the start of the list is served, that is it. */
+async function* walkFrom(
+  { client, signal, ahead }: PassContext,
+  resource: Resource,
+  from: string,
+): AsyncGenerator<AnyPage, void, undefined> {
+  let isResumed = from !== '';
+  try {
+    for await (const page of walk(client, resource, { from, signal, ahead })) {
+      isResumed = false;
+      yield page;
+    }
+  } catch (error) {
+    const isServed = isResumed && (await client.page(resource, '', signal).catch(() => null)) !== null;
+    throw isServed ? new LostPlace() : error;
   }
 }
 

@@ -3,7 +3,16 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Key, KeyRange } from '../../src/store/mirror/types.ts';
 import { absenceShownBy, gapsOf, type PagePlace, secondIn } from '../../src/sync/gaps.ts';
-import { compareKeys, keyOf, noEvidence, type Order, type Slot } from '../../src/sync/order.ts';
+import {
+  compareKeys,
+  isUnreadable,
+  keyOf,
+  noEvidence,
+  type Order,
+  type Slot,
+  slotsOf,
+  withPage,
+} from '../../src/sync/order.ts';
 import { slots } from './rows.ts';
 
 const MIDDLE: PagePlace = { by: 'id', direction: 'desc', cursor: 'page=2', isLast: false, previous: null };
@@ -136,6 +145,30 @@ describe('gaps of a page', () => {
     assert.deepEqual(desc, [{ range: { above: null, below: previous.key }, ...place }]);
     const asc = gapsOf([], { ...MIDDLE, direction: 'asc', isLast: true, previous });
     assert.deepEqual(asc, [{ range: { above: previous.key, below: null }, ...place }]);
+  });
+});
+
+describe('a page none of whose rows can be read', () => {
+  const rejects = slotsOf(
+    [],
+    [
+      { index: 0, id: 15 },
+      { index: 1, id: 12 },
+    ],
+  );
+
+  it('shows nothing to be absent: it may be a page of another list', () => {
+    const evidence = withPage(noEvidence('posts', false), rejects);
+    const order = { by: 'id', direction: 'desc' } as const;
+    const page = { cursor: '', next: null };
+    assert.deepEqual(absenceShownBy(rejects, page, { evidence, order, previous: null }).gaps, []);
+    assert.equal(evidence.unknownRows, true);
+  });
+
+  it('is told from one with a single row that can', () => {
+    const [one] = slots([20]);
+    assert.equal(isUnreadable([...rejects, { id: 20, created: null, numbers: {}, ...one }]), false);
+    assert.equal(isUnreadable([]), false);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { codeOf } from '../../src/base/errors.ts';
+import { AppError, codeOf } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { assertExact } from './mirror-rows.ts';
 import { KILLED, killedAfter, settledBench, stopAfter, type Workbench, workbenchFor } from './workbench.ts';
@@ -85,6 +85,48 @@ describe('a sweep that is killed', () => {
     const { resumed, outcome } = await bench.sync(SWEEP, { client: asOf('2') });
     assert.deepEqual([resumed, outcome], [1, 'complete']);
     assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+
+  it('begins from the start where its cursor has run out and the upstream fails at it, but serves the list', async (t) => {
+    for (const [status, body] of [
+      [500, ''],
+      [403, '{}'],
+      [200, '<html>'],
+    ] as const) {
+      const bench = await workbenchFor(t);
+      await killAfter(bench, 3);
+      const place = bench.query<{ cursor: string }>(
+        "SELECT state ->> 'cursor' AS cursor FROM sync_state WHERE resource = 'posts'",
+      )[0]?.cursor;
+      assert.ok(place);
+      const { client } = bench;
+      const expired: typeof client = {
+        ...client,
+        async *posts(options) {
+          if (options?.from === place)
+            throw new AppError(status === 403 ? 'unauthorised' : 'unreachable', body);
+          yield* client.posts(options);
+        },
+      };
+      const { resumed, outcome } = await bench.sync(SWEEP, { client: expired });
+      assert.deepEqual([resumed, outcome], [0, 'complete']);
+      assertExact(bench.path, bench.sandbox.world, ['posts']);
+    }
+  });
+
+  it('keeps its place where the upstream serves nothing at all', async (t) => {
+    const bench = await workbenchFor(t);
+    await killAfter(bench, 3);
+    const away = (): Promise<never> => Promise.reject(new AppError('unreachable', 'away'));
+    const client: typeof bench.client = {
+      ...bench.client,
+      page: away,
+      async *posts() {
+        yield await away();
+      },
+    };
+    await assert.rejects(bench.sync(SWEEP, { client }), { code: 'unreachable' });
+    assert.equal((await bench.sync(SWEEP)).resumed, 2);
   });
 
   it('begins from the start where the upstream has forgotten its place and shows an empty end', async (t) => {

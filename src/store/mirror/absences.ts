@@ -13,6 +13,10 @@ const SWEEPS_PER_MISTAKE = 100_000;
 const LEAK_KEPT = 0.5;
 /** A larger share was not left out by chance: the list was cut short, or is by votes and looks like one by id within its pages. */
 const MOST_LEAKED = 0.2;
+/** In how many places at once rows must be missing where two pages meet, and how much oftener than by chance, to be no deletions. */
+const SKIPPED = { places: 3, times: 4 };
+/** So that no number of sweeps is enough. */
+const NEVER = -1_000_000;
 /** Rows that one sweep reads again; a list that lost more is read again in full by the next sweeps anyway. */
 const MOST_REREAD = 5000;
 
@@ -91,6 +95,12 @@ export function absences(db: Db): Absences {
                             OR sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) AND NOT $moved)
             OR end_reads >= 2 AND (end_sweeps >= 2 AND $quiet OR end_sweeps >= max(2 * $sweeps - 1, ${SWEEPS_TO_DELETE})))`)
     .pluck();
+  const meetings = db.prepare<[string, number], { places: number; inside: number }>(`
+    SELECT count(DISTINCT iif(gap_reads = 0, page, NULL)) AS places, coalesce(sum(gap_reads > 0), 0) AS inside
+      FROM absences WHERE resource = ? AND first_run = ? AND reads > 0 AND held = 0`);
+  const neverBetween = db.prepare<[number, string, number]>(
+    'UPDATE absences SET sweeps = ? WHERE resource = ? AND first_run = ? AND gap_reads = 0 AND reads > 0',
+  );
   const firstMissed = db
     .prepare<[string, number], number>(
       'SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ? AND first_run = ?)',
@@ -137,6 +147,16 @@ export function absences(db: Db): Absences {
     const share = left > MOST_LEAKED ? known : Math.max(known, left);
     if (share > 0) saveLeak.run(share < 1e-6 ? 0 : share, resource);
     return share === 0 ? 0 : -Math.log(SWEEPS_PER_MISTAKE * (rows + 1)) / Math.log(share);
+  };
+
+  /**
+   * Some services leave out a row wherever two of their pages meet, at every read, until the pages end elsewhere. Of the rows that are
+   * deleted, few stood just there: where most that are newly missing did, only what is missing inside a page speaks against them.
+   */
+  const doubtMeetings = ({ resource, runId, counts: { rows, pages } }: Pass): void => {
+    const { places, inside } = meetings.get(resource, runId) ?? { places: 0, inside: 0 };
+    const chance = (pages / Math.max(rows, 1)) * (places + inside);
+    if (places >= SKIPPED.places && places > SKIPPED.times * chance) neverBetween.run(NEVER, resource, runId);
   };
 
   const noteGap = (
@@ -189,6 +209,7 @@ export function absences(db: Db): Absences {
     missedInGaps(pass, { sweeps: least, moved, sameEnd }) {
       const { resource, runId: run, counts } = pass;
       countSweep.run({ resource, run, sameEnd: Number(sameEnd) });
+      doubtMeetings(pass);
       const back = cameBack(pass);
       // Two reads in each sweep but the first.
       const leaky = (readsFor(pass, back) + 1) / 2;

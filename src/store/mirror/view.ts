@@ -65,7 +65,7 @@ const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(conte
 
 function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
   const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
-    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.sweeps
+    SELECT a.id, ${TEXT[resource]} AS text, a.since, max(a.sweeps, 0) AS sweeps
       FROM absences a JOIN ${resource} r ON r.id = a.id
      WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
   return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });
