@@ -31,6 +31,7 @@ export const push: JobDefinition = {
       });
       if (!result.sent) {
         if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
+        if (result.reason === 'look first') await pauseQueue(context, 'push', LOOK_FIRST_MS);
         return result.reason;
       }
       context.activity.lastAttemptAt = context.app.clock.monotonic();
@@ -128,6 +129,9 @@ async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): 
   const until = gate.closedUntil(now);
   if (until !== null) await pauseQueue(context, name, until - now);
 }
+
+/** How long creates leave the way to reconcile, where requests fail and unclear rows are due. */
+const LOOK_FIRST_MS = 1000;
 
 /** The longest single pause: after it the rate limit is read again, whatever the clock did meanwhile. */
 const LONGEST_PAUSE_MS = 60_000;

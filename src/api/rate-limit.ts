@@ -11,6 +11,8 @@ export interface RateLimit {
   pass(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
   /** Until when the circuit breaker alone keeps calls back: the upstream asked for nothing then, it only does not answer. */
   outageUntil(now: number): number | null;
+  /** Whether requests have failed in a row, and none has been answered since. */
+  isDoubtful(): boolean;
   /** What one request came to: a status, or null where no answer came. */
   record(status: number | null): void;
 }
@@ -56,6 +58,7 @@ export function createRateLimit(
     },
     closedUntil,
     outageUntil: (now) => (askedWait() > 0 ? null : after(outageWait(), now)),
+    isDoubtful: () => breaker?.isDoubtful() === true,
     record: (status) => breaker?.record(status, clock.monotonic()),
     async pass(maxWaitMs, signal) {
       for (let opens = closedUntil(0); opens !== null; opens = closedUntil(0)) {
@@ -85,6 +88,7 @@ export function throttled(until: number, httpStatus: number | null = null): Fail
 export interface CircuitBreaker {
   /** When the next request is worth trying, on the monotonic clock; zero, or a moment that has passed, while there is no outage. */
   until(): number;
+  isDoubtful(): boolean;
   record(status: number | null, now: number): void;
 }
 
@@ -98,6 +102,7 @@ export function createCircuitBreaker({ random = Math.random } = {}): CircuitBrea
   let until = 0;
   return {
     until: () => until,
+    isDoubtful: () => failures >= BREAKER_THRESHOLD,
     record(status, now) {
       if (status !== null && status < 500) {
         failures = 0;

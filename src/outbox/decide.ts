@@ -48,7 +48,7 @@ export function resolve(
       hint: 'One post can be the outcome of one row only.',
     });
   const { id: postId, url } = post;
-  const change = { now: clock.now(), postId, url, error: null, checksLeft: SWEEP_CHECKS };
+  const change = { now: clock.now(), postId, url, matched: 'person', error: null, checksLeft: SWEEP_CHECKS };
   return decide(store, id, 'resolved', TRANSITIONS.resolve, change);
 }
 

@@ -3,7 +3,7 @@ import { crashPoint } from '../base/crash.ts';
 import { codeOf } from '../base/errors.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { backoff, bind, keepSettling, park } from './reconcile.ts';
+import { backoff, bind, isReconcileDue, keepSettling, park } from './reconcile.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { ask } from './window.ts';
 
@@ -15,7 +15,7 @@ export type PushResult =
   | { sent: false; reason: Hindrance };
 
 /** Why nothing went out. */
-type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'rate limit';
+type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'rate limit' | 'look first';
 
 /** Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. */
 export async function push(context: OutboxContext, id: number): Promise<PushResult> {
@@ -51,6 +51,8 @@ async function hindranceTo(context: OutboxContext, id: number): Promise<Hindranc
   if (gate.closedUntil(clock.now()) !== null) return 'rate limit';
   const row = store.find(id);
   if (!row) return 'gone';
+  // Where everything fails, creates may all be kept: what became of the last ones is found out before another goes out.
+  if (gate.isDoubtful() && isReconcileDue(context)) return 'look first';
   return row.was_ambiguous ? await checkBeforeResend(context, row) : null;
 }
 
@@ -60,10 +62,10 @@ async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promis
   const now = clock.now();
   // Alone it has the fewest posts to be compared with, and most rows need no more.
   const alone = ask(store, now, [row]).verdicts.get(row.id);
-  if (alone?.kind === 'none') return null;
+  if (alone?.kind === 'none') return recheck(context, row);
   const { verdicts } = ask(store, now, store.claimants());
   const verdict = verdicts.get(row.id);
-  if (!verdict || verdict.kind === 'none') return null;
+  if (!verdict || verdict.kind === 'none') return recheck(context, row);
   if (verdict.kind === 'match') return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
   if (!verdict.isOpen) {
     await park(context, row, verdict.posts);
@@ -71,6 +73,19 @@ async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promis
   }
   const error = 'a post that could be this one may still prove to be another row’s';
   store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
+  return 'not due';
+}
+
+/** So many times as long as a row settles, nothing that the list shows later than expected has to be feared. */
+const STALE_SETTLES = 5;
+
+/** Where a pause or a rate limit lies between the read of the list that did not show the row's post, and now, it is read once more. */
+function recheck({ store, clock, settleMs }: OutboxContext, row: OutboxRow): Hindrance | null {
+  const now = clock.now();
+  const age = now - Date.parse(row.changed_at);
+  if (row.not_found === 0 || (age >= 0 && age <= STALE_SETTLES * settleMs)) return null;
+  const error = 'it could not be sent again at once: looked for once more';
+  store.move(row.id, TRANSITIONS.recheck, { now, notBefore: now, notFound: row.not_found - 1, error });
   return 'not due';
 }
 
@@ -155,11 +170,12 @@ function record(
   if (outcome.outcome !== 'confirmed') return store.endAttempt(endOf(context, row, outcome, deadline));
   const known = store.knownPosts([outcome.postId]).get(outcome.postId);
   const isOlder = known?.first_seen_at != null && known.first_seen_at < (row.first_sent_at ?? '');
-  const believed = isOlder ? unclear(outcome, 'which stood there before this row was sent') : outcome;
-  const ended = store.endAttempt(endOf(context, row, believed, deadline));
-  if (ended || isOlder) return ended;
-  const doubtful = unclear(outcome, 'which confirms another row');
-  return store.endAttempt(endOf(context, row, doubtful, deadline));
+  const doubt = (why: string): OutboxRow | null => {
+    const end = endOf(context, row, unclear(outcome, why), deadline);
+    return store.endAttempt({ ...end, named: outcome.postId });
+  };
+  if (isOlder) return doubt('which stood there before this row was sent');
+  return store.endAttempt(endOf(context, row, outcome, deadline)) ?? doubt('which confirms another row');
 }
 
 /** An id that cannot be this row's: then the answer says nothing about what became of it. */

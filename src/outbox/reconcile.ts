@@ -17,6 +17,11 @@ export function reconcileAt({ first, last }: Unclear, settleMs: number): number 
   return Math.min(last, first + Math.min(settleMs, LONGEST_WAIT_MS));
 }
 
+export function isReconcileDue({ store, clock, settleMs }: OutboxContext): boolean {
+  const { unclear } = store.due(clock.now(), 0);
+  return unclear !== null && reconcileAt(unclear, settleMs) <= clock.now();
+}
+
 /**
  * Finds out what became of every ambiguous row that has settled, by reading only, in one pass over the pages of their window. A row
  * that is about to be sent again is checked by the same pass. A list that cannot be read leaves all of them as they are, for later.
@@ -158,6 +163,7 @@ async function concludeNone(
     return waitFor(context, row, 'the clock was set back: it settles anew');
   if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
   const last = store.attempts(row.id).at(-1);
+  if (last?.post_id) return await park(context, row, [], [last.post_id]);
   const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
   if (row.not_found === 0 || isCurrent) {
     const error = 'no post in the list is unaccounted for after an unclear attempt; sent again';
@@ -197,6 +203,10 @@ export function bind(
   row: OutboxRow,
   { post, matched }: Verdict & { kind: 'match' },
 ): ReconcileResult {
+  if (post.reusedFrom !== undefined) {
+    const error = `its post is gone: the service has given its number, ${post.id}, to another post`;
+    store.move(post.reusedFrom, TRANSITIONS.displace, { now: clock.now(), notBefore: null, error });
+  }
   const transition = row.state === 'ready' ? TRANSITIONS.adopt : TRANSITIONS.found;
   const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
   return store.move(row.id, transition, { now: clock.now(), ...outcome }) ? 'found' : 'later';
@@ -207,12 +217,13 @@ export async function park(
   { store, clock, observe }: OutboxContext,
   row: OutboxRow,
   posts: readonly SeenPost[],
+  named: readonly number[] = [],
 ): Promise<ReconcileResult> {
   observe?.(posts.flatMap(({ listed }) => listed ?? []));
   const change: RowChange = {
     now: clock.now(),
     notBefore: null,
-    candidates: posts.flatMap(({ id }) => (id > 0 ? [id] : [])),
+    candidates: [...posts.flatMap(({ id }) => (id > 0 ? [id] : [])), ...named],
     error: whyParked(row, posts),
     checksLeft: SWEEP_CHECKS,
   };

@@ -21,12 +21,16 @@ export const TRANSITIONS = {
   wait: { from: ['ambiguous'], to: 'ambiguous' },
   /** The same for a row that is about to be sent again. */
   defer: { from: ['ready'], to: 'ready' },
+  /** It could not be sent again soon after the list was read: the list is read once more. */
+  recheck: { from: ['ready'], to: 'ambiguous' },
   /** The post of a row that is about to be sent again has meanwhile turned up. */
   adopt: { from: ['ready'], to: 'confirmed' },
   /** Complete reads left no post unaccounted for: for the first time, or again in a list that shows what we sent later. */
   sendAgain: { from: ['ambiguous'], to: 'ready' },
   /** Unaccounted posts could be this one, also just before it would be sent again, or it is missing again: only a person can tell. */
   park: { from: ['ambiguous', 'ready'], to: 'uncertain' },
+  /** The service has lost its post, and given the number to another one: only a person can tell whether to send it again. */
+  displace: { from: ['confirmed'], to: 'uncertain' },
   /** A person: it is this post. */
   resolve: { from: ['uncertain'], to: 'confirmed' },
   /** A person: send it again. */

@@ -30,6 +30,8 @@ export interface SeenPost {
   madeBy: number | null;
   /** When the mirror first saw it; null where it has not. */
   firstSeenAt: string | null;
+  /** The row that a former post of this number confirms. */
+  reusedFrom?: number;
   /** As the list showed it, where it comes from there and could be read. */
   listed?: Post;
 }

@@ -96,7 +96,10 @@ function unaccounted(store: OutboxStore, rows: readonly OutboxRow[], posts: Seen
   const hashes = new Map(posts.map((post) => [post.id, contentHash(post)]));
   const confirmed = store.confirmedHashes([...hashes.values()]);
   for (const row of rows) confirmed.delete(contentHash(row));
-  return posts.filter(({ id }) => !bound.has(id) && !confirmed.has(hashes.get(id) ?? ''));
+  return posts.filter(
+    ({ id, reusedFrom }) =>
+      (reusedFrom !== undefined || !bound.has(id)) && !confirmed.has(hashes.get(id) ?? ''),
+  );
 }
 
 interface Window {
@@ -147,14 +150,17 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     const known = context.store.knownPosts(seen.map(({ id }) => id));
     let isOld = true;
     for (const post of seen) {
-      const facts = factsOf(known.get(post.id), post);
+      const former = known.get(post.id);
+      const isReused = isLike(post) && isOtherTitle(former, post);
+      const facts = isReused ? undefined : factsOf(former, post);
       if (facts?.first_seen_at) mirrored.add(post.id);
       const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
       isOld &&= !isNew;
       if (facts?.kind) noteOurs(listed, post, facts);
       showsOurs ||= isNew && facts?.kind != null;
       if (facts?.kind || (!isNew && !(isUnknown(start, facts) && isLike(post)))) continue;
-      listed.posts.set(post.id, { ...post, firstSeenAt: facts?.first_seen_at ?? null });
+      const reused = isReused && former?.row ? { reusedFrom: former.row } : {};
+      listed.posts.set(post.id, { ...post, firstSeenAt: facts?.first_seen_at ?? null, ...reused });
     }
     oldPages = isOld ? oldPages + 1 : 0;
     if (isNewestFirst(page, showsOurs) && oldPages >= OLD_PAGES) return listed;
@@ -191,14 +197,23 @@ function factsOf(facts: KnownPost | undefined, { listed }: SeenPost): KnownPost 
   return { ...facts, first_seen_at: null };
 }
 
+/** Under the number of a post of ours that was deleted, or that the service has lost, another one may come. */
+function isOtherTitle(former: KnownPost | undefined, { title }: SeenPost): boolean {
+  // A person may have bound a row to a post with any words.
+  if (former?.title == null || (former.matched !== null && former.matched !== 'exact')) return false;
+  return titleOf({ title }) !== titleOf({ title: former.title });
+}
+
 function isUnknown(start: string, facts?: KnownPost): boolean {
   return !facts?.first_seen_at || facts.first_seen_at >= start;
 }
 
+function titleOf({ title }: { title: string }): string {
+  return comparable({ title, content: '' }).title.letters;
+}
+
 /** Before the first sweep every listed post is unknown, and a million of them cannot be kept: of the old ones only those that match. */
 function sameWords(rows: readonly OutboxRow[]): (post: SeenPost) => boolean {
-  const titleOf = (text: { title: string }): string =>
-    comparable({ title: text.title, content: '' }).title.letters;
   const titles = new Set(rows.map(titleOf));
   return (post) => titles.has(titleOf(post));
 }
@@ -207,7 +222,7 @@ function noteOurs({ latest, authors }: Listed, { creator }: SeenPost, facts: Kno
   const lane = laneOf(facts);
   const sent = facts.first_sent_at ?? '';
   if (sent > (latest.get(lane) ?? '')) latest.set(lane, sent);
-  const isCertain = facts.matched === null || facts.matched === 'exact';
+  const isCertain = ['exact', 'person', null].includes(facts.matched);
   if (creator && isCertain)
     authors.push({ asked: facts.email, shown: creator.email, creator_id: creator.id });
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { push } from '../../src/outbox/push.ts';
 import { backoff } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { benchFor, CREATE_MS, HOUR, MINUTE, SETTLE_MS } from './bench.ts';
+import { benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -213,6 +213,48 @@ describe('a row that is about to be sent again', () => {
     assert.match((await bench.row(id)).last_error ?? '', /another row/);
     bench.clock.advance(HOUR);
     assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'uncertain' });
+  });
+
+  it('is looked for once more where it could not go out soon after the list was read', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(HOUR);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    const late = bench.upstream.publish();
+    bench.clock.advance(HOUR);
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'not due' });
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.partialDeepStrictEqual(await bench.row(id), { post_id: late.id, attempts: 1, not_found: 0 });
+  });
+
+  it('goes out after the second look where that shows nothing either', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(HOUR);
+    await reconcileRow(bench.context, id);
+    bench.clock.advance(HOUR);
+    await push(bench.context, id);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true, outcome: 'confirmed' });
+  });
+
+  it('waits, like every row, for a look at what is due where all requests fail', async (t) => {
+    const bench = benchFor(t);
+    const [id, next] = [await bench.add(), await bench.add({ title: 'Something else' })];
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    const gate = { closedUntil: () => null, isDoubtful: () => true };
+    const context = { ...bench.context, gate };
+    assert.partialDeepStrictEqual(await push(context, next), { sent: true });
+    const third = await bench.add({ title: 'A third' });
+    bench.clock.advance(HOUR);
+    assert.deepEqual(await push(context, third), { sent: false, reason: 'look first' });
+    await reconcileRow(context, id);
+    assert.partialDeepStrictEqual(await push(context, third), { sent: true });
   });
 
   it('is not taken for an older post that the mirror had not seen before', async (t) => {

@@ -8,6 +8,7 @@ import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, SETTLE_MS } from './bench.ts';
+import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -233,6 +234,48 @@ describe('a post that already confirms a row', () => {
     const row = await bench.row(id);
     assert.deepEqual([row.state, row.post_id], ['ambiguous', null]);
     assert.match(row.last_error ?? '', /names post \d+, which stood there before this row was sent/);
+  });
+
+  it('confirms another where the service has lost the first and given its number away', async (t) => {
+    const bench = benchFor(t);
+    const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    const first = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(first.id), confirmed(first.id)];
+    await push(bench.context, one);
+    await bench.sweep();
+    bench.upstream.posts = [];
+    bench.upstream.duringCreate = () =>
+      void bench.upstream.publish({
+        id: first.id,
+        title: 'Light mode',
+        created: new Date(bench.clock.now()).toISOString(),
+      });
+    await push(bench.context, other);
+    await drive(bench.context, { batch: null, perMinute: 6000 });
+    assert.partialDeepStrictEqual(await bench.row(other), {
+      state: 'confirmed',
+      post_id: first.id,
+      attempts: 1,
+    });
+    const lost = await bench.row(one);
+    assert.deepEqual([lost.state, lost.post_id], ['uncertain', null]);
+    assert.match(lost.last_error ?? '', /its post is gone: .* given its number, \d+, to another post/);
+  });
+
+  it('leaves a row to a person where the service named it and nothing in the list is clearly the row’s', async (t) => {
+    const bench = benchFor(t);
+    const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id), confirmed(post.id)];
+    await push(bench.context, one);
+    await push(bench.context, other);
+    await drive(bench.context, { batch: null, perMinute: 6000 });
+    const { state, attempts, candidates } = await bench.row(other);
+    assert.deepEqual(
+      { state, attempts, candidates },
+      { state: 'uncertain', attempts: 1, candidates: [post.id] },
+    );
+    assert.equal((await bench.row(one)).state, 'confirmed');
   });
 
   it('is refused by the store as well, whichever transition leads there', async (t) => {

@@ -66,7 +66,7 @@ describe('a rate limit', () => {
     const ids: number[] = [];
     for (let n = 0; n < 30; n++) ids.push(await bench.add({ title: `Wish ${n}` }));
     const opens = bench.clock.now() + SETTLE_MS;
-    const gate = { closedUntil: (now: number) => (now < opens ? opens : null) };
+    const gate = { closedUntil: (now: number) => (now < opens ? opens : null), isDoubtful: () => false };
     await drive({ ...bench.context, gate }, ALL);
     for (const id of ids) assert.equal((await bench.row(id)).attempts, 1);
   });

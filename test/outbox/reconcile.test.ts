@@ -257,7 +257,11 @@ describe('a post that looks like it', () => {
     const post = bench.upstream.publish();
     const other = await bench.add({ title: 'Another' });
     bench.upstream.beforePage = () =>
-      void bench.store.move(other, { from: ['ready'], to: 'confirmed' }, { now: 0, postId: post.id });
+      void bench.store.move(
+        other,
+        { from: ['ready'], to: 'confirmed' },
+        { now: 0, postId: post.id, matched: 'chosen' },
+      );
     const hasty = {
       ...bench.store,
       boundPosts: () => new Set<number>(),

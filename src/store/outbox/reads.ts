@@ -255,7 +255,7 @@ function boundReader(db: Db) {
   const authors = db.prepare<[], SentAuthor>(`
     SELECT o.email AS asked, u.email AS shown, p.creator_id
       FROM (SELECT email, post_id FROM outbox
-             WHERE post_id IS NOT NULL AND (matched IS NULL OR matched = 'exact') ORDER BY post_id DESC LIMIT 500) o
+             WHERE post_id IS NOT NULL AND coalesce(matched, 'exact') IN ('exact', 'person') ORDER BY post_id DESC LIMIT 500) o
       JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id LIMIT 100`);
   return {
     /** Those of the given posts that already confirm some row. */
@@ -281,7 +281,7 @@ function postReader(db: Db) {
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
-    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched
+    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched, o.title, o.id AS row
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
   const firstSweep = db

@@ -126,6 +126,8 @@ export interface AttemptEnd {
   outcome: string;
   httpStatus: number | null;
   error: string | null;
+  /** The post that an answer named which cannot be believed. */
+  named?: number;
   /** No request left: the attempt is taken back. */
   isVoid?: boolean;
   transition: Transition;
@@ -211,6 +213,8 @@ export interface KnownPost {
   first_sent_at: string | null;
   email: string | null;
   matched: string | null;
+  title: string | null;
+  row: number | null;
 }
 
 export interface SentAuthor {

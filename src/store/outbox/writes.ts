@@ -162,7 +162,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     // A row that would be sent again by itself although its import was cancelled meanwhile takes two steps at once: ready, cancelled.
     const to = transition.to === 'ready' && isCancelled && comesBack ? 'cancelled' : transition.to;
     const onHold = to === 'ready' && isHeld ? 1 : 0;
-    update.run({ id, state: to, onHold, ...merged(old, change), ...dismissed(old, transition) });
+    const text = { ...merged(old, change), ...dismissed(old, transition) };
+    update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
     if (to === 'confirmed') sentBoard.run(old.board, iso(change.now));
     changes.outbox(iso(change.now), id, old.state, to);
     const row = byId.get(id);
@@ -220,6 +221,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       outcome,
       httpStatus,
       error,
+      named,
       isVoid,
       transition,
       change,
@@ -228,7 +230,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       if (row && isVoid) {
         takeBack.run(id);
         forget.run(id, n);
-      } else if (row) finish.run(iso(change.now), outcome, httpStatus, change.postId ?? null, error, id, n);
+      } else if (row)
+        finish.run(iso(change.now), outcome, httpStatus, change.postId ?? named ?? null, error, id, n);
       return row;
     },
     checked({ id, now, counts, duplicate, candidates }: SweepCheck): void {
