@@ -109,6 +109,9 @@ function takeOver(
     isCovered: logged !== null,
   };
   put(db, 'older_copy', JSON.stringify(note));
+  // Rows that were missing when the copy was made may have been seen since, and a person accepted what was held then. Sweeps find both
+  // anew; the first one takes the rows that are forgotten here for rows that came back, which makes deletions wait a little longer.
+  db.exec('DELETE FROM absences');
   markRows(db, note);
 }
 

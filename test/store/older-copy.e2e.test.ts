@@ -6,15 +6,15 @@ import Database from 'better-sqlite3';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
-import type { OlderCopy } from '../../src/store/mirror/types.ts';
+import type { OlderCopy, PassEnd } from '../../src/store/mirror/types.ts';
 import { openMirrorReadOnly } from '../../src/store/open.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import type { OutboxRow, OutboxState, Refusal } from '../../src/store/outbox/types.ts';
 import { backUp } from '../../src/store/upkeep/backup.ts';
 import { newRow } from '../erasure/bench.ts';
 import { UPSTREAM } from '../support/mirror.ts';
-import { aPost } from '../support/rows.ts';
-import { sweep } from '../support/steps.ts';
+import { aPost, posts, range } from '../support/rows.ts';
+import { oneSweep, sweep } from '../support/steps.ts';
 import { withPath } from './folder.ts';
 
 const SETTLE_MS = 1000;
@@ -57,6 +57,13 @@ function mirrorAt(path: string, dataDir = dirname(path)) {
       const store = openMirrorStore(options);
       await sweep(store, 'posts', rows, 60 * 24 * 365 * 100);
       await store.close();
+    },
+    /** What one sweep that shows these posts concludes about the others. */
+    oneSweep: async (ids: number[], end: Partial<PassEnd> = {}) => {
+      const store = openMirrorStore(options);
+      const { suspects, held, deleted } = oneSweep(store, 'posts', posts(...ids), 0, end);
+      await store.close();
+      return { suspects, held, deleted };
     },
   };
 }
@@ -182,6 +189,31 @@ describe('a file that was put back', () => {
       assert.equal(copy.told()?.checking, 1);
       await copy.withOutbox((outbox) => outbox.move(1, TRANSITIONS.sendAgain, { now: Date.now() }));
       assert.equal(copy.told(), null);
+    }));
+
+  it('has nothing against a row that was missing when it was made: it may have been seen since', () =>
+    withPath(async (path) => {
+      const [mirror, copy] = [mirrorAt(path), mirrorAt(join(dirname(path), 'copy.db'))];
+      await mirror.oneSweep([1, 2, 3]);
+      assert.deepEqual(await mirror.oneSweep([1, 3]), { suspects: 1, held: 0, deleted: 0 });
+      await mirror.copyTo(copy.options.path);
+      await mirror.oneSweep([1, 2, 3]);
+      assert.deepEqual(await copy.oneSweep([1, 3]), { suspects: 1, held: 0, deleted: 0 });
+      assert.deepEqual(await copy.oneSweep([1, 3]), { suspects: 0, held: 0, deleted: 1 });
+    }));
+
+  it('finds rows anew that were held, and asks a person again who had accepted that they are gone', () =>
+    withPath(async (path) => {
+      const [mirror, copy] = [mirrorAt(path), mirrorAt(join(dirname(path), 'copy.db'))];
+      const left = range(1, 10);
+      await mirror.oneSweep(range(1, 40));
+      for (let n = 0; n < 2; n++) await mirror.oneSweep(left);
+      // Accepted, but this sweep brings no evidence: they wait for one that does.
+      const accepted = await mirror.oneSweep(left, { acceptDeletes: true, conclusion: null });
+      assert.deepEqual(accepted, { suspects: 0, held: 30, deleted: 0 });
+      await mirror.copyTo(copy.options.path);
+      assert.deepEqual(await copy.oneSweep(left), { suspects: 30, held: 0, deleted: 0 });
+      assert.deepEqual(await copy.oneSweep(left), { suspects: 0, held: 30, deleted: 0 });
     }));
 
   it('copied once more before anything wrote to it, shows the moment of the first copy', () =>
