@@ -49,6 +49,9 @@ const SENT = `
   INSERT INTO outbox (batch, source_key, kind, board, title, content, content_hash, created_at, changed_at)
   VALUES ('b', ?, 'owner', 'ideas', 'T', 'C', 't', ?, ?)`;
 
+const RUN =
+  "INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES ('posts', 'head', ?, 'complete')";
+
 describe('an export', () => {
   it('has a definition of every table whose columns and statement agree', async (t) => {
     const { path } = await openMirror(t);
@@ -145,6 +148,30 @@ describe('an export', () => {
     mirror.run(SENT, 'k1', OLD, OLD);
     mirror.run(SENT, 'k2', OLD, NEW);
     assert.deepEqual(ids(await exported(mirror, { what: ['outbox'], since: NEW })), [2]);
+  });
+
+  it('since a time has what was written after the clock was set back to before it', async (t) => {
+    const mirror = await openMirror(t);
+    for (const at of ['12:00', '12:04', '11:50', '12:06']) mirror.run(RUN, `2026-05-01T${at}:00.000Z`);
+    mirror.addPosts(1, 1, { at: '2026-05-01T10:49:00.000Z' });
+    mirror.addPosts(2, 2, { at: '2026-05-01T11:49:00.000Z' });
+    mirror.addPosts(3, 3, { at: '2026-05-03T00:00:00.000Z' });
+    const since = async (time: string) => ids(await exported(mirror, { since: time }));
+    // Whoever exported shortly after the last pass of the clock that was ahead may ask for more than any pass has reached.
+    for (const time of ['01T11:51', '01T12:05', '02T12:03'])
+      assert.deepEqual(await since(`2026-05-${time}:00.000Z`), [2, 3], time);
+    assert.deepEqual(await since('2026-05-01T11:50:00.000Z'), [2, 3]);
+    assert.deepEqual(await since('2026-05-02T12:07:00.000Z'), [3]);
+  });
+
+  it('since a time that a clock far ahead told has what came when it was set right, other times only their own', async (t) => {
+    const mirror = await openMirror(t);
+    const runs = ['2026-05-01', '2027-05-01', '2026-05-02', '2026-05-08', '2026-05-09'];
+    for (const day of runs) mirror.run(RUN, `${day}T00:00:00.000Z`);
+    mirror.addPosts(2, 2, { at: '2026-05-02T00:00:00.000Z' });
+    mirror.addPosts(9, 9, { at: '2026-05-09T00:00:00.000Z' });
+    assert.deepEqual(ids(await exported(mirror, { since: '2027-05-01T01:00:00.000Z' })), [2, 9]);
+    assert.deepEqual(ids(await exported(mirror, { since: '2026-05-08T01:00:00.000Z' })), [9]);
   });
 
   it('is of one moment, whatever is written while it runs', async (t) => {

@@ -16,13 +16,15 @@ import { openExportSource } from '../../src/store/export/export.ts';
 import { EXPORT_TABLES, type ExportTable } from '../../src/store/export/tables.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { drive } from '../outbox/drive.ts';
-import { fakeClock } from '../support/clock.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { UPSTREAM, workbenchFor } from '../sync/workbench.ts';
 import { request } from './mirror.ts';
 
 const INCREMENTS = 50;
 /** Between two increments: longer than what they overlap by. */
 const PAUSE_MS = 600_000;
+/** Before this one the clock is set back. */
+const SET_BACK = 45;
 const SEED = 20_260_131;
 
 type Random = ReturnType<typeof createRandom>;
@@ -36,7 +38,7 @@ function keyOf(row: Row): string {
 }
 
 /** No two moments are the same one, as on a real clock. */
-function tickingClock(): Clock & { advance(ms: number): void } {
+function tickingClock(): Clock & Pick<FakeClock, 'advance' | 'set'> {
   const clock = fakeClock();
   return {
     ...clock,
@@ -159,6 +161,7 @@ it(`${INCREMENTS} increments, applied by key, are the full export`, async (t) =>
   let carried = 0;
   for (let n = 0; n <= INCREMENTS; n++) {
     clock.advance(PAUSE_MS);
+    if (n === SET_BACK) clock.set(clock.now() - 3 * PAUSE_MS);
     const began = new Date(clock.now()).toISOString();
     if (n > 0) {
       for (let i = random.int(5); i >= 0; i--) change(world, random, gone);

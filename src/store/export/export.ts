@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../db.ts';
+import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { type ExportTable, TABLES } from './tables.ts';
 
@@ -7,7 +7,10 @@ export type Cell = string | number | null;
 export type ExportRow = Cell[];
 
 export interface RowFilter {
-  /** Only rows of which anything exported may have changed since then, or in the minute before; null for all. */
+  /**
+   * Only rows of which anything exported may have changed since then, in the minute before, or after the clock was set back to before
+   * then; null for all.
+   */
   since: string | null;
   /** Without what was deleted upstream, and without its history. */
   live: boolean;
@@ -32,6 +35,10 @@ const BATCH_CHARACTERS = 1_000_000;
  * and whoever exported in between did not see it. Rows that come twice replace themselves.
  */
 const OVERLAP_MS = 60_000;
+/** Where the clock was set back, what people did before the next pass began is earlier still than that pass. */
+const SET_BACK_OVERLAP_MS = 3_600_000;
+/** Whoever exported with a clock that was set back later did so this close to a pass of that clock. */
+const NEAR_PASS_MS = 86_400_000;
 /** No id of the mirror is larger. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
@@ -54,7 +61,7 @@ export function openExportSource(options: OpenOptions): ExportSource {
 
   function* rows(table: ExportTable, { since: asked, live }: RowFilter): Generator<ExportRow[]> {
     const { walk, sql } = TABLES[table];
-    const since = asked === null ? null : new Date(Date.parse(asked) - OVERLAP_MS).toISOString();
+    const since = asked === null ? null : iso(reachBack(db, Date.parse(asked)));
     const end = endOfWindow(walk);
     const read = db.prepare<Record<string, Cell>, ExportRow>(sql).raw();
     for (let after = -1; after < LAST; ) {
@@ -70,6 +77,27 @@ export function openExportSource(options: OpenOptions): ExportSource {
     count: (table) => db.prepare<[], number>(COUNTS[table]).pluck().get() ?? 0,
     close: () => db.close(),
   };
+}
+
+/**
+ * From when on changes belong to an increment. Passes are numbered in order: one that began before an earlier one shows that the clock
+ * was set back, and what came then has times that an export with the clock as it was before would count as its own.
+ */
+function reachBack(db: Db, asked: number): number {
+  const setBackTo = db
+    .prepare<[string, string], string | null>(`
+      SELECT min(at)
+        FROM (SELECT started_at AS at, lag(started_at) OVER (ORDER BY id) AS before FROM sync_runs
+               WHERE id >= (SELECT min(id) FROM sync_runs WHERE started_at > ? AND started_at < ?))
+       WHERE at < before`)
+    .pluck()
+    .get(iso(asked - NEAR_PASS_MS), iso(asked + NEAR_PASS_MS));
+  const since = asked - OVERLAP_MS;
+  return setBackTo ? Math.min(since, Date.parse(setBackTo) - SET_BACK_OVERLAP_MS) : since;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** Counted where that is quick: a view would work out every text. */
