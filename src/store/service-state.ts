@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db, OpenOptions } from './db.ts';
 import type { PassMode } from './mirror/types.ts';
@@ -10,6 +11,8 @@ import { openMirror } from './open.ts';
 export interface ServiceState {
   /** Made once; keeps mirrors apart that share a queue. */
   readonly mirrorId: string;
+  /** Whether what is written is still in the file that other programs open. */
+  mirrorFile(): MirrorFile;
   /** When the upstream last asked for no calls, and until when; null when it never did. */
   closing(): Closing | null;
   noteClosing(closing: Closing): void;
@@ -23,6 +26,8 @@ export interface ServiceState {
   sweepUnderWay(resource: Resource): UnderWay | null;
   close(): void;
 }
+
+export type MirrorFile = 'in place' | 'removed' | 'replaced';
 
 export interface EndedSessions {
   has(id: string): boolean;
@@ -67,6 +72,7 @@ export function openServiceState(options: OpenOptions): ServiceState {
     SELECT id, pages, started_at FROM sync_runs
      WHERE resource = ? AND mode = 'sweep' AND outcome = 'running' ORDER BY id DESC LIMIT 1`);
   return {
+    mirrorFile: fileWatch(options.path),
     mirrorId: notes.get('mirror_id') ?? '',
     closing() {
       const text = notes.get('upstream_closed');
@@ -87,6 +93,27 @@ export function openServiceState(options: OpenOptions): ServiceState {
     },
     close: () => db.close(),
   };
+}
+
+/**
+ * An open file that is removed or replaced takes what is written to it as before, and is lost when it is closed. The log ahead of it is
+ * as much of the mirror as the file itself.
+ */
+function fileWatch(path: string): ServiceState['mirrorFile'] {
+  const opened = [path, `${path}-wal`]
+    .map((name) => ({ name, file: fileAt(name) }))
+    .filter(({ file }) => file !== null);
+  return () => {
+    const now = opened.map(({ name }) => fileAt(name));
+    if (now.includes(null)) return 'removed';
+    return opened.every(({ file }, i) => file === now[i]) ? 'in place' : 'replaced';
+  };
+}
+
+/** Null where there is none. Numbers of files are larger than a double holds on some file systems. */
+function fileAt(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : null;
 }
 
 function notesIn(db: Db) {

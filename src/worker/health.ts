@@ -3,6 +3,7 @@ import type { Resource } from '../contract/endpoints.ts';
 import type { CopyProgress } from '../publish/publisher.ts';
 import type { BackendKind } from '../queue/backend.ts';
 import type { PassMode } from '../store/mirror/types.ts';
+import type { MirrorFile } from '../store/service-state.ts';
 
 /** How far the service has come, as plain times in milliseconds since the epoch. */
 export interface Progress {
@@ -12,6 +13,7 @@ export interface Progress {
   lastTickAt: number | null;
   /** At most 40 s, or a loop that stopped would go unnoticed for more than two minutes. */
   tickEveryMs: number;
+  mirror: MirrorFile;
   lists: readonly ListProgress[];
   outbox: OutboxProgress;
   /** Until when the upstream wants no calls; null when it does not mind. */
@@ -79,6 +81,7 @@ const TICK_AT_LEAST_MS = 60_000;
 /** Whether the service does its work, judged by what got done and not by whether it seems to run. */
 export function assess(progress: Progress): Health {
   const checks = [
+    { name: 'mirror', ...judgeMirror(progress) },
     { name: 'queue', ...judgeQueue(progress) },
     { name: 'loop', ...judgeLoop(progress) },
     ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
@@ -92,6 +95,19 @@ export function assess(progress: Progress): Health {
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
 }
+
+function judgeMirror({ mirror }: Progress): Verdict {
+  return mirror === 'in place' ? good('its file is in place') : bad(MIRROR_LOST[mirror]);
+}
+
+const LOST_WITH_IT =
+  'put it back, or restart the service; what had not been sent is lost with the file unless it is put back';
+
+/** In the words of the log as well. */
+export const MIRROR_LOST: Record<Exclude<MirrorFile, 'in place'>, string> = {
+  removed: `its file was removed while the service writes to it: ${LOST_WITH_IT}`,
+  replaced: `another file is in the place of the one that the service writes to: ${LOST_WITH_IT}`,
+};
 
 function judgeQueue({ queue: { kind, reachable } }: Progress): Verdict {
   if (kind === null) return bad('the queue is still being opened');

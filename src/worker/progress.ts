@@ -10,8 +10,8 @@ import { ENDPOINTS, RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { ReconcileResult } from '../outbox/reconcile.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { ResourceStatus } from '../store/mirror/types.ts';
-import { type LastPass, lastSweep, type UnderWay } from '../store/service-state.ts';
-import { assess, type ListProgress, type Progress, type WebhookProgress } from './health.ts';
+import { type LastPass, lastSweep, type MirrorFile, type UnderWay } from '../store/service-state.ts';
+import { assess, type ListProgress, MIRROR_LOST, type Progress, type WebhookProgress } from './health.ts';
 
 interface ProgressOptions {
   /** On the monotonic clock. */
@@ -35,6 +35,7 @@ const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as cons
 export function progressReader(context: WorkContext, options: ProgressOptions): () => Promise<Progress> {
   const { app, activity } = context;
   const foreign = foreignPasses(context);
+  const mirrorFile = toldMirrorFile(context);
   const dueSince = overdueLists(context, options.startedAt);
   return async () => {
     const now = app.clock.now();
@@ -49,6 +50,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
       startedAt: options.startedAt + offset,
       lastTickAt: timed(activity.lastTickAt),
       tickEveryMs: options.tickEveryMs,
+      mirror: mirrorFile(),
       lists: RESOURCES.map((resource) => {
         const running = activity.passes.get(resource) ?? foreign(resource);
         return {
@@ -72,6 +74,21 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
       ...(app.webhooks ? { webhooks: webhookProgress(app.webhooks) } : {}),
       queue: { kind: open?.backend.kind ?? null, reachable: depth !== null, depth: depth ?? [] },
     };
+  };
+}
+
+/** Tells the log once when it is noticed; whoever asks for readiness is told each time. */
+function toldMirrorFile({ app }: WorkContext): () => MirrorFile {
+  let last: MirrorFile = 'in place';
+  return () => {
+    const found = app.state.mirrorFile();
+    if (last === 'in place' && found !== 'in place')
+      app.log.error(
+        { event: `mirror.${found}`, path: app.settings.mirrorPath },
+        `the mirror: ${MIRROR_LOST[found]}`,
+      );
+    last = found;
+    return found;
   };
 }
 

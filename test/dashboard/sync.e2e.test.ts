@@ -48,7 +48,7 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     assert.ok(runs.length >= 2);
     assert.deepEqual(
       health.checks.map(({ name }) => name),
-      ['queue', 'loop', 'posts', 'comments', 'outbox', 'upstream'],
+      ['mirror', 'queue', 'loop', 'posts', 'comments', 'outbox', 'upstream'],
     );
     assert.equal(queue.kind, 'redis');
     assert.ok(upstream);

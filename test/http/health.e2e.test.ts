@@ -28,7 +28,7 @@ describe('/readyz', () => {
     assert.equal(answer.ready, true);
     assert.deepEqual(answer.queue, { kind: 'embedded', depth: [full] });
     assert.equal(answer.upSeconds, 864_000);
-    assert.equal(answer.checks.length, 6);
+    assert.equal(answer.checks.length, 7);
   });
 
   it('says 503 and which check failed', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openForWriting } from '../../src/store/db.ts';
@@ -26,6 +27,23 @@ describe('what the processes of a mirror tell each other', () => {
     const again = openServiceState(file);
     assert.equal(again.mirrorId, first.mirrorId);
     again.close();
+  });
+
+  it('is over once the file is gone or another one is in its place, and goes on when it is put back', (t) => {
+    const file = fileFor(t);
+    const state = openServiceState(file);
+    t.after(() => state.close());
+    const [aside, log] = [`${file.path}.aside`, `${file.path}-wal`];
+    assert.equal(state.mirrorFile(), 'in place');
+    renameSync(file.path, aside);
+    assert.equal(state.mirrorFile(), 'removed');
+    copyFileSync(aside, file.path);
+    assert.equal(state.mirrorFile(), 'replaced');
+    renameSync(aside, file.path);
+    assert.equal(state.mirrorFile(), 'in place');
+    // What was written last is only there.
+    rmSync(log);
+    assert.equal(state.mirrorFile(), 'removed');
   });
 
   it('is until when the upstream wants no calls, the latest that anybody heard', (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { assess } from '../../src/worker/health.ts';
 import { until } from '../support/until.ts';
 import { hasSwept, openFixture } from './fixture.ts';
 
@@ -53,5 +54,23 @@ describe('the metrics of a service', () => {
     assert.equal(found.has('export_age_seconds'), false);
     app.outbox.setPaused(null);
     await until('it says so', async () => seriesIn(await metrics.text()).get('ready') === 1);
+  });
+});
+
+describe('a service whose mirror is removed', () => {
+  it('is not ready, says in a sentence what to do, and logs it once', async (t) => {
+    const fixture = await openFixture(t, { queueUrl: null });
+    const { app, metrics, progress } = await fixture.start();
+    await until('it is ready', async () => assess(await progress()).ready);
+    const { mock } = t.mock.method(app.log, 'error');
+    for (const rest of ['', '-wal', '-shm']) rmSync(`${app.settings.mirrorPath}${rest}`);
+    for (let n = 0; n < 2; n++) {
+      const mirror = assess(await progress()).checks.find(({ name }) => name === 'mirror');
+      assert.equal(mirror?.ok, false);
+      assert.match(mirror.detail, /was removed .* restart the service/);
+    }
+    assert.equal(seriesIn(await metrics.text()).get('ready'), 0);
+    const told = mock.calls.map((call) => call.arguments[0] as { event?: string });
+    assert.equal(told.filter(({ event }) => event === 'mirror.removed').length, 1);
   });
 });

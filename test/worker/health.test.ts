@@ -39,8 +39,25 @@ describe('a service that works', () => {
 
   it('has one check for everything it judges', () => {
     const names = assess(progressWith()).checks.map(({ name }) => name);
-    assert.deepEqual(names, ['queue', 'loop', 'posts', 'comments', 'outbox', 'upstream']);
+    assert.deepEqual(names, ['mirror', 'queue', 'loop', 'posts', 'comments', 'outbox', 'upstream']);
   });
+});
+
+describe('the file of the mirror', () => {
+  table([
+    [
+      'makes it not ready when it was removed',
+      { mirror: 'removed' },
+      'mirror',
+      /was removed .* restart the service/,
+    ],
+    [
+      'makes it not ready when it was replaced',
+      { mirror: 'replaced' },
+      'mirror',
+      /another file .* restart the service/,
+    ],
+  ]);
 });
 
 describe('the queue and its loop', () => {

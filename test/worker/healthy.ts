@@ -28,6 +28,7 @@ export function progressWith({ posts, comments, outbox, queue, ...rest }: Differ
       { resource: 'comments', ...swept, ...comments },
     ],
     outbox: { due: 0, oldestDueAt: null, lastAttemptAt: null, paused: null, isSender: true, ...outbox },
+    mirror: 'in place',
     closedUntil: null,
     queue: { kind: 'embedded', reachable: true, depth: [], ...queue },
     ...rest,
