@@ -179,12 +179,22 @@ function contestCuts(question: Question, claims: Claim[], candidates: Candidate[
     for (let i = firstFrom(open, (claim) => titleOf(claim) >= title); i < open.length; i++) {
       const claim = open[i];
       if (!claim || !titleOf(claim).startsWith(title)) break;
-      if (!isCut(claim) || !isOurs(question, claim, candidate) || !isClear(claim, candidate)) continue;
+      if (!isCut(claim) || !isOurs(question, claim, candidate) || !isLikelyCut(claim, candidate)) continue;
       if (candidate.takenBy) candidate.takenBy.match = null;
       Object.assign(candidate, { takenBy: null, isContested: true });
       break;
     }
   }
+}
+
+/** From so many letters on, a title may end anywhere. */
+const LONG_TITLE = 20;
+
+/** Cut at the end of a word, or of a long title: "Wish 1" is hardly what became of "Wish 12". */
+function isLikelyCut(claim: Claim, candidate: Candidate): boolean {
+  const { title } = candidate.post;
+  if (textOf(candidate).title.letters.length >= LONG_TITLE || isClear(claim, candidate)) return true;
+  return /^($|[^\p{L}\p{N}])/u.test(claim.row.title.slice(title.length));
 }
 
 /** By halving: where in a sorted list the first one stands for which it holds. */
@@ -202,13 +212,15 @@ function firstFrom<T>(sorted: readonly T[], holds: (one: T) => boolean): number 
 function isOurs(question: Question, claim: Claim, candidate: Candidate): boolean {
   const { post } = candidate;
   if (!isAuthor(claim, candidate, question.authors) || !isInWindow(question, claim, post)) return false;
+  if (post.madeBy === null || claim.sentAt > question.now) return true;
+  const late = claim.sentAt - post.madeBy;
   // Where nothing is known of what stood there before, a post that says that it is older than the row may be from last year.
-  if (isWholeKnown(question, claim.row) || post.madeBy === null || claim.sentAt > question.now) return true;
-  return isTimely(claim, post) || (isNewById(claim.row, post) && claim.sentAt - post.madeBy < MOST_LATE_MS);
+  if (isWholeKnown(question, claim.row)) return late < MOST_LATE_MS;
+  return late <= 0 || (isNewById(claim.row, post) && late < MOST_LATE_MS);
 }
 
-/** No clock of a service is this late: a post with a higher number that says so was moved in from elsewhere. */
-const MOST_LATE_MS = 7 * 86_400_000;
+/** No clock of a service is this late: a post that says so was written before, and has only come to be shown since. */
+const MOST_LATE_MS = 26 * 3_600_000;
 
 function take(claim: Claim | undefined, candidate: Candidate, matched: string): void {
   if (!claim) return;

@@ -151,7 +151,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     let isOld = true;
     for (const post of seen) {
       const former = known.get(post.id);
-      const isReused = isLike(post) && isOtherTitle(former, post);
+      const isReused = isLike(post) && isOfAnother(former, post);
       const facts = isReused ? undefined : factsOf(former, post);
       if (facts?.first_seen_at) mirrored.add(post.id);
       const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
@@ -198,10 +198,11 @@ function factsOf(facts: KnownPost | undefined, { listed }: SeenPost): KnownPost 
 }
 
 /** Under the number of a post of ours that was deleted, or that the service has lost, another one may come. */
-function isOtherTitle(former: KnownPost | undefined, { title }: SeenPost): boolean {
+function isOfAnother(former: KnownPost | undefined, { title, listed }: SeenPost): boolean {
   // A person may have bound a row to a post with any words.
-  if (former?.title == null || (former.matched !== null && former.matched !== 'exact')) return false;
-  return titleOf({ title }) !== titleOf({ title: former.title });
+  if (!former?.created || !listed || former.title === null || !isCertain(former)) return false;
+  const isGone = former.was_deleted === 1 || !isSameMoment(former.created, listed.created);
+  return isGone && titleOf({ title }) !== titleOf({ title: former.title });
 }
 
 function isUnknown(start: string, facts?: KnownPost): boolean {
@@ -222,9 +223,13 @@ function noteOurs({ latest, authors }: Listed, { creator }: SeenPost, facts: Kno
   const lane = laneOf(facts);
   const sent = facts.first_sent_at ?? '';
   if (sent > (latest.get(lane) ?? '')) latest.set(lane, sent);
-  const isCertain = ['exact', 'person', null].includes(facts.matched);
-  if (creator && isCertain)
+  if (creator && (facts.matched === 'person' || isCertain(facts)))
     authors.push({ asked: facts.email, shown: creator.email, creator_id: creator.id });
+}
+
+/** By the answer that named it, or by its very words. */
+function isCertain({ matched }: KnownPost): boolean {
+  return matched === null || matched === 'exact';
 }
 
 /** Rows that go the same way to the same board: what the list shows of one tells how far it has come for the others. */

@@ -262,6 +262,20 @@ describe('a post that already confirms a row', () => {
     assert.match(lost.last_error ?? '', /its post is gone: .* given its number, \d+, to another post/);
   });
 
+  it('confirms no other row whose words are what the service made of its own', async (t) => {
+    const bench = benchFor(t);
+    const short = await bench.add({ title: 'Light', content: '' });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, short);
+    const long = await bench.add({ title: 'Light mode', content: '' });
+    const post = bench.upstream.publish({ title: 'Light', content: '' });
+    bench.upstream.outcomes = [confirmed(post.id), confirmed(post.id + 50)];
+    await push(bench.context, long);
+    await drive(bench.context, { batch: null, perMinute: 6000 });
+    assert.partialDeepStrictEqual(await bench.row(long), { state: 'confirmed', post_id: post.id });
+    assert.partialDeepStrictEqual(await bench.row(short), { post_id: post.id + 50, attempts: 2 });
+  });
+
   it('leaves a row to a person where the service named it and nothing in the list is clearly the row’s', async (t) => {
     const bench = benchFor(t);
     const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];

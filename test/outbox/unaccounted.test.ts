@@ -143,6 +143,14 @@ describe('whose a post is', () => {
     );
   });
 
+  it('cannot be told either where little is left of what a row said that is still on its way', () => {
+    const short = aRow({ title: 'Export', content: '' });
+    const long = aRow({ title: 'Export to CSV files', content: 'With a line of headers', state: 'sending' });
+    const post = aPost(101, { title: 'Export', content: '' });
+    const verdict = ask([short, long], [post], undefined, [long]).get(short.id);
+    assert.deepEqual([told(verdict), verdict?.kind === 'candidates' && verdict.isOpen], ['one of 101', true]);
+  });
+
   it('is the same on another board, with less certainty', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, { board: '/b/bugs' })]), 'similar 0.95 101');
   });

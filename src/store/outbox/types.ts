@@ -215,6 +215,8 @@ export interface KnownPost {
   matched: string | null;
   title: string | null;
   row: number | null;
+  /** It was gone before. */
+  was_deleted: 0 | 1;
 }
 
 export interface SentAuthor {
