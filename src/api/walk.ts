@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../base/errors.ts';
 import { follow } from './exchange.ts';
-import { Failure } from './failure.ts';
+import { Failure, shortHash } from './failure.ts';
 import { decoded, type Page, type ReceivedPage } from './read.ts';
 
 export interface WalkOptions {
@@ -60,6 +60,7 @@ function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {
 function circleCheck<T extends { id: number }>(from: string) {
   const cursors = new Set(['', from]);
   const isFirst = idMemory();
+  const isFirstText = idMemory();
   let stale = 0;
   return {
     next({ next }: ReceivedPage<T>): Failure | null {
@@ -70,12 +71,17 @@ function circleCheck<T extends { id: number }>(from: string) {
       cursors.add(next);
       return null;
     },
-    /** Rows that did not decode count as well: a page of them is no circle. */
+    /**
+     * Rows that did not decode count as well: a page of them is no circle. Where there is no id, or one below zero, which the memory of
+     * ids cannot hold, the text of the row takes its place.
+     */
     rows({ rows, rejects }: Page<T>): { problem: Failure | null; repeated: Set<number> } {
       let isNew = false;
       const [here, repeated] = [new Set<number>(), new Set<number>()];
       // Every id is visited, not only up to the first new one: the next page is judged by all of them.
-      for (const { id } of rejects) if (id !== null && isFirst(id)) isNew = true;
+      for (const { id, body } of rejects)
+        if (id === null || id < 0 ? isFirstText(Number.parseInt(shortHash(body), 16)) : isFirst(id))
+          isNew = true;
       for (const { id } of rows) {
         if (isFirst(id)) here.add(id);
         else if (!here.has(id)) repeated.add(id);

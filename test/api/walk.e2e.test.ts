@@ -145,11 +145,38 @@ describe('a walk in circles', () => {
     assert.deepEqual(seen, [1, 2, 3]);
   });
 
-  it('stops after three pages whose rows are all broken in the same way', async (t) => {
+  for (const id of [5, -5, '5']) {
+    it(`stops after three pages whose rows are all broken in the same way, with the id ${JSON.stringify(id)}`, async (t) => {
+      const upstream = await startUpstream(t, (_, response, n) =>
+        json(response, { next: n + 1, results: [{ id }] }),
+      );
+      await protocolError(all(clientOf(t, upstream.url).posts()));
+    });
+  }
+
+  it('stops after three pages that repeat broken rows whose ids cannot be read', async (t) => {
     const upstream = await startUpstream(t, (_, response, n) =>
-      json(response, { next: n + 1, results: [{ id: 5 }] }),
+      json(response, { next: n + 1, results: [{ id: `${n % 2}` }] }),
     );
-    await protocolError(all(clientOf(t, upstream.url).posts()));
+    const seen: number[] = [];
+    await protocolError(
+      (async () => {
+        for await (const page of clientOf(t, upstream.url).posts({ ahead: 0 })) seen.push(page.number);
+      })(),
+    );
+    assert.deepEqual(seen, [1, 2, 3, 4]);
+  });
+
+  it('does not stop at broken rows whose ids cannot be read, as long as no page repeats them', async (t) => {
+    const broken = (n: number) => [
+      { id: `${n}` },
+      // As a double the same number for every n.
+      { id: 2 ** 60 + n, title: `Post ${n}` },
+    ];
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, n < 8 ? { next: n + 1, results: broken(n).slice(n % 2) } : envelope([n], null)),
+    );
+    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts())), [8]);
   });
 
   it('does not stop at broken rows with ids of their own', async (t) => {
