@@ -19,6 +19,8 @@ export async function reservePort(address: Address): Promise<() => Promise<void>
   } catch (error) {
     throw cannotListen(error, address);
   }
+  // A start that fails before it gives the port back ends all the same.
+  server.unref();
   return async () => {
     await new Promise<unknown>((closed) => server.close(closed));
   };

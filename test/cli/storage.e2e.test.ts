@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, ENTRY } from '../support/cli.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/launch.ts';
 import { skipUnless } from '../support/programs.ts';
 
 /** The explanation is made in one place, so a few commands of each kind stand for all. */
@@ -101,6 +102,9 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
     }
     const start = ['start', '--http-port', '0'];
     assertTold(await run(start, {}, 40_960), 7, /queue\.db could not be opened|the disk cannot be/, start);
+    // With a port of its own, too, which it has taken before it opens its files.
+    const port = ['start', '--http-port', String(await freePort())];
+    assertTold(await run(port, {}, 4096), 7, cause, port);
     assert.equal((await run(['sync'])).code, 0, 'and goes on once there is room');
   });
 
