@@ -1,6 +1,6 @@
 import { exportSource } from '../src/app/readers.ts';
 import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
-import { codeOf, messageOf } from '../src/base/errors.ts';
+import { AppError, codeOf, messageOf } from '../src/base/errors.ts';
 import { exportOnSchedule } from '../src/export/schedule.ts';
 import { TIDYING } from '../src/store/upkeep/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';
@@ -17,6 +17,10 @@ const STEPS: readonly Step[] = [
   {
     name: 'renew the checked copy of the mirror',
     async run({ app, signal }) {
+      const file = app.state.mirrorFile();
+      // The last good copy is what the operator restores from.
+      if (file !== 'in place')
+        throw new AppError('storage', `the file of the mirror was ${file}; the last copy is kept`);
       const { bytes } = await keepMirrorBackup(app.settings, signal);
       return { bytes };
     },

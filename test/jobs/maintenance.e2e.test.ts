@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Database from 'better-sqlite3';
@@ -40,6 +40,22 @@ describe('maintenance through the queue', skipUnless('redis-server'), () => {
     const counted = 'SELECT (SELECT count(*) FROM posts) || (SELECT count(*) FROM comments)';
     assert.equal(copy.prepare(counted).pluck().get(), mirror.prepare(counted).pluck().get());
     assert.equal(copy.prepare('SELECT count(*) FROM posts WHERE erased_at IS NOT NULL').pluck().get(), 2);
+  });
+
+  it('leaves the copy as it is where another file has taken the place of the mirror', async (t) => {
+    const fixture = await openFixture(t, { queueUrl: redis.url });
+    const service = await fixture.start();
+    await until('everything is read', () => hasSwept(service));
+    assert.deepEqual(await endOf(service, 'maintenance'), { failed: [] });
+    const copy = readFileSync(join(fixture.folder, 'backup', 'mirror.db'));
+
+    const { mirrorPath } = service.app.settings;
+    for (const rest of ['', '-wal', '-shm']) renameSync(mirrorPath + rest, `${mirrorPath}${rest}.old`);
+    await (await fixture.openApp()).close();
+    assert.deepEqual(await endOf(service, 'maintenance'), {
+      failed: ['renew the checked copy of the mirror'],
+    });
+    assert.ok(copy.equals(readFileSync(join(fixture.folder, 'backup', 'mirror.db'))));
   });
 
   it('exports the mirror by its cron pattern', async (t) => {
