@@ -12,12 +12,11 @@ import { createPublisher, type Publisher } from '../publish/publisher.ts';
 import { type Restored, restoreMirror } from '../publish/restore.ts';
 import { PUBLIC_TABLES } from '../query/schema-words.ts';
 import type { OpenOptions } from '../store/db.ts';
-import { takeLock } from '../store/lock.ts';
+import { senderLockPath, takeLock } from '../store/lock.ts';
 import { migrations } from '../store/migrate.ts';
 import { openMirrorStore } from '../store/mirror/store.ts';
 import { openPublishSource, publishedState } from '../store/publish-source.ts';
 import { rebuildMirror } from '../store/rebuild.ts';
-import { senderLockPath } from '../store/sender-lock.ts';
 import { flush } from '../store/upkeep/backup.ts';
 import { holder, mirrorOf } from './place.ts';
 

@@ -47,3 +47,8 @@ export function pastOrNull(at: number | null, now: number): number | null {
 export function isDue(at: number, now: number, longestWaitMs: number): boolean {
   return at <= now || at > now + longestWaitMs + CLOCK_STEP_MS;
 }
+
+/** A moment as it is stored: ISO 8601, UTC, milliseconds. */
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -10,7 +10,7 @@ import { readBoardMap } from '../outbox/import/boards.ts';
 import { DUPLICATE_KINDS, type DuplicateSearch, type SearchOptions } from '../outbox/import/duplicates.ts';
 import type { FileFacts, ImportChoices, Imported, ImportRequest } from '../outbox/import/import.ts';
 import type { Input } from '../outbox/import/input.ts';
-import type { ImportReads } from '../store/outbox/import-reads.ts';
+import type { ImportReads } from '../store/outbox/imports.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { type Context, collect, EXIT_CODES, openContext, wholeNumber } from './context.ts';
 import * as words from './import-text.ts';
@@ -172,7 +172,7 @@ async function runDry(context: Context, request: Request, progress: Progress): P
   const [readers, flow, { openScratch }, estimates] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
-    import('../store/outbox/scratch.ts'),
+    import('../store/outbox/imports.ts'),
     import('../outbox/estimate.ts'),
   ]);
   const [reads, view] = [readers.readsForImport(context.settings), readers.viewOutbox(context.settings)];
@@ -222,7 +222,7 @@ async function duplicateLines(
   const isMeant = (kind: string): boolean => kinds.includes('all') || kinds.includes(kind);
   const [flow, { openScratch }] = await Promise.all([
     import('../outbox/import/import.ts'),
-    import('../store/outbox/scratch.ts'),
+    import('../store/outbox/imports.ts'),
   ]);
   const duplicates = await searchIn(context, (found) => {
     for (const { line, kind } of found) if (isMeant(kind)) lines.add(line);

@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, iso } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
 import type { Redactor } from '../base/redact.ts';
-import type { ExportSource } from '../store/export/export.ts';
-import { type ExportTable, TABLES } from '../store/export/tables.ts';
-import type { MakeEncoder } from './encoder.ts';
-import { encoderOf, type Format } from './formats.ts';
+import type { Cell, ExportRow, ExportSource } from '../store/export/export.ts';
+import { type ExportColumn, type ExportTable, type Personal, TABLES } from '../store/export/tables.ts';
+import { csvEncoder, type Format, type MakeEncoder, ndjsonEncoder } from './formats.ts';
 import { type ExportedFile, type Manifest, type ManifestOptions, notesOn } from './manifest.ts';
-import { rowRedaction } from './redact.ts';
 import { fileSink, type Sink, streamSink } from './sink.ts';
 
 /** A folder for any number of files; or a file, or a stream, for one. A stream gets no manifest. */
@@ -40,7 +38,7 @@ export interface ExportRequest {
 export async function exportMirror(source: ExportSource, request: ExportRequest): Promise<Manifest> {
   const { format, clock, to } = request;
   const options = optionsOf(request);
-  const startedAt = new Date(clock.now()).toISOString();
+  const startedAt = iso(clock.now());
   const written =
     'stream' in to ? await toStream(source, request, to.stream) : await toFiles(source, request, to);
   const files = written.map((file) => ({ ...file, exportedAt: startedAt, options }));
@@ -48,7 +46,7 @@ export async function exportMirror(source: ExportSource, request: ExportRequest)
     format,
     upstream: source.upstream,
     startedAt,
-    finishedAt: new Date(clock.now()).toISOString(),
+    finishedAt: iso(clock.now()),
     options,
     notes: notesOn(format, options),
     files,
@@ -92,6 +90,12 @@ async function readManifest(path: string): Promise<Manifest | null> {
   } catch {
     return null;
   }
+}
+
+/** The library for Parquet is loaded when asked for. */
+async function encoderOf(format: Format): Promise<MakeEncoder> {
+  if (format === 'csv') return csvEncoder;
+  return format === 'ndjson' ? ndjsonEncoder : (await import('./parquet.ts')).parquetEncoder;
 }
 
 async function toStream(
@@ -190,4 +194,37 @@ async function writeTable(
 function describe(name: string, what: ExportTable): Pick<WrittenFile, 'name' | 'what' | 'columns'> {
   const columns = TABLES[what].columns.map(({ personal: _, ...column }) => column);
   return { name, what, columns };
+}
+
+/** A copy of each row without what tells who somebody is. */
+export function rowRedaction(
+  columns: readonly ExportColumn[],
+  redactor: Redactor,
+): (row: ExportRow) => ExportRow {
+  const at = new Map(columns.map(({ name }, i) => [name, i]));
+  const rules = columns.map(({ personal }) => (personal ? ruleOf(personal, at, redactor) : null));
+  return (row) =>
+    row.map((cell, i) => {
+      const rule = rules[i];
+      return rule && typeof cell === 'string' && cell !== '' ? rule(cell, row) : cell;
+    });
+}
+
+type Rule = (text: string, row: ExportRow) => Cell;
+
+function ruleOf(personal: Personal, at: ReadonlyMap<string, number>, redactor: Redactor): Rule {
+  switch (personal.kind) {
+    case 'email':
+      return redactor.email;
+    case 'text':
+      return redactor.text;
+    case 'key':
+      return redactor.key;
+    case 'json':
+      return (text) => redactor.json(text, personal.names);
+    case 'name': {
+      const email = at.get(personal.of) ?? -1;
+      return (text, row) => redactor.name(text, (row[email] ?? null) as string | null);
+    }
+  }
 }

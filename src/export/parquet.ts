@@ -2,7 +2,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import type { Cell, ExportRow } from '../store/export/export.ts';
 import type { CellType, ExportColumn } from '../store/export/tables.ts';
-import { type Encoder, NOTHING } from './encoder.ts';
+import { type Encoder, NOTHING } from './formats.ts';
 
 /** A row group is encoded in one go, without a turn for anything else: this many posts of 800 characters take about 45 ms. */
 const GROUP_ROWS = 2500;

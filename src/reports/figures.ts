@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { ownFile } from '../base/program.ts';
 import type { ReportReader } from '../store/reports.ts';
-import { coverage } from './coverage.ts';
-import { type Bucket, bucketAt, type Calendar } from './moment.ts';
+import { type Bucket, bucketAt, type Calendar, coverage, priorTo, type Span } from './moment.ts';
 import { MOVED, type Movement, movementOf } from './movement.ts';
-import { priorTo, type Span } from './period.ts';
 import { numbered, placesOf, setOf } from './tally.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */

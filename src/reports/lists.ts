@@ -1,3 +1,4 @@
+import { iso } from '../base/clock.ts';
 import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { pageSql } from './figures.ts';
@@ -71,7 +72,7 @@ export async function stale(reader: ReportReader, asked: Question): Promise<Row[
   const activity = (i: number): Row => {
     const row = best[i] ?? 0;
     const last = Math.max(posts.created[row] ?? 0, lastComment[row] ?? 0, lastChange(row));
-    return { ...counts(i), last_activity: new Date(last).toISOString() };
+    return { ...counts(i), last_activity: iso(last) };
   };
   return await described(reader, idsOf(posts, best), activity);
 }

@@ -1,4 +1,8 @@
+import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { Watched } from '../store/reports.ts';
+import type { Definition } from './catalogue.ts';
+import type { ReportRequest } from './report.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -27,8 +31,8 @@ export function calendarOf(zone: string): Calendar {
     const size = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * MINUTE_MS + Number(seconds ?? 0) * 1000;
     return sign === '-' ? -size : size;
   };
-  const wall = (moment: number): string => new Date(moment + offsetAt(moment)).toISOString();
-  const clockAt = (iso: string): string => wall(Date.parse(iso)).slice(0, 16).replace('T', ' ');
+  const wall = (moment: number): string => iso(moment + offsetAt(moment));
+  const clockAt = (time: string): string => wall(Date.parse(time)).slice(0, 16).replace('T', ' ');
   return {
     zone,
     dateOf: (moment) => wall(moment).slice(0, 10),
@@ -40,7 +44,7 @@ export function calendarOf(zone: string): Calendar {
       return wall(first).slice(0, 10) >= date ? first : second;
     },
     clockAt,
-    spoken: (iso) => `${clockAt(iso)} ${zone}`,
+    spoken: (time) => `${clockAt(time)} ${zone}`,
   };
 }
 
@@ -68,14 +72,14 @@ function isDay(date: string): boolean {
 function atClock(calendar: Calendar, day: string, intoTheDay: number): number {
   const guess = calendar.startOf(day) + intoTheDay;
   if (intoTheDay === 0) return guess;
-  const shown = Date.parse(`${calendar.clockAt(new Date(guess).toISOString()).replace(' ', 'T')}Z`);
+  const shown = Date.parse(`${calendar.clockAt(iso(guess)).replace(' ', 'T')}Z`);
   const wanted = Date.parse(day) + intoTheDay;
   return guess + (Math.floor(wanted / MINUTE_MS) * MINUTE_MS - shown);
 }
 
 function toIso(time: number): string | null {
   // Years of four digits only: others are spelt in a way that does not sort.
-  return time >= Date.UTC(0, 0, 1) && time < Date.UTC(10_000, 0, 1) ? new Date(time).toISOString() : null;
+  return time >= Date.UTC(0, 0, 1) && time < Date.UTC(10_000, 0, 1) ? iso(time) : null;
 }
 
 function refuse(flag: string, text: string): never {
@@ -87,7 +91,7 @@ function refuse(flag: string, text: string): never {
 /** When the week of a moment began in the reader's zone, so many weeks before that. */
 export function mondayBefore(moment: number, weeks: number, calendar: Calendar): string {
   const monday = Date.parse(mondayOf(calendar.dateOf(moment)));
-  return new Date(calendar.startOf(dateText(monday - weeks * AGO_MS.w))).toISOString();
+  return iso(calendar.startOf(dateText(monday - weeks * AGO_MS.w)));
 }
 
 function mondayOf(date: string): string {
@@ -132,7 +136,7 @@ export function bucketsOf(
 }
 
 function isoStart(calendar: Calendar, date: string): string {
-  return new Date(calendar.startOf(date)).toISOString();
+  return iso(calendar.startOf(date));
 }
 
 /** The place of the bucket in which a moment lies, by the moments at which they begin; -1 before the first. The last one is open. */
@@ -145,4 +149,79 @@ export function bucketAt(begins: readonly number[], moment: number): number {
     else high = middle;
   }
   return low - 1;
+}
+
+/** A moment counts from `since` on and before `until`. */
+export interface Period {
+  since: string | null;
+  until: string;
+}
+
+export type Span = Period & { since: string };
+
+/** The period a person asks for, or the one that is usual for the question. */
+export function periodOf(
+  { since: usual }: Pick<Definition, 'since'>,
+  { now, since, until }: Pick<ReportRequest, 'now' | 'since' | 'until'>,
+  calendar: Calendar,
+): Period {
+  const end = until === undefined ? iso(now) : momentOf('until', until, now, calendar);
+  const begin =
+    since === undefined
+      ? usualSince(usual, Date.parse(end), calendar)
+      : momentOf('since', since, now, calendar);
+  if (begin !== null && begin >= end)
+    throw new AppError('usage', `the period ends (${end}) before it begins (${begin})`, {
+      hint: 'Give --since an earlier date, or --until a later one.',
+    });
+  return { since: begin, until: end };
+}
+
+function usualSince(since: Definition['since'], end: number, calendar: Calendar): string | null {
+  if (since === undefined) return null;
+  return 'weeks' in since ? mondayBefore(end, since.weeks - 1, calendar) : iso(end - since.days * 86_400_000);
+}
+
+/** Where the period before it begins, which is just as long. */
+export function priorTo({ since, until }: Span): string {
+  return iso(2 * Date.parse(since) - Date.parse(until));
+}
+
+export interface Coverage {
+  /** From when on changes within the period are known; null where they are not known at all. */
+  from: string | null;
+  /** Why a figure is missing or smaller than expected. */
+  notes: string[];
+}
+
+/** A sweep a day is enough for figures by the week. */
+const FRESH_MS = 86_400_000;
+
+/**
+ * Which part of a period the mirror was watching. Its history begins with the end of the first complete sweep, when every post
+ * had been seen, and tells nothing before the posts were looked at a second time.
+ */
+export function coverage({ first, last }: Watched, { since, until }: Period, { spoken }: Calendar): Coverage {
+  if (first === null)
+    return unknown(
+      'No sweep of posts has been completed yet, so changes over time are not known: run "feedback-mirror sync".',
+    );
+  if (last === null)
+    return unknown(
+      `The mirror has looked at the posts once, on ${spoken(first)}: how they change is known after the next sweep.`,
+    );
+  if (until <= first)
+    return unknown(
+      `The mirror has been watching since ${spoken(first)}: changes before that are not known, and are left empty.`,
+    );
+  const lag = `The mirror last looked at the posts on ${spoken(last)}: changes after that are not known.`;
+  if (since !== null && since >= last) return unknown(lag);
+  const notes = Date.parse(until) - Date.parse(last) > FRESH_MS ? [lag] : [];
+  if (since !== null && since >= first) return { from: since, notes };
+  const young = `The mirror has been watching since ${spoken(first)}: changes before that are not in the figures.`;
+  return { from: first, notes: [young, ...notes] };
+}
+
+function unknown(note: string): Coverage {
+  return { from: null, notes: [note] };
 }

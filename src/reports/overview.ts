@@ -1,8 +1,7 @@
 import type { KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Amount, type Figure, pageSql, readFigures } from './figures.ts';
-import { type Bucket, bucketsOf, calendarOf } from './moment.ts';
+import { type Bucket, bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
 import type { Movement, PostMovement } from './movement.ts';
-import { periodOf, type Span } from './period.ts';
 import type { ReportRequest } from './report.ts';
 import { boardOf, runReport } from './run.ts';
 import { firstBy } from './tally.ts';

@@ -1,3 +1,4 @@
+import { iso } from '../base/clock.ts';
 import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { titlesOf } from './lists.ts';
@@ -54,7 +55,7 @@ export async function customers(reader: ReportReader, asked: Question): Promise<
     posts: asks[i] ?? 0,
     comments: says[i] ?? 0,
     wrote: total(i),
-    last_active: new Date(lasts[i] ?? 0).toISOString(),
+    last_active: iso(lasts[i] ?? 0),
   }));
 }
 

@@ -1,18 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { boardMatcher } from '../base/boards.ts';
+import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { ownFile } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import type { Bound, KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
-import { coverage } from './coverage.ts';
 import { findDuplicates } from './duplicates.ts';
 import { type Figure, readFigures } from './figures.ts';
 import { funnel, timeInStatus, votes } from './history.ts';
 import { gainedVotes, stale, topPosts, unanswered } from './lists.ts';
-import { type Bucket, bucketsOf, type Calendar, calendarOf } from './moment.ts';
+import {
+  type Bucket,
+  bucketsOf,
+  type Calendar,
+  calendarOf,
+  coverage,
+  type Period,
+  periodOf,
+  type Span,
+} from './moment.ts';
 import { customers, demand, requests, segments } from './people.ts';
-import { type Period, periodOf, type Span } from './period.ts';
 import { type Column, REPORT_FLAGS, type ReportRequest, type ReportResult, type Value } from './report.ts';
 import { findCustomers } from './segments.ts';
 import { statusesNamed, statusNotes, statusSets } from './status-sets.ts';
@@ -219,7 +227,7 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     customers: people?.customers ?? [],
   };
   const bound: Record<string, Bound> = {
-    now: new Date(request.now).toISOString(),
+    now: iso(request.now),
     since: period.since ?? '',
     until: period.until,
     board: board?.id ?? null,
@@ -242,7 +250,7 @@ function weeksOf({ period: { since, until }, calendar }: Asked, watchedFrom: str
 
 /** A post can be dated after the moment of asking: by a clock that is ahead, or on purpose. */
 async function futureNotes(reader: ReportReader, { request, board }: Asked): Promise<string[]> {
-  const bound = { now: new Date(request.now).toISOString(), board: board?.id ?? null };
+  const bound = { now: iso(request.now), board: board?.id ?? null };
   const [row] = await reader.rows(FUTURE, bound);
   const posts = Number(row?.posts);
   if (posts === 0) return [];

@@ -1,6 +1,8 @@
+import { iso } from '../base/clock.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db } from './db.ts';
 import type { OutboxState } from './outbox/types.ts';
+import { scalar } from './sql.ts';
 
 /** Every type of change. A consumer that keeps copies of rows reads a row anew whatever the type says. */
 export const CHANGE_TYPES = [
@@ -65,9 +67,8 @@ export interface ChangeLog {
 /** The writing half of the change feed. Each call belongs to the transaction that changes the row. */
 export function changeLog(db: Db): ChangeLog {
   const insert = db.prepare('INSERT INTO changes (at, type, id, version, detail) VALUES (?, ?, ?, ?, ?)');
-  const starts = db.prepare<[], { resource: Resource; start: number | null }>(
-    'SELECT resource, start FROM feed_lists',
-  );
+  const starts = db.prepare<[], { resource: Resource; start: number | null }>(`
+    SELECT resource, start FROM feed_lists`);
   const isTold: Record<Resource, boolean> = { posts: false, comments: false };
   const add: ChangeLog['add'] = (type, at, id, detail) =>
     void insert.run(at, type, id, null, detail === undefined ? null : JSON.stringify(detail));
@@ -114,13 +115,11 @@ export interface PassEvent {
 
 /** Returns a function that tells how a pass ended: only what is news after the pass before. */
 export function passEvents(db: Db, changes: ChangeLog): (at: string, pass: PassEvent) => void {
-  const find = db.prepare<[string], { start: number | null; failing: number }>(
-    'SELECT start, failing FROM feed_lists WHERE resource = ?',
-  );
+  const find = db.prepare<[string], { start: number | null; failing: number }>(`
+    SELECT start, failing FROM feed_lists WHERE resource = ?`);
   const setFailing = db.prepare('UPDATE feed_lists SET failing = ? WHERE resource = ?');
-  const setStart = db.prepare(
-    'UPDATE feed_lists SET start = (SELECT max(n) FROM changes) WHERE resource = ?',
-  );
+  const setStart = db.prepare(`
+    UPDATE feed_lists SET start = (SELECT max(n) FROM changes) WHERE resource = ?`);
   return (at, { resource, runId, isWholeSweep, outcome, newlyHeld }) => {
     const list = find.get(resource) ?? { start: null, failing: 0 };
     const tell = (type: ChangeType, detail: object = {}): void =>
@@ -144,17 +143,13 @@ const PRUNE_STEP = 1000;
  * consumer that has read so far finds the change it stands at, and goes on from there.
  */
 export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: number }): number {
-  const iso = (ms: number): string => new Date(ms).toISOString();
   // A time in the future was written while the clock was ahead, and keeps nothing.
-  const firstKept = db
-    .prepare<[string, string], number>('SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1')
-    .pluck()
-    .get(iso(now - keepMs), iso(now));
-  const last = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck().get() ?? 0;
+  const firstKept = scalar(db)<[string, string], number>(`
+    SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1`).get(iso(now - keepMs), iso(now));
+  const last = scalar(db)<[], number | null>('SELECT max(n) FROM changes').get() ?? 0;
   const anchor = firstKept === undefined ? last : firstKept - 1;
-  const remove = db.prepare<[number, number]>(
-    'DELETE FROM changes WHERE n IN (SELECT n FROM changes WHERE n < ? ORDER BY n LIMIT ?)',
-  );
+  const remove = db.prepare<[number, number]>(`
+    DELETE FROM changes WHERE n IN (SELECT n FROM changes WHERE n < ? ORDER BY n LIMIT ?)`);
   let removed = 0;
   for (let n = PRUNE_STEP; n === PRUNE_STEP; removed += n) n = remove.run(anchor, PRUNE_STEP).changes;
   return removed;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -7,6 +8,7 @@ import { programVersion } from '../base/program.ts';
 import { printable } from '../base/text.ts';
 import { isBusy } from './lock.ts';
 import { keepCopy, migrate, migrations, refuseNewer, versionOf, WRITTEN_BY } from './migrate.ts';
+import { readMeta, scalar, writeMeta } from './sql.ts';
 
 export type Db = Database.Database;
 
@@ -63,11 +65,7 @@ function prepare(db: Db, upstream: string, dataDir: string): void {
     tellMigration(db, keepCopy(db, dataDir, from), from, to),
   );
   claim(db, upstream);
-  if (isMigrated)
-    db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(
-      WRITTEN_BY,
-      programVersion().version,
-    );
+  if (isMigrated) writeMeta(db, WRITTEN_BY, programVersion().version);
 }
 
 /** Here and not where the caller logs: a large mirror takes its time, and every command may be the first after an upgrade. */
@@ -169,9 +167,7 @@ function checkBelongs(db: Db, path: string, upstream: string): number {
 }
 
 function refuseOtherUpstream(db: Db, path: string, upstream: string): void {
-  const owner = db.prepare("SELECT value FROM meta WHERE key = 'upstream'").pluck().get() as
-    | string
-    | undefined;
+  const owner = readMeta(db, 'upstream');
   if (owner === undefined || owner === upstream) return;
   throw new AppError(
     'usage',
@@ -185,7 +181,7 @@ const UNUSED_HINT = 'It never held a row: if its upstream was only mistyped, del
 /** Not taken over by itself all the same: the process that made it may be about to write. */
 function isUnused(db: Db): boolean {
   const tables = ['posts', 'comments', 'outbox'];
-  const count = db.prepare<[string], number>('SELECT count(*) FROM sqlite_schema WHERE name = ?').pluck();
+  const count = scalar(db)<[string], number>('SELECT count(*) FROM sqlite_schema WHERE name = ?');
   return tables.every(
     (name) => count.get(name) === 0 || db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() === undefined,
   );
@@ -193,8 +189,28 @@ function isUnused(db: Db): boolean {
 
 /** Only the first opener writes; and whoever looked before that one was done is refused now. */
 function claim(db: Db, upstream: string): void {
-  const owner = db.prepare("SELECT value FROM meta WHERE key = 'upstream'").pluck();
-  if (owner.get() === undefined)
+  if (readMeta(db, 'upstream') === undefined)
     db.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('upstream', ?)").run(upstream);
   refuseOtherUpstream(db, db.name, upstream);
+}
+
+/**
+ * SQLite moves rows between pages and leaves the old copies in the unused part of a page, secure_delete or not: 0.5 % of the pages in a
+ * trial. Only rewriting the file takes them out; this mark says that it is due, also after a crash.
+ */
+export const UNCLEAN = 'unclean';
+
+export function noteUnclean(db: Db): void {
+  writeMeta(db, UNCLEAN, randomUUID());
+}
+
+/** Rewrites the file and empties the write-ahead log; false when the log could not be emptied because somebody was reading. */
+export function compact(db: Db): boolean {
+  const mark = readMeta(db, UNCLEAN);
+  db.exec('VACUUM');
+  const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (busy !== 0) return false;
+  // Whatever was erased meanwhile has put another mark there.
+  db.prepare('DELETE FROM meta WHERE key = ? AND value = ?').run(UNCLEAN, mark ?? '');
+  return true;
 }

@@ -3,6 +3,7 @@ import { rowCounter } from './mirror/status.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { outboxReader } from './outbox/reads.ts';
 import type { StateCounts } from './outbox/types.ts';
+import { scalar } from './sql.ts';
 
 /** The few numbers that people watch, cheap enough to be asked every second. */
 export interface LiveStatsReader {
@@ -34,13 +35,11 @@ export function openLiveStats(options: OpenOptions): LiveStatsReader {
   const db = openMirrorReadOnly(options);
   const size = rowCounter(db);
   const outbox = outboxReader(db);
-  const updatedAt = db
-    .prepare<[], string | null>("SELECT max(finished_at) FROM sync_runs WHERE outcome = 'complete'")
-    .pluck();
-  const held = db.prepare<[], number>('SELECT count(*) FROM absences WHERE held = 1').pluck();
-  const running = db.prepare<[], RunningPass>(
-    "SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id",
-  );
+  const updatedAt = scalar(db)<[], string | null>(`
+    SELECT max(finished_at) FROM sync_runs WHERE outcome = 'complete'`);
+  const held = scalar(db)<[], number>('SELECT count(*) FROM absences WHERE held = 1');
+  const running = db.prepare<[], RunningPass>(`
+    SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id`);
   return {
     version: () => db.pragma('data_version', { simple: true }) as number,
     read: () => ({

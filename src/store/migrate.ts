@@ -4,6 +4,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, temporaryName } from '../base/files.ts';
 import { ownFile, programVersion } from '../base/program.ts';
+import { readMeta, writeMeta } from './sql.ts';
 
 const FOLDER = ownFile('./migrations/', import.meta.url);
 
@@ -84,10 +85,7 @@ function tooNew(db: Database, current: number, newest: number): AppError {
 /** Null where an unreleased program wrote it, or one that keeps its notes elsewhere. */
 function writerOf(db: Database): string | null {
   try {
-    const writer = db
-      .prepare<[string], string>('SELECT value FROM meta WHERE key = ?')
-      .pluck()
-      .get(WRITTEN_BY);
+    const writer = readMeta(db, WRITTEN_BY);
     return writer === undefined || writer === programVersion().version ? null : writer;
   } catch {
     return null;
@@ -114,8 +112,7 @@ export function keepCopy(db: Database, folder: string, version: number): string 
 function markCopied(path: string): number {
   const copy = new Sqlite(path);
   try {
-    const mark = copy.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('copied_at', ?)");
-    mark.run(new Date().toISOString());
+    writeMeta(copy, 'copied_at', new Date().toISOString());
     return versionOf(copy);
   } finally {
     copy.close();

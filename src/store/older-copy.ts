@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
+import { iso } from '../base/clock.ts';
 import type { Db, OpenOptions } from './db.ts';
 import type { OlderCopy } from './mirror/types.ts';
 import type { Acceptance, NewRow } from './outbox/types.ts';
 import { type Erasures, openRecoveryLog, type RecoveryLog, readRecoveryLog } from './recovery-log.ts';
+import { dropMeta, readMeta, scalar, writeMeta } from './sql.ts';
 import { keyCheckOf } from './suppression/key.ts';
 import { missingErasures, reapplyErasures } from './suppression/reapply.ts';
 
@@ -25,13 +27,9 @@ interface Facts {
 }
 
 function factsOf(db: Db): Facts {
-  const rows = db
-    .prepare<[], [string, string]>(
-      "SELECT key, value FROM meta WHERE key IN ('mirror_id', 'claim_head', 'claim_head_before', 'copied_at')",
-    )
-    .raw()
-    .all();
-  return Object.fromEntries(rows);
+  const rows = db.prepare<[], [string, string]>(`
+    SELECT key, value FROM meta WHERE key IN ('mirror_id', 'claim_head', 'claim_head_before', 'copied_at')`);
+  return Object.fromEntries(rows.raw().all());
 }
 
 function headIn(log: RecoveryLog | null, { mirror_id }: Facts): string | null {
@@ -90,9 +88,9 @@ function catchUp(db: Db, log: RecoveryLog, options: OpenOptions): { isOlder: boo
 /** From here on this file is the newest as far as the log knows, until another copy of it claims a row. */
 function followLog(db: Db, log: RecoveryLog, mirrorId: string, logged: string | null): void {
   const head = logged ?? newHead();
-  put(db, 'mirror_id', mirrorId);
-  put(db, 'claim_head', head);
-  db.prepare("DELETE FROM meta WHERE key IN ('claim_head_before', 'copied_at')").run();
+  writeMeta(db, 'mirror_id', mirrorId);
+  writeMeta(db, 'claim_head', head);
+  dropMeta(db, 'claim_head_before', 'copied_at');
   if (logged === null) log.setHead(mirrorId, head);
 }
 
@@ -105,10 +103,10 @@ function takeOver(
   const note: Note = {
     since: before && before.since < since && !isSettled(db, before) ? before.since : since,
     noticedAt: now,
-    settledAt: new Date(Date.parse(now) + settleMs).toISOString(),
+    settledAt: iso(Date.parse(now) + settleMs),
     isCovered: logged !== null,
   };
-  put(db, 'older_copy', JSON.stringify(note));
+  writeMeta(db, 'older_copy', JSON.stringify(note));
   // Rows that were missing when the copy was made may have been seen since, and a person accepted what was held then. Sweeps find both
   // anew; the first one takes the rows that are forgotten here for rows that came back, which makes deletions wait a little longer.
   db.exec('DELETE FROM absences');
@@ -151,10 +149,10 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
 
 /** The latest moment of which the file knows. A time in the future says nothing: then everything upstream may be newer. */
 function momentOf(db: Db, { copied_at, claim_head }: Facts, now: string): string {
-  const lastRun = db.prepare<[], string>('SELECT started_at FROM sync_runs ORDER BY id DESC LIMIT 1').pluck();
+  const lastRun = scalar(db)<[], string>('SELECT started_at FROM sync_runs ORDER BY id DESC LIMIT 1');
   const known = [timeOf(claim_head), lastRun.get() ?? ''].filter((time) => time <= now);
   const moment = copied_at ?? known.reduce(later, '');
-  return moment === '' || moment > now ? new Date(0).toISOString() : moment;
+  return moment === '' || moment > now ? iso(0) : moment;
 }
 
 function later(a: string, b: string): string {
@@ -172,8 +170,8 @@ function timeOf(head: string | undefined): string {
 
 function reapply(db: Db, options: OpenOptions, missing: Erasures, now: string): void {
   reapplyErasures(db, options, missing, now);
-  const before = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'erasures_reapplied'").pluck();
-  put(db, 'erasures_reapplied', String(Number(before.get() ?? 0) + missing.hashes.length));
+  const before = Number(readMeta(db, 'erasures_reapplied') ?? 0);
+  writeMeta(db, 'erasures_reapplied', String(before + missing.hashes.length));
 }
 
 /** A data folder that did not know this mirror learns whom it has erased; hashes made under another key are of no use to it. */
@@ -215,7 +213,7 @@ export function lacksErasures(db: Db, options: OpenOptions): boolean {
 export function markCopy(path: string, at: string): void {
   const db = new Database(path);
   try {
-    put(db, 'copied_at', at);
+    writeMeta(db, 'copied_at', at);
   } finally {
     db.close();
   }
@@ -235,7 +233,7 @@ export interface ClaimLog {
 
 export function openClaimLog(db: Db, options: OpenOptions): ClaimLog {
   const log = openRecoveryLog(options);
-  const value = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
+  const value = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
   const mirrorId = value.get('mirror_id') ?? '';
   const write = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
   return {
@@ -266,7 +264,7 @@ function acceptedCheck(db: Db, log: RecoveryLog): ClaimLog['checkAccepted'] {
     if (!note) return;
     const { since, settledAt } = note;
     const mayBeSent = note.isCovered ? log.wasClaimed : unknownKeys(db, note, now);
-    const notBefore = later(new Date(now).toISOString(), settledAt);
+    const notBefore = later(iso(now), settledAt);
     for (const [i, acceptance] of taken.entries())
       if (acceptance.outcome === 'accepted' && mayBeSent(rows[i]?.source_key ?? ''))
         mark.run(since, notBefore, MAYBE_SENT, acceptance.id);
@@ -285,13 +283,8 @@ export function olderCopyOf(db: Db, options: OpenOptions): OlderCopy | null {
   try {
     const [facts, logged] = steady(db, log);
     const count = (which: string, ...values: string[]): number =>
-      db
-        .prepare<string[], number>(`SELECT count(*) FROM outbox WHERE ${which}`)
-        .pluck()
-        .get(...values) ?? 0;
-    const erasures = Number(
-      db.prepare("SELECT value FROM meta WHERE key = 'erasures_reapplied'").pluck().get() ?? 0,
-    );
+      scalar(db)<string[], number>(`SELECT count(*) FROM outbox WHERE ${which}`).get(...values) ?? 0;
+    const erasures = Number(readMeta(db, 'erasures_reapplied') ?? 0);
     if (standingOf(facts, logged) === 'older') {
       const since = momentOf(db, facts, new Date().toISOString());
       const checking = count("state IN ('ready', 'sending', 'ambiguous')");
@@ -318,24 +311,14 @@ function steady(db: Db, log: RecoveryLog | null): [Facts, string | null] {
 }
 
 function isSettled(db: Db, { since, noticedAt }: Note): boolean {
-  const swept = db
-    .prepare<[string], number>(
-      `SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND started_at > ? LIMIT 1`,
-    )
-    .pluck();
-  const checking = db
-    .prepare<[string], number>(
-      "SELECT 1 FROM outbox WHERE state = 'ambiguous' AND first_sent_at <= ? LIMIT 1",
-    )
-    .pluck();
+  const swept = scalar(db)<[string], number>(`
+    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND started_at > ? LIMIT 1`);
+  const checking = scalar(db)<[string], number>(`
+    SELECT 1 FROM outbox WHERE state = 'ambiguous' AND first_sent_at <= ? LIMIT 1`);
   return swept.get(noticedAt) === 1 && checking.get(since) === undefined;
 }
 
 function noteOf(db: Db): Note | null {
-  const text = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'older_copy'").pluck().get();
+  const text = readMeta(db, 'older_copy');
   return text === undefined ? null : (JSON.parse(text) as Note);
-}
-
-function put(db: Db, key: string, value: string): void {
-  db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(key, value);
 }

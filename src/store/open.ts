@@ -1,6 +1,5 @@
 import { AppError, messageOf } from '../base/errors.ts';
-import { compact } from './compaction.ts';
-import { type Db, OlderSchema, type OpenOptions, openForReading, openForWriting } from './db.ts';
+import { compact, type Db, OlderSchema, type OpenOptions, openForReading, openForWriting } from './db.ts';
 import { isBusy } from './lock.ts';
 import { applyMissingErasures, bringUpToDate, lacksErasures } from './older-copy.ts';
 import { openRecoveryLog } from './recovery-log.ts';

@@ -1,16 +1,16 @@
 import { emailKey } from '../base/email.ts';
 import type { Db } from './db.ts';
+import { scalar } from './sql.ts';
 
 /**
  * Users of the mirror by their addresses, whatever the spelling. The index folds ASCII only; the few addresses that hold anything
  * else, or a space, are read when another connection has written, and compared by their keys.
  */
 export function peopleByEmail(db: Db): (email: string) => number[] {
-  const plain = db.prepare<[string], number>('SELECT id FROM users WHERE email = ? COLLATE NOCASE').pluck();
-  const others = db.prepare<[], { id: number; email: string }>(
-    "SELECT id, email FROM users WHERE email GLOB '*[^!-~]*'",
-  );
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck();
+  const plain = scalar(db)<[string], number>('SELECT id FROM users WHERE email = ? COLLATE NOCASE');
+  const others = db.prepare<[], { id: number; email: string }>(`
+    SELECT id, email FROM users WHERE email GLOB '*[^!-~]*'`);
+  const version = scalar(db)<[], number>('PRAGMA data_version');
   let read: { version: number | undefined; unusual: Map<string, number[]> } | undefined;
   return (email) => {
     const current = version.get();

@@ -6,6 +6,7 @@ import { type Touched, touchedRows } from './changes/feed.ts';
 import { type Db, type OpenOptions, openForReading } from './db.ts';
 import { versionOf } from './migrate.ts';
 import { openMirror, openMirrorReadOnly } from './open.ts';
+import { countRows, readMeta, scalar } from './sql.ts';
 
 interface Definition {
   booleans?: readonly string[];
@@ -71,9 +72,8 @@ const TIME = /_at$|^(created|registered|not_before|since)$/;
 
 /** The tables as this file has them: a column that a migration adds is published without being listed anywhere. */
 export function publishedTables(db: Db): PublishedTable[] {
-  const info = db.prepare<[string], { name: string; type: string; notnull: number; pk: number }>(
-    'SELECT name, type, "notnull", pk FROM pragma_table_info(?)',
-  );
+  const info = db.prepare<[string], { name: string; type: string; notnull: number; pk: number }>(`
+    SELECT name, type, "notnull", pk FROM pragma_table_info(?)`);
   return Object.entries(DEFINITIONS).map(([name, definition]) => {
     const { left = [], indexes = [] } = definition;
     const found = info.all(name).filter((column) => !left.includes(column.name));
@@ -139,9 +139,8 @@ export interface PublishSource {
 export function openPublishSource(options: OpenOptions): PublishSource {
   const life = lifeOf(options);
   const db = openMirrorReadOnly(options);
-  const mirrorId =
-    db.prepare<[], string>("SELECT value FROM meta WHERE key = 'mirror_id'").pluck().get() ?? '';
-  const head = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck();
+  const mirrorId = readMeta(db, 'mirror_id') ?? '';
+  const head = scalar(db)<[], number | null>('SELECT max(n) FROM changes');
   const reader = snapshotReader(db);
   return {
     mirrorId,
@@ -172,9 +171,8 @@ export function publishedState(options: OpenOptions): {
 } {
   const db = openForReading(options);
   try {
-    const meta = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
-    const head = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck().get() ?? 0;
-    return { mirrorId: meta.get('mirror_id') ?? '', life: meta.get('publish_life') ?? null, head };
+    const head = scalar(db)<[], number | null>('SELECT max(n) FROM changes').get() ?? 0;
+    return { mirrorId: readMeta(db, 'mirror_id') ?? '', life: readMeta(db, 'publish_life') ?? null, head };
   } finally {
     db.close();
   }
@@ -187,7 +185,7 @@ function lifeOf(options: OpenOptions): string {
     db.prepare("INSERT INTO meta (key, value) VALUES ('publish_life', ?) ON CONFLICT DO NOTHING").run(
       randomUUID(),
     );
-    return db.prepare<[], string>("SELECT value FROM meta WHERE key = 'publish_life'").pluck().get() ?? '';
+    return readMeta(db, 'publish_life') ?? '';
   } finally {
     db.close();
   }
@@ -201,13 +199,11 @@ const LAST_RUNS = 50;
 
 function snapshotReader(db: Db): (at: string) => Snapshot {
   const last = db.prepare<[], StoredChange>('SELECT * FROM changes ORDER BY n DESC LIMIT 1');
-  const sequence = db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").pluck();
+  const sequence = scalar(db)<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'changes'");
   const touched = touchedRows(db);
-  const openRuns = db
-    .prepare<[number], number>(`
+  const openRuns = scalar(db)<[number], number>(`
       SELECT id FROM sync_runs WHERE id > (SELECT coalesce(max(id), 0) FROM sync_runs) - ? OR outcome = 'running'
-          OR id IN (SELECT run_id FROM sync_state)`)
-    .pluck();
+          OR id IN (SELECT run_id FROM sync_state)`);
   return (at) => {
     const change = last.get() ?? null;
     return {
@@ -220,8 +216,8 @@ function snapshotReader(db: Db): (at: string) => Snapshot {
         return found?.isLast ? found : null;
       },
       rows: (table, which) => rowsOf(db, table, which),
-      count: (table) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
-      last: (table) => db.prepare<[], number | null>(`SELECT max(n) FROM ${table}`).pluck().get() ?? 0,
+      count: (table) => countRows(db, table),
+      last: (table) => scalar(db)<[], number | null>(`SELECT max(n) FROM ${table}`).get() ?? 0,
       openRuns: () => openRuns.all(LAST_RUNS),
     };
   };
@@ -240,10 +236,9 @@ function* rowsOf(db: Db, { name, columns }: PublishedTable, which: Rows): Genera
   const where = DEFINITIONS[name]?.where;
   const select = (condition: string) =>
     db
-      .prepare<(string | number)[], Cell[]>(
-        `SELECT ${columns.map((column) => column.name).join(', ')} FROM ${name}
-          WHERE ${[where ?? '1', condition].join(' AND ')}`,
-      )
+      .prepare<(string | number)[], Cell[]>(`
+          SELECT ${columns.map((column) => column.name).join(', ')} FROM ${name}
+          WHERE ${[where ?? '1', condition].join(' AND ')}`)
       .raw();
   if (which === 'all') return yield* select('1').iterate();
   if ('above' in which) return yield* select(`${which.column} > ?`).iterate(which.above);

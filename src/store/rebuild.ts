@@ -7,6 +7,7 @@ import type { StoredChange } from './changes/change.ts';
 import type { OpenOptions } from './db.ts';
 import { migrate, migrations } from './migrate.ts';
 import { publishedTables } from './publish-source.ts';
+import { rowsOf, scalar, writeMeta } from './sql.ts';
 import { keyFileOf } from './suppression/key.ts';
 
 /** A mirror that is made again from a copy of its rows, in a file that nobody else knows yet. */
@@ -20,7 +21,7 @@ export interface Rebuild {
 }
 
 export interface Rebuilt {
-  rows: { posts: number; comments: number; users: number; outbox: number };
+  rows: ReturnType<typeof rowsOf>;
   /** People on the suppression list whom only its key could tell; the key is not in the copy. */
   unknownErased: number;
 }
@@ -46,10 +47,9 @@ export function rebuildMirror(path: string, version: number, options: OpenOption
   return {
     tables,
     taker({ name, columns }) {
-      const insert = db.prepare(
-        `INSERT OR REPLACE INTO ${name} (${columns.map((column) => column.name).join(', ')})
-         VALUES (${columns.map(() => '?').join(', ')})`,
-      );
+      const insert = db.prepare(`
+          INSERT OR REPLACE INTO ${name} (${columns.map((column) => column.name).join(', ')})
+         VALUES (${columns.map(() => '?').join(', ')})`);
       const json = columns.flatMap(({ type }, i) => (type === 'jsonb' ? [i] : []));
       return (row) => {
         for (const i of json) if (typeof row[i] === 'string') row[i] = canonicalJson(parseJson(row[i]));
@@ -57,26 +57,16 @@ export function rebuildMirror(path: string, version: number, options: OpenOption
       };
     },
     finish({ readAt, number, change, life }) {
-      const put = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
-      put.run('copied_at', readAt);
-      put.run('publish_life', life);
+      writeMeta(db, 'copied_at', readAt);
+      writeMeta(db, 'publish_life', life);
       endFeed(db, number, change);
-      db.prepare(
-        "UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?) WHERE outcome = 'running'",
-      ).run(readAt);
+      db.prepare(`
+        UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?) WHERE outcome = 'running'`).run(
+        readAt,
+      );
       const unknownErased = existsSync(keyFileOf(options)) ? 0 : forgetHashes(db);
       db.exec('COMMIT');
-      const count = (table: string): number =>
-        db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-      return {
-        rows: {
-          posts: count('posts'),
-          comments: count('comments'),
-          users: count('users'),
-          outbox: count('outbox'),
-        },
-        unknownErased,
-      };
+      return { rows: rowsOf(db), unknownErased };
     },
     close: () => db.close(),
   };
@@ -90,20 +80,18 @@ export function newLife(): string {
 function endFeed(db: Database.Database, number: number, change: StoredChange | null): void {
   db.exec('DELETE FROM changes');
   if (change)
-    db.prepare(
-      'INSERT INTO changes (n, at, type, id, version, detail) VALUES ($n, $at, $type, $id, $version, $detail)',
-    ).run(change);
+    db.prepare(`
+      INSERT INTO changes (n, at, type, id, version, detail) VALUES ($n, $at, $type, $id, $version, $detail)`).run(
+      change,
+    );
   else if (number > 0)
     db.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)").run(number);
 }
 
 /** Without their key the hashes say nothing, and a list without its key stops every sweep. People known by their number stay on it. */
 function forgetHashes(db: Database.Database): number {
-  const lost = db
-    .prepare<[], number>(
-      'SELECT count(*) FROM suppressions WHERE hash NOT IN (SELECT hash FROM suppressed_users)',
-    )
-    .pluck();
+  const lost = scalar(db)<[], number>(`
+    SELECT count(*) FROM suppressions WHERE hash NOT IN (SELECT hash FROM suppressed_users)`);
   const count = lost.get() ?? 0;
   db.exec("DELETE FROM suppressions; DELETE FROM meta WHERE key = 'suppression_check'");
   return count;

@@ -2,6 +2,7 @@ import type { Db, OpenOptions } from './db.ts';
 import { type ColumnOf, type ColumnReader, columnReader, type Packed } from './index/columns.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { peopleByEmail } from './people.ts';
+import { scalar } from './sql.ts';
 
 /** What reports ask of the mirror, from a handle that cannot change it. */
 export interface ReportReader {
@@ -108,20 +109,19 @@ function readAll<P extends ColumnOf<'posts'>, C extends ColumnOf<'comments'>, V 
     versions: columns.read('versions', versions),
     boards: db.prepare<[], KnownBoard>(BOARDS).all(),
     statuses: db.prepare<[], KnownStatus>(STATUSES).all(),
-    team: db.prepare<[], number>(TEAM).pluck().all(),
+    team: scalar(db)<[], number>(TEAM).all(),
   }))();
 }
 
 function watched(db: Db): Watched {
   const row = db
-    .prepare<[], Watched>(
-      `WITH first AS (
+    .prepare<[], Watched>(`
+        WITH first AS (
          SELECT id, finished_at FROM sync_runs
           WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1)
        SELECT (SELECT finished_at FROM first) AS first,
               (SELECT max(finished_at) FROM sync_runs
-                WHERE resource = 'posts' AND outcome = 'complete' AND id > (SELECT id FROM first)) AS last`,
-    )
+                WHERE resource = 'posts' AND outcome = 'complete' AND id > (SELECT id FROM first)) AS last`)
     .get();
   return row ?? { first: null, last: null };
 }

@@ -1,6 +1,8 @@
+import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirror } from './open.ts';
+import { scalar } from './sql.ts';
 
 /** What people keep under a name, in the mirror's own file, so that everybody who uses it has it. */
 export interface SavedItems {
@@ -62,18 +64,13 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
   type Item = SavedItem<K>;
   const list = db.prepare<[], Item>(`SELECT * FROM ${table} ORDER BY name COLLATE NOCASE, id`);
   const find = db.prepare<[number], Item>(`SELECT * FROM ${table} WHERE id = ?`);
-  const insert = db.prepare<[string, string, string, string], Item>(
-    `INSERT INTO ${table} (name, ${column}, created_at, changed_at) VALUES (?, ?, ?, ?) RETURNING *`,
-  );
-  const update = db.prepare<[string, string, string, number], Item>(
-    `UPDATE ${table} SET name = ?, ${column} = ?, changed_at = ? WHERE id = ? RETURNING *`,
-  );
+  const insert = db.prepare<[string, string, string, string], Item>(`
+    INSERT INTO ${table} (name, ${column}, created_at, changed_at) VALUES (?, ?, ?, ?) RETURNING *`);
+  const update = db.prepare<[string, string, string, number], Item>(`
+    UPDATE ${table} SET name = ?, ${column} = ?, changed_at = ? WHERE id = ? RETURNING *`);
   const remove = db.prepare<[number]>(`DELETE FROM ${table} WHERE id = ?`);
-  const others = db
-    .prepare<[string, number], number>(
-      `SELECT id FROM ${table} WHERE name = ? COLLATE NOCASE AND id <> ? LIMIT 1`,
-    )
-    .pluck();
+  const others = scalar(db)<[string, number], number>(`
+    SELECT id FROM ${table} WHERE name = ? COLLATE NOCASE AND id <> ? LIMIT 1`);
   const refuseTaken = (name: string, exceptFor: number): void => {
     if (others.get(name, exceptFor) === undefined) return;
     throw new AppError('usage', `there is a saved ${item} "${name}" already`, { hint: 'Take another name.' });
@@ -86,7 +83,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
       throw new AppError('usage', `there are ${MOST_ITEMS} of them already`, {
         hint: 'Delete one that nobody needs any more.',
       });
-    const at = new Date(now).toISOString();
+    const at = iso(now);
     return insert.get(name, text, at, at) as Item;
   });
   const change = db.transaction((id: number, words: Partial<Words<K>>, now: number): Item | null => {
@@ -94,7 +91,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
     if (!before) return null;
     const { name, text } = checked({ ...before, ...words }, kind);
     refuseTaken(name, id);
-    return update.get(name, text, new Date(now).toISOString(), id) ?? null;
+    return update.get(name, text, iso(now), id) ?? null;
   });
   return {
     list: () => list.all(),

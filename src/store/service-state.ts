@@ -3,6 +3,7 @@ import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db, OpenOptions } from './db.ts';
 import type { PassMode } from './mirror/types.ts';
 import { openMirror } from './open.ts';
+import { scalar, writeMeta } from './sql.ts';
 
 /**
  * What the processes of one mirror tell each other through its file. Read before every request and every few seconds besides, so each
@@ -117,10 +118,7 @@ function fileAt(path: string): string | null {
 }
 
 function notesIn(db: Db) {
-  const read = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
-  const write = db.prepare(
-    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-  );
+  const read = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
   // Two processes may hear of different times: the later one holds, whoever writes last. One that was asked for after the moment at
   // hand was written while the clock was ahead, and goes.
   const writeLater = db.prepare(`
@@ -129,7 +127,7 @@ function notesIn(db: Db) {
       WHERE value ->> 'until' < excluded.value ->> 'until' OR value ->> 'askedAt' > excluded.value ->> 'askedAt'`);
   return {
     get: (key: string) => read.get(key),
-    put: (key: string, value: string): void => void write.run(key, value),
+    put: (key: string, value: string): void => writeMeta(db, key, value),
     putLater: (key: string, json: string): void => void writeLater.run(key, json),
   };
 }
@@ -139,9 +137,8 @@ const ENDED_SESSION = 'ended_session:';
 function endedSessionsIn(db: Db): EndedSessions {
   const find = db.prepare('SELECT 1 FROM meta WHERE key = ?');
   const write = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const forget = db.prepare(
-    `DELETE FROM meta WHERE key GLOB '${ENDED_SESSION}*' AND CAST(value AS INTEGER) <= ?`,
-  );
+  const forget = db.prepare(`
+    DELETE FROM meta WHERE key GLOB '${ENDED_SESSION}*' AND CAST(value AS INTEGER) <= ?`);
   return {
     has: (id) => find.get(`${ENDED_SESSION}${id}`) !== undefined,
     add(id, until, now) {
@@ -155,9 +152,8 @@ function lastPassReader(db: Db): (resource: Resource, mode: PassMode) => LastPas
   const complete = db.prepare<[string, string], { started_at: string; finished_at: string }>(`
     SELECT started_at, finished_at FROM sync_runs
      WHERE resource = ? AND mode = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
-  const unfinished = db
-    .prepare<[string], number>('SELECT count(*) FROM sync_state WHERE resource = ? AND state IS NOT NULL')
-    .pluck();
+  const unfinished = scalar(db)<[string], number>(`
+    SELECT count(*) FROM sync_state WHERE resource = ? AND state IS NOT NULL`);
   return (resource, mode) => {
     const found = complete.get(resource, mode);
     return {

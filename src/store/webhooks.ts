@@ -1,5 +1,6 @@
 import type { Db, OpenOptions } from './db.ts';
 import { openMirror } from './open.ts';
+import { scalar } from './sql.ts';
 
 /** How far one endpoint was told. */
 export interface WebhookState {
@@ -36,9 +37,8 @@ export function openWebhookStore(options: OpenOptions) {
   const db = openMirror(options);
   db.pragma('cache_size = -500');
   const find = db.prepare<[string], WebhookState>('SELECT * FROM webhooks WHERE id = ?');
-  const make = db.prepare(
-    'INSERT INTO webhooks (id, position) VALUES (?, (SELECT coalesce(max(n), 0) FROM changes)) ON CONFLICT DO NOTHING',
-  );
+  const make = db.prepare(`
+    INSERT INTO webhooks (id, position) VALUES (?, (SELECT coalesce(max(n), 0) FROM changes)) ON CONFLICT DO NOTHING`);
   // A handler that was thought dead may come late: a position never goes back.
   const advance = db.prepare(`
     UPDATE webhooks SET position = $position, failures = 0, failing_since = NULL, not_before = NULL
@@ -47,26 +47,23 @@ export function openWebhookStore(options: OpenOptions) {
     UPDATE webhooks SET failures = failures + 1, failing_since = coalesce(failing_since, $at), not_before = $notBefore,
                         disabled_at = iif($disabledWhy IS NULL, NULL, $at), disabled_why = $disabledWhy
      WHERE id = $id`);
-  const enable = db.prepare(
-    'UPDATE webhooks SET failures = 0, failing_since = NULL, not_before = NULL, disabled_at = NULL, disabled_why = NULL WHERE id = ?',
-  );
+  const enable = db.prepare(`
+    UPDATE webhooks SET failures = 0, failing_since = NULL, not_before = NULL, disabled_at = NULL, disabled_why = NULL WHERE id = ?`);
   const note = db.prepare(`
     INSERT INTO webhook_deliveries (webhook, change, type, at, ms, status, error)
     VALUES ($id, $change, $type, $at, $ms, $status, $error)`);
   const trim = db.prepare(`
     DELETE FROM webhook_deliveries WHERE webhook = $id AND n <=
       (SELECT n FROM webhook_deliveries WHERE webhook = $id ORDER BY n DESC LIMIT 1 OFFSET ${KEPT_DELIVERIES})`);
-  const deliveries = db.prepare<[string, number], Delivery>(
-    'SELECT n, change, type, at, ms, status, error FROM webhook_deliveries WHERE webhook = ? ORDER BY n DESC LIMIT ?',
-  );
+  const deliveries = db.prepare<[string, number], Delivery>(`
+    SELECT n, change, type, at, ms, status, error FROM webhook_deliveries WHERE webhook = ? ORDER BY n DESC LIMIT ?`);
   const forget = [
     db.prepare('DELETE FROM webhooks WHERE id NOT IN (SELECT value FROM json_each(?))'),
     db.prepare('DELETE FROM webhook_deliveries WHERE webhook NOT IN (SELECT value FROM json_each(?))'),
   ];
-  const head = db.prepare<[], number>('SELECT coalesce(max(n), 0) FROM changes').pluck();
-  const author = db.prepare<[number], { name: string | null; email: string | null }>(
-    'SELECT name, email FROM users WHERE id = ?',
-  );
+  const head = scalar(db)<[], number>('SELECT coalesce(max(n), 0) FROM changes');
+  const author = db.prepare<[number], { name: string | null; email: string | null }>(`
+    SELECT name, email FROM users WHERE id = ?`);
   return {
     /** A new endpoint is told of what comes after now. */
     state(id: string): WebhookState {
@@ -100,8 +97,7 @@ export function openWebhookStore(options: OpenOptions) {
 /** Endpoints that are disabled or failing. */
 export function troubledWebhooks(db: Db): WebhookState[] {
   return db
-    .prepare<[], WebhookState>(
-      'SELECT * FROM webhooks WHERE disabled_at IS NOT NULL OR failures > 0 ORDER BY id',
-    )
+    .prepare<[], WebhookState>(`
+      SELECT * FROM webhooks WHERE disabled_at IS NOT NULL OR failures > 0 ORDER BY id`)
     .all();
 }

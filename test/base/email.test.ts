@@ -7,7 +7,7 @@ import { untouchedFiles } from '../../src/erasure/files.ts';
 import { mailbox } from '../../src/outbox/match.ts';
 import { readSegments } from '../../src/reports/segments.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openImportReads } from '../../src/store/outbox/import-reads.ts';
+import { openImportReads } from '../../src/store/outbox/imports.ts';
 import { openReportReader } from '../../src/store/reports.ts';
 import { folderFor } from '../support/folder.ts';
 import { aPost } from '../support/rows.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { erasePerson } from '../../src/erasure/erase.ts';
-import { compact, noteUnclean } from '../../src/store/compaction.ts';
+import { compact, noteUnclean } from '../../src/store/db.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openRecoveryLog } from '../../src/store/recovery-log.ts';

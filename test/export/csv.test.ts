@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { csvEncoder } from '../../src/export/csv.ts';
+import { csvEncoder } from '../../src/export/formats.ts';
 import type { ExportRow } from '../../src/store/export/export.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ndjsonEncoder } from '../../src/export/ndjson.ts';
+import { ndjsonEncoder } from '../../src/export/formats.ts';
 import type { ExportRow } from '../../src/store/export/export.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 

@@ -3,7 +3,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createRedactor } from '../../src/base/redact.ts';
-import { rowRedaction } from '../../src/export/redact.ts';
+import { rowRedaction } from '../../src/export/export.ts';
 import { redactionKey } from '../../src/export/redaction-key.ts';
 import type { ExportRow } from '../../src/store/export/export.ts';
 import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export/tables.ts';

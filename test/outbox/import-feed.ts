@@ -6,8 +6,7 @@ import { dryRun, type ImportChoices, outboxSink } from '../../src/outbox/import/
 import type { Input } from '../../src/outbox/import/input.ts';
 import { intake, type Tally } from '../../src/outbox/import/intake.ts';
 import type { Preview } from '../../src/outbox/import/preview.ts';
-import { type ImportReads, openImportReads } from '../../src/store/outbox/import-reads.ts';
-import { openScratch } from '../../src/store/outbox/scratch.ts';
+import { type ImportReads, openImportReads, openScratch } from '../../src/store/outbox/imports.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { type Bench, benchFor } from './bench.ts';
 import { inChunks } from './csv/feed.ts';

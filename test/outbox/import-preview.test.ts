@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { boardChooser, unknownBoards } from '../../src/outbox/import/boards.ts';
 import { previewSink } from '../../src/outbox/import/preview.ts';
-import type { ImportReads } from '../../src/store/outbox/import-reads.ts';
-import { openScratch } from '../../src/store/outbox/scratch.ts';
+import { type ImportReads, openScratch } from '../../src/store/outbox/imports.ts';
 import type { NewRow } from '../../src/store/outbox/types.ts';
 
 const BOARDS = [

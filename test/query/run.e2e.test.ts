@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { collect, type QueryRequest, runQuery, type Value } from '../../src/query/run.ts';
-import { limitQueries } from '../../src/query/slots.ts';
+import { collect, limitQueries, type QueryRequest, runQuery, type Value } from '../../src/query/run.ts';
 import { until } from '../support/until.ts';
 import { childrenOf, isAlive, makeMirror, onLinux } from './mirror.ts';
 

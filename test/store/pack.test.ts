@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { packIds, unpackIds } from '../../src/store/mirror/pack.ts';
+import { packIds, unpackIds } from '../../src/store/mirror/sightings.ts';
 import { range } from '../support/rows.ts';
 
 describe('packed ids', () => {

@@ -7,7 +7,7 @@ import * as decide from '../../outbox/decide.ts';
 import { type Estimate, estimateWaiting } from '../../outbox/estimate.ts';
 import { outboxCsv } from '../../outbox/import/results.ts';
 import type { BatchRow, BoardToMend, WaitingCustomers } from '../../store/outbox/batches.ts';
-import type { ImportReads } from '../../store/outbox/import-reads.ts';
+import type { ImportReads } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import { OUTBOX_STATES, type StateCounts } from '../../store/outbox/types.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';

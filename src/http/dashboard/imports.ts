@@ -21,9 +21,7 @@ import {
 } from '../../outbox/import/import.ts';
 import { openResults } from '../../outbox/import/results.ts';
 import type { OpenOptions } from '../../store/db.ts';
-import type { KeptDuplicate } from '../../store/outbox/duplicates.ts';
-import type { ImportReads } from '../../store/outbox/import-reads.ts';
-import { openScratch } from '../../store/outbox/scratch.ts';
+import { type ImportReads, type KeptDuplicate, openScratch } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';
 import { numberOf, oneOf, textOf } from './parameters.ts';

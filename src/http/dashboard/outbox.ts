@@ -6,7 +6,7 @@ import { reasonWords } from '../../base/text.ts';
 import { acceptPost, checkDraft } from '../../outbox/create.ts';
 import { approve, cancel, edit, resolve, retry, sendEdited } from '../../outbox/decide.ts';
 import { EDITABLE, TRANSITIONS } from '../../outbox/states.ts';
-import type { ImportReads } from '../../store/outbox/import-reads.ts';
+import type { ImportReads } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import {
   type AttemptRow,

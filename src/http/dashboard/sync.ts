@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import type { AbsentRow, QuarantinedRow, SyncView } from '../../store/mirror/status.ts';
 import type { ResourceStatus, RunRow } from '../../store/mirror/types.ts';
-import type { AbsentRow, QuarantinedRow, SyncView } from '../../store/mirror/view.ts';
 import { assess, type Health, type ListProgress, type Progress } from '../../worker/health.ts';
 import type { Service } from '../../worker/service.ts';
 import { numberOf, oneOf, required } from './parameters.ts';

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.ts';
 import { wordsOf } from '../../base/words.ts';
 import type { OpenOptions } from '../../store/db.ts';
-import { openImportReads } from '../../store/outbox/import-reads.ts';
+import { openImportReads } from '../../store/outbox/imports.ts';
 import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates.ts';
 
 /** As much of a text as tells it from others. */

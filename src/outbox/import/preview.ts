@@ -1,6 +1,5 @@
 import { emailKey } from '../../base/email.ts';
-import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
-import type { Scratch } from '../../store/outbox/scratch.ts';
+import type { ImportReads, KnownRow, Scratch } from '../../store/outbox/imports.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 import { sourceKey } from '../csv/source-key.ts';
 import type { UnknownBoards } from './boards.ts';

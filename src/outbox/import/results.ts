@@ -6,7 +6,7 @@ import { csvCell, type Delimiter, inert } from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
 import { replaceFile } from '../../base/files.ts';
 import { reasonWords } from '../../base/text.ts';
-import type { ImportReads, KnownRow } from '../../store/outbox/import-reads.ts';
+import type { ImportReads, KnownRow } from '../../store/outbox/imports.ts';
 import type { OutboxRow } from '../../store/outbox/types.ts';
 import { SUPPRESSED } from '../../store/suppression/list.ts';
 import { openCsv } from '../csv/read.ts';

@@ -1,5 +1,6 @@
 import type { OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { scalar } from '../sql.ts';
 import { boundOf, conditionsOf, isThin, type PostFilter } from './filter.ts';
 import { pagesReader } from './pages.ts';
 import { type ListedPost, postReader } from './post.ts';
@@ -113,14 +114,12 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
   db.pragma(`cache_size = -${options.cacheKb ?? CACHE_KB}`);
   const rowsOf = db.prepare<[string], ListedPost>(ROWS);
   const boards = db.prepare<[], Choices['boards'][number]>('SELECT id, name, slug FROM boards ORDER BY name');
-  const statuses = db.prepare<[], Choices['statuses'][number]>(
-    'SELECT id, name, color FROM statuses ORDER BY id',
-  );
-  const tally = db.prepare<[], Tally>(
-    'SELECT board_id AS board, status_id AS status, count(*) AS posts FROM posts WHERE deleted_at IS NULL GROUP BY 1, 2',
-  );
+  const statuses = db.prepare<[], Choices['statuses'][number]>(`
+    SELECT id, name, color FROM statuses ORDER BY id`);
+  const tally = db.prepare<[], Tally>(`
+    SELECT board_id AS board, status_id AS status, count(*) AS posts FROM posts WHERE deleted_at IS NULL GROUP BY 1, 2`);
   const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
-  const creators = db.prepare<{ text: string; name: string }, number>(CREATORS).pluck();
+  const creators = scalar(db)<{ text: string; name: string }, number>(CREATORS);
   const rows = (ids: readonly number[]): ListedPost[] => {
     const found = new Map(rowsOf.all(JSON.stringify(ids)).map((row) => [row.id, row]));
     return ids.flatMap((id) => found.get(id) ?? []);
@@ -128,7 +127,7 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
   const count = (filter: PostFilter): number => {
     const where = conditionsOf(filter).join(' AND ') || 'true';
     const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
-    return db.prepare<object, number>(sql).pluck().get(boundOf(filter)) ?? 0;
+    return scalar(db)<object, number>(sql).get(boundOf(filter)) ?? 0;
   };
   const page = (request: PageRequest): PostPage => {
     const { filter, after, isBackward, limit } = request;

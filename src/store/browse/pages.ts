@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 import type { ListedPost } from './post.ts';
 
 /** A board by status, as a roadmap shows it. */
@@ -82,14 +83,13 @@ interface Part {
 
 /** Boards and people as pages of their own; null where there is none of that id. */
 export function pagesReader(db: Db, rows: (ids: readonly number[]) => ListedPost[]) {
-  const boardOf = db.prepare<[number], BoardView['board']>(
-    'SELECT id, name, slug, url FROM boards WHERE id = ?',
-  );
+  const boardOf = db.prepare<[number], BoardView['board']>(`
+    SELECT id, name, slug, url FROM boards WHERE id = ?`);
   const parts = db.prepare<[number], Part>(PARTS);
-  const top = db.prepare<[number, number], number>(TOP_IDS).pluck();
+  const top = scalar(db)<[number, number], number>(TOP_IDS);
   const personOf = db.prepare<[number], PersonFacts>(PERSON);
   const posts = db.prepare<[number], { id: number; votes: number }>(THEIR_POSTS);
-  const comments = db.prepare<[number], number>(THEIR_COMMENTS).pluck();
+  const comments = scalar(db)<[number], number>(THEIR_COMMENTS);
   const commentRows = db.prepare<[string], PersonComment>(COMMENTS);
   const board = (id: number): BoardView | null => {
     const found = boardOf.get(id);

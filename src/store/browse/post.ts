@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 
 /** A post with everything that is known of it. */
 export interface WholePost {
@@ -140,9 +141,8 @@ export function postReader(db: Db): {
   const facts = db.prepare<[number], PostFacts & { at: string }>(POST);
   const versions = db.prepare<[number], Version>(VERSIONS);
   const page = db.prepare<CommentQuestion, ShownComment>(COMMENT_PAGE);
-  const total = db
-    .prepare<[number], number>('SELECT count(*) FROM comments WHERE post_id = ? AND deleted_at IS NULL')
-    .pluck();
+  const total = scalar(db)<[number], number>(`
+    SELECT count(*) FROM comments WHERE post_id = ? AND deleted_at IS NULL`);
   const comments = (post: number, after: CommentPlace | null): CommentPage => {
     const found = page.all({ post, ...(after ?? { created: '', id: 0 }) });
     const rows = found.slice(0, COMMENTS);

@@ -1,5 +1,6 @@
 import type { ChangeType, Subject } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 
 /** A change as the table holds it. */
 export interface StoredChange {
@@ -109,18 +110,14 @@ function historyReader(
 ) {
   const columns = plain.join(', ');
   const [rows, versions, key] = [`${table}s`, `${table}_versions`, `${table}_id`];
-  const from = db.prepare<[number, number], State & Numbered>(
-    `SELECT n, ${columns} FROM ${versions} WHERE ${key} = ? AND n >= ? ORDER BY n LIMIT 1`,
-  );
+  const from = db.prepare<[number, number], State & Numbered>(`
+    SELECT n, ${columns} FROM ${versions} WHERE ${key} = ? AND n >= ? ORDER BY n LIMIT 1`);
   const now = db.prepare<[number], State>(`SELECT ${columns} FROM ${rows} WHERE id = ?`);
   const text = texts.map((name) => ({
     name,
-    at: db
-      .prepare<{ id: number; n: number }, string>(
-        `SELECT coalesce((SELECT ${name} FROM ${versions} WHERE ${key} = $id AND n >= $n AND ${name} IS NOT NULL ORDER BY n LIMIT 1),
-                         (SELECT ${name} FROM ${rows} WHERE id = $id))`,
-      )
-      .pluck(),
+    at: scalar(db)<{ id: number; n: number }, string>(`
+        SELECT coalesce((SELECT ${name} FROM ${versions} WHERE ${key} = $id AND n >= $n AND ${name} IS NOT NULL ORDER BY n LIMIT 1),
+                         (SELECT ${name} FROM ${rows} WHERE id = $id))`),
   }));
   const textsAt = (id: number, n: number): State =>
     Object.fromEntries(text.map(({ name, at }) => [name, at.get({ id, n }) ?? null]));
@@ -160,8 +157,8 @@ function postChanges(db: Db): (stored: StoredChange) => Partial<Change> {
     ['board_id', 'status_id', 'votes_count', 'comments_count'],
     ['title', 'content'],
   );
-  const board = db.prepare<[number], string>('SELECT name FROM boards WHERE id = ?').pluck();
-  const status = db.prepare<[number], string>('SELECT name FROM statuses WHERE id = ?').pluck();
+  const board = scalar(db)<[number], string>('SELECT name FROM boards WHERE id = ?');
+  const status = scalar(db)<[number], string>('SELECT name FROM statuses WHERE id = ?');
   const named = (state: State): State => ({
     ...state,
     board: board.get(Number(state.board_id)) ?? null,
@@ -203,9 +200,8 @@ const COMMENT_FIELDS = [
 function commentChanges(db: Db): (stored: StoredChange) => Partial<Change> {
   const post = postReader(db);
   const history = historyReader(db, 'comment', COMMENT_FIELDS, ['content']);
-  const find = db.prepare<[number], { post_id: number; deleted: number } & Values>(
-    `SELECT ${COMMENT_FIELDS.join(', ')}, created, deleted_at IS NOT NULL AS deleted FROM comments WHERE id = ?`,
-  );
+  const find = db.prepare<[number], { post_id: number; deleted: number } & Values>(`
+    SELECT ${COMMENT_FIELDS.join(', ')}, created, deleted_at IS NOT NULL AS deleted FROM comments WHERE id = ?`);
   return ({ type, id, version }) => {
     const now = find.get(id);
     if (!now) return { comment_id: id };
@@ -220,9 +216,8 @@ function commentChanges(db: Db): (stored: StoredChange) => Partial<Change> {
 
 function outboxChanges(db: Db): (stored: StoredChange) => Partial<Change> {
   const post = postReader(db);
-  const find = db.prepare<[number], { post_id: number | null } & Values>(
-    'SELECT batch, board, state, attempts, post_id FROM outbox WHERE id = ?',
-  );
+  const find = db.prepare<[number], { post_id: number | null } & Values>(`
+    SELECT batch, board, state, attempts, post_id FROM outbox WHERE id = ?`);
   return ({ id, detail }) => {
     const { before, after, count } = JSON.parse(detail ?? '{}') as {
       before?: string;
@@ -244,7 +239,7 @@ function outboxChanges(db: Db): (stored: StoredChange) => Partial<Change> {
 
 /** Why a pass failed stands in the log of passes, for as long as that is kept. */
 function passChanges(db: Db): (stored: StoredChange) => Partial<Change> {
-  const error = db.prepare<[number], string | null>('SELECT error FROM sync_runs WHERE id = ?').pluck();
+  const error = scalar(db)<[number], string | null>('SELECT error FROM sync_runs WHERE id = ?');
   return ({ type, id, detail }) => {
     const sync = JSON.parse(detail ?? '{}') as Values;
     return { run_id: id, sync: type === 'sync.failed' ? { ...sync, error: error.get(id) ?? null } : sync };

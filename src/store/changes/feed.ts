@@ -3,6 +3,7 @@ import type { Resource } from '../../contract/endpoints.ts';
 import { CHANGE_TYPES, type ChangeType, type Subject } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { readMeta, scalar } from '../sql.ts';
 import { type Change, changeReader, positionOf, type StoredChange } from './change.ts';
 
 /** The reading half of the change feed: everything after a position, oldest first. */
@@ -59,11 +60,9 @@ export function changeFeed(db: Db): Omit<ChangeFeed, 'close'> {
   const stored = db.prepare<[number, string, number], StoredChange>(`
     SELECT n, at, type, id, version, detail FROM changes
      WHERE n > ? AND type IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?`);
-  const one = db.prepare<[number], StoredChange>(
-    'SELECT n, at, type, id, version, detail FROM changes WHERE n = ?',
-  );
-  const notMirrored = db.prepare<[], Resource>('SELECT resource FROM feed_lists WHERE start IS NULL').pluck();
-  const mirror = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'mirror_id'").pluck();
+  const one = db.prepare<[number], StoredChange>(`
+    SELECT n, at, type, id, version, detail FROM changes WHERE n = ?`);
+  const notMirrored = scalar(db)<[], Resource>('SELECT resource FROM feed_lists WHERE start IS NULL');
 
   const after = (since: string, { limit, types, boards }: ChangeQuery): ChangePage => {
     let from = positions.check(since);
@@ -85,7 +84,7 @@ export function changeFeed(db: Db): Omit<ChangeFeed, 'close'> {
   return {
     version: () => db.pragma('data_version', { simple: true }) as number,
     head: db.transaction(() => ({
-      mirror: mirror.get() ?? '',
+      mirror: readMeta(db, 'mirror_id') ?? '',
       position: positions.of(positions.head()),
       oldest: positions.oldest(),
       notMirrored: notMirrored.all(),
@@ -131,8 +130,8 @@ const POSITION = /^(?<number>\d{1,15})(?:-(?<stamp>[0-9a-z]{1,12}))?$/;
 
 function feedPositions(db: Db) {
   const find = db.prepare<[number], Pick<StoredChange, 'n' | 'at'>>('SELECT n, at FROM changes WHERE n = ?');
-  const last = db.prepare<[], number | null>('SELECT max(n) FROM changes').pluck();
-  const first = db.prepare<[], number | null>('SELECT min(n) FROM changes').pluck();
+  const last = scalar(db)<[], number | null>('SELECT max(n) FROM changes');
+  const first = scalar(db)<[], number | null>('SELECT min(n) FROM changes');
   const head = (): number => last.get() ?? 0;
   return {
     head,
@@ -185,15 +184,11 @@ export interface Touched {
 /** For a consumer that keeps copies of the rows and not of their story. Call it in the transaction that then reads the rows. */
 export function touchedRows(db: Db): (since: string, limit: number) => Touched {
   const positions = feedPositions(db);
-  const stored = db.prepare<[number, number], StoredChange>(
-    'SELECT n, at, type, id, version, detail FROM changes WHERE n > ? ORDER BY n LIMIT ?',
-  );
+  const stored = db.prepare<[number, number], StoredChange>(`
+    SELECT n, at, type, id, version, detail FROM changes WHERE n > ? ORDER BY n LIMIT ?`);
   const authorsOf = (table: Resource) =>
-    db
-      .prepare<[string], number>(
-        `SELECT DISTINCT creator_id FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`,
-      )
-      .pluck();
+    scalar(db)<[string], number>(`
+      SELECT DISTINCT creator_id FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`);
   const authors = { posts: authorsOf('posts'), comments: authorsOf('comments') };
   return (since, limit) => {
     const rows = stored.all(positions.check(since), limit);

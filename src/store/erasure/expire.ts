@@ -1,5 +1,6 @@
 import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 import { type RowErasers, rowErasers } from '../suppression/rows.ts';
 import type { Expired, RetireWalk } from './types.ts';
 
@@ -26,27 +27,22 @@ interface Due {
 
 function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
   const due = (table: 'posts' | 'comments') =>
-    db.prepare<[string, number], Due>(
-      `SELECT id, creator_id FROM ${table}
-        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`,
-    );
+    db.prepare<[string, number], Due>(`
+        SELECT id, creator_id FROM ${table}
+        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`);
   // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
   const redate = (table: 'posts' | 'comments') =>
-    db
-      .prepare<{ at: string }, number>(
-        `UPDATE ${table} SET deleted_at = $at
-          WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at RETURNING id`,
-      )
-      .pluck();
+    scalar(db)<{ at: string }, number>(`
+        UPDATE ${table} SET deleted_at = $at
+          WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at RETURNING id`);
   const mark = (table: 'posts' | 'comments') => db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`);
   const [posts, comments] = [due('posts'), due('comments')];
   const [redatePosts, redateComments] = [redate('posts'), redate('comments')];
   const changes = changeLog(db);
   const [markPost, markComment] = [mark('posts'), mark('comments')];
   const check = db.prepare('INSERT INTO users_to_check (user_id) VALUES (?) ON CONFLICT DO NOTHING');
-  const sentAs = db
-    .prepare<[number], number>('SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL')
-    .pluck();
+  const sentAs = scalar(db)<[number], number>(`
+    SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL`);
   return (before, at) => {
     rows.refresh();
     for (const id of redatePosts.all({ at })) changes.add('post.updated', at, id);
@@ -77,7 +73,7 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
  * walked instead, in small steps, and only when an author's row was erased.
  */
 function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
-  const toCheck = db.prepare<[], number>('SELECT user_id FROM users_to_check ORDER BY user_id').pluck();
+  const toCheck = scalar(db)<[], number>('SELECT user_id FROM users_to_check ORDER BY user_id');
   const checked = db.prepare('DELETE FROM users_to_check WHERE user_id = ?');
   const ends = { posts: ender(db, 'posts'), comments: ender(db, 'comments') };
   const authors = { posts: stillThere(db, 'posts'), comments: stillThere(db, 'comments') };
@@ -98,19 +94,13 @@ function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
 }
 
 function ender(db: Db, table: string) {
-  return db
-    .prepare<[number, number], number | null>(
-      `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ?)`,
-    )
-    .pluck();
+  return scalar(db)<[number, number], number | null>(`
+    SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ?)`);
 }
 
 /** Those of the given authors who have a row here that still has its words. */
 function stillThere(db: Db, table: string) {
-  return db
-    .prepare<{ after: number; end: number; ids: string }, number>(
-      `SELECT DISTINCT creator_id FROM ${table}
-        WHERE id > $after AND id <= $end AND erased_at IS NULL AND creator_id IN (SELECT value FROM json_each($ids))`,
-    )
-    .pluck();
+  return scalar(db)<{ after: number; end: number; ids: string }, number>(`
+      SELECT DISTINCT creator_id FROM ${table}
+        WHERE id > $after AND id <= $end AND erased_at IS NULL AND creator_id IN (SELECT value FROM json_each($ids))`);
 }

@@ -1,11 +1,19 @@
+import { iso } from '../../base/clock.ts';
 import { emailKey } from '../../base/email.ts';
-import { noteUnclean } from '../compaction.ts';
-import type { Db, OpenOptions, StoreOptions } from '../db.ts';
-import { takeLock } from '../lock.ts';
+import { type Db, noteUnclean, type OpenOptions, type StoreOptions, UNCLEAN } from '../db.ts';
+import { senderLockPath, takeLock } from '../lock.ts';
 import { openMirror } from '../open.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
-import { senderLockPath } from '../sender-lock.ts';
-import { type Hash, keyCheckOf, keyFileOf, readKey, readOrMakeKey, storedKey } from '../suppression/key.ts';
+import { dropMeta, readMeta, scalar } from '../sql.ts';
+import {
+  type Hash,
+  KEY_CHECK,
+  keyCheckOf,
+  keyFileOf,
+  readKey,
+  readOrMakeKey,
+  storedKey,
+} from '../suppression/key.ts';
 import { personEraser } from '../suppression/person.ts';
 import { rowErasers } from '../suppression/rows.ts';
 import { expiry } from './expire.ts';
@@ -59,7 +67,7 @@ export function openErasureStore(options: StoreOptions) {
     /** The next piece of looking for authors of whom nothing is left; start with null, which is also where it ends. */
     retire: (walk: RetireWalk | null, now: number) => commit(() => retire(walk, iso(now))),
     /** Whether something was erased of which copies may still lie in unused parts of the file. */
-    isUnclean: (): boolean => db.prepare("SELECT 1 FROM meta WHERE key = 'unclean'").get() !== undefined,
+    isUnclean: (): boolean => readMeta(db, UNCLEAN) !== undefined,
     close: (): void => void db.close(),
   };
 }
@@ -90,9 +98,8 @@ function suppressing(db: Db, options: OpenOptions) {
     }
   };
   const add = db.prepare('INSERT INTO suppressions (hash, since) VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const addUser = db.prepare(
-    'INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash',
-  );
+  const addUser = db.prepare(`
+    INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash`);
   const remove = db.prepare('DELETE FROM suppressions WHERE hash = ?');
   const removeUsers = db.prepare('DELETE FROM suppressed_users WHERE hash = ?');
   const find = personFinder(db);
@@ -125,7 +132,7 @@ function suppressing(db: Db, options: OpenOptions) {
     },
     newKey(): number {
       logged((log) => log.removeHashes());
-      db.prepare("DELETE FROM meta WHERE key = 'suppression_check'").run();
+      dropMeta(db, KEY_CHECK);
       return db.prepare('DELETE FROM suppressions').run().changes;
     },
   };
@@ -148,7 +155,7 @@ function personFinder(db: Db): (whom: Whom, key: Hash | null) => Found {
   const columns = 'id, email, name, alias, coalesce(email, name, alias, extra) IS NOT NULL AS is_named';
   const byId = db.prepare<[number], UserRow>(`SELECT ${columns} FROM users WHERE id = ?`);
   const addressed = db.prepare<[], UserRow>(`SELECT ${columns} FROM users WHERE email IS NOT NULL`);
-  const known = db.prepare<[string], number>('SELECT user_id FROM suppressed_users WHERE hash = ?').pluck();
+  const known = scalar(db)<[string], number>('SELECT user_id FROM suppressed_users WHERE hash = ?');
   const listed = db.prepare('SELECT 1 FROM suppressions WHERE hash = ?');
   const listedUser = db.prepare('SELECT 1 FROM suppressed_users WHERE user_id = ?');
   return (asked, key) => {
@@ -174,20 +181,14 @@ function eraseOrphans(db: Db, options: StoreOptions, ids: readonly number[], at:
   const lock = takeLock(senderLockPath(options.path), `${options.holder}, since ${at}`);
   if (!lock.ok) return 0;
   try {
-    const orphans = db
-      .prepare<[string], number>(
-        "SELECT id FROM outbox WHERE state = 'sending' AND id IN (SELECT value FROM json_each(?))",
-      )
-      .pluck()
-      .all(JSON.stringify(ids));
+    const orphans = scalar(db)<[string], number>(`
+      SELECT id FROM outbox WHERE state = 'sending' AND id IN (SELECT value FROM json_each(?))`).all(
+      JSON.stringify(ids),
+    );
     const rows = rowErasers(db);
     for (const id of orphans) rows.outbox(id, at);
     return orphans.length;
   } finally {
     lock.release();
   }
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

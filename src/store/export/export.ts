@@ -1,5 +1,7 @@
+import { iso } from '../../base/clock.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { scalar } from '../sql.ts';
 import { type ExportTable, TABLES } from './tables.ts';
 
 export type Cell = string | number | null;
@@ -53,11 +55,8 @@ export function openExportSource(options: OpenOptions): ExportSource {
   db.prepare('SELECT count(*) FROM meta').get();
 
   const endOfWindow = (walk: string) =>
-    db
-      .prepare<[number], number>(
-        `SELECT id FROM ${walk} WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${WINDOW - 1}`,
-      )
-      .pluck();
+    scalar(db)<[number], number>(`
+      SELECT id FROM ${walk} WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${WINDOW - 1}`);
 
   function* rows(table: ExportTable, { since: asked, live }: RowFilter): Generator<ExportRow[]> {
     const { walk, sql } = TABLES[table];
@@ -74,7 +73,7 @@ export function openExportSource(options: OpenOptions): ExportSource {
   return {
     upstream: options.upstream,
     rows,
-    count: (table) => db.prepare<[], number>(COUNTS[table]).pluck().get() ?? 0,
+    count: (table) => scalar(db)<[], number>(COUNTS[table]).get() ?? 0,
     close: () => db.close(),
   };
 }
@@ -84,20 +83,13 @@ export function openExportSource(options: OpenOptions): ExportSource {
  * was set back, and what came then has times that an export with the clock as it was before would count as its own.
  */
 function reachBack(db: Db, asked: number): number {
-  const setBackTo = db
-    .prepare<[string, string], string | null>(`
+  const setBackTo = scalar(db)<[string, string], string | null>(`
       SELECT min(at)
         FROM (SELECT started_at AS at, lag(started_at) OVER (ORDER BY id) AS before FROM sync_runs
                WHERE id >= (SELECT min(id) FROM sync_runs WHERE started_at > ? AND started_at < ?))
-       WHERE at < before`)
-    .pluck()
-    .get(iso(asked - NEAR_PASS_MS), iso(asked + NEAR_PASS_MS));
+       WHERE at < before`).get(iso(asked - NEAR_PASS_MS), iso(asked + NEAR_PASS_MS));
   const since = asked - OVERLAP_MS;
   return setBackTo ? Math.min(since, Date.parse(setBackTo) - SET_BACK_OVERLAP_MS) : since;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** Counted where that is quick: a view would work out every text. */

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 
 /** A column of a table in the form that reports add up: one number a row. */
 export type Numbers = Float64Array | Int32Array | Uint8Array;
@@ -69,34 +70,25 @@ function sourceOf(source: Source): { table: string; key: string; columns: Column
 
 /** Keeps the columns up to date, a chunk a transaction. */
 export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES } = {}) {
-  const lasts = db.prepare<[Source], number>('SELECT last FROM report_packed WHERE source = ?').pluck();
+  const lasts = scalar(db)<[Source], number>('SELECT last FROM report_packed WHERE source = ?');
   const setLast = db.prepare('UPDATE report_packed SET last = ? WHERE source = ?');
-  const write = db.prepare(
-    'INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)',
-  );
+  const write = db.prepare(`
+    INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)`);
   const drop = db.prepare('DELETE FROM report_columns WHERE source = ? AND first = ?');
-  const changes = db.prepare<[Source], { n: number; least: number }>(
-    'SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?',
-  );
+  const changes = db.prepare<[Source], { n: number; least: number }>(`
+    SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?`);
   const settle = db.prepare('DELETE FROM report_changes WHERE source = ? AND id BETWEEN ? AND ?');
-  const chunkAt = db
-    .prepare<[Source, number], number | null>(
-      'SELECT max(first) FROM report_columns WHERE source = ? AND first <= ?',
-    )
-    .pluck();
-  const chunkAfter = db
-    .prepare<[Source, number], number | null>(
-      'SELECT min(first) FROM report_columns WHERE source = ? AND first > ?',
-    )
-    .pluck();
+  const chunkAt = scalar(db)<[Source, number], number | null>(`
+    SELECT max(first) FROM report_columns WHERE source = ? AND first <= ?`);
+  const chunkAfter = scalar(db)<[Source, number], number | null>(`
+    SELECT min(first) FROM report_columns WHERE source = ? AND first > ?`);
 
   const pack = (source: Source, from: number, to: number): void => {
     const { table, key, columns } = sourceOf(source);
     const names = Object.values(columns).map(([sql]) => sql);
     const rows = db
-      .prepare<[number, number], Cell[]>(
-        `SELECT ${names.join(', ')} FROM ${table} WHERE ${key} BETWEEN ? AND ? ORDER BY ${key}`,
-      )
+      .prepare<[number, number], Cell[]>(`
+        SELECT ${names.join(', ')} FROM ${table} WHERE ${key} BETWEEN ? AND ? ORDER BY ${key}`)
       .raw()
       .all(from, to);
     if (rows.length === 0) return;
@@ -107,7 +99,7 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
   const endOf = (source: Source, from: number): number | undefined => {
     const { table, key } = sourceOf(source);
     const sql = `SELECT ${key} FROM ${table} WHERE ${key} >= ? ORDER BY ${key} LIMIT 1 OFFSET ${chunk - 1}`;
-    return db.prepare<[number], number>(sql).pluck().get(from);
+    return scalar(db)<[number], number>(sql).get(from);
   };
   /** False where less than a chunk of rows is not packed yet. */
   const packNew = (source: Source): boolean => {
@@ -152,7 +144,7 @@ export type ColumnReader = ReturnType<typeof columnReader>;
 
 /** The columns as they stand at this moment. They are kept until the mirror changes: one page asks for the same ones several times. */
 export function columnReader(db: Db) {
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck();
+  const version = scalar(db)<[], number>('PRAGMA data_version');
   const kept = new Map<string, Numbers>();
   let keptOf = version.get();
   return {
@@ -202,9 +194,8 @@ function readColumns(db: Db, source: Source, names: readonly string[]): [name: s
 
 function packedColumn(db: Db, source: Source, name: string): Numbers[] {
   return db
-    .prepare<[string, string], [number, Buffer]>(
-      'SELECT rows, data FROM report_columns WHERE source = ? AND name = ? ORDER BY first',
-    )
+    .prepare<[string, string], [number, Buffer]>(`
+      SELECT rows, data FROM report_columns WHERE source = ? AND name = ? ORDER BY first`)
     .raw()
     .all(source, name)
     .map(([rows, data]) => numbersIn(data, rows));

@@ -1,5 +1,6 @@
 import { searchable } from '../../base/words.ts';
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 
 /** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
 const CHUNK = 10_000;
@@ -69,15 +70,12 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const { table, columns, mark: key } = INDEXES[source];
   const names = columns.join(', ');
   const places = columns.map(() => '?').join(', ');
-  const readMark = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
+  const readMark = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
   const writeMark = db.prepare('UPDATE meta SET value = ? WHERE key = ?');
   const add = db.prepare(`INSERT INTO ${table} (rowid, ${names}) VALUES (?, ${places})`);
   const drop = db.prepare(`INSERT INTO ${table} (${table}, rowid, ${names}) VALUES ('delete', ?, ${places})`);
-  const chunkEnd = db
-    .prepare<[number, number], number | null>(
-      `SELECT max(id) FROM (SELECT id FROM ${source} WHERE id > ? ORDER BY id LIMIT ?)`,
-    )
-    .pluck();
+  const chunkEnd = scalar(db)<[number, number], number | null>(`
+    SELECT max(id) FROM (SELECT id FROM ${source} WHERE id > ? ORDER BY id LIMIT ?)`);
   const addChunk = db.prepare(`
     INSERT INTO ${table} (rowid, ${names})
     SELECT id, ${columns.map(indexed).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);

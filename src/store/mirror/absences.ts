@@ -1,5 +1,6 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 import { sightingsOf } from './sightings.ts';
 import type { Absence, Candidate, Conclusion, Gap, Key, KeyFamily, KeyRange, Pass } from './types.ts';
 
@@ -51,18 +52,12 @@ export interface Absences {
 
 export function absences(db: Db): Absences {
   const readers = { posts: rangeReaders(db, 'posts'), comments: rangeReaders(db, 'comments') };
-  const count = db.prepare<[string], { suspects: number; held: number }>(
-    'SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?',
-  );
+  const count = db.prepare<[string], { suspects: number; held: number }>(`
+    SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?`);
   const isAbsent = db.prepare('SELECT 1 FROM absences WHERE resource = ? AND id = ?').pluck();
-  const isMissed = db
-    .prepare<[string, number, number], number>(
-      'SELECT 1 FROM absences WHERE resource = ? AND id = ? AND run_id = ? AND reads + end_reads > 0',
-    )
-    .pluck();
-  const any = db
-    .prepare<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)')
-    .pluck();
+  const isMissed = scalar(db)<[string, number, number], number>(`
+    SELECT 1 FROM absences WHERE resource = ? AND id = ? AND run_id = ? AND reads + end_reads > 0`);
+  const any = scalar(db)<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)');
   const remove = db.prepare('DELETE FROM absences WHERE resource = ? AND id = ?');
   const put = db.prepare<NoteRow>(`
     INSERT INTO absences (resource, id, since, first_run, run_id, reads, gap_reads, end_reads, page, page_before)
@@ -72,9 +67,8 @@ export function absences(db: Db): Absences {
       gap_reads = iif(run_id = excluded.run_id, gap_reads, 0) + excluded.gap_reads,
       end_reads = iif(run_id = excluded.run_id, end_reads, 0) + excluded.end_reads,
       run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before`);
-  const restart = db.prepare(
-    'UPDATE absences SET sweeps = 0, gap_sweeps = 0, end_sweeps = 0 WHERE resource = ?',
-  );
+  const restart = db.prepare(`
+    UPDATE absences SET sweeps = 0, gap_sweeps = 0, end_sweeps = 0 WHERE resource = ?`);
   const unhold = db.prepare('UPDATE absences SET held = 0 WHERE resource = ?');
   const countSweep = db.prepare<{ resource: string; run: number; sameEnd: number }>(`
     UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1),
@@ -85,51 +79,44 @@ export function absences(db: Db): Absences {
   // where nothing else changed, or in each of three that showed no row twice: rows that move over a boundary are missed there for as
   // long as they move. Beyond the end two reads in each of three sweeps with the same end, or of two where nothing else changed; twice
   // as many where the list leaves out rows, because the last page may have few, and leave out the same one every other time.
-  const enough = db
-    .prepare<{ resource: string; run: number; sweeps: number; quiet: number; moved: number }, number>(`
+  const enough = scalar(db)<
+    { resource: string; run: number; sweeps: number; quiet: number; moved: number },
+    number
+  >(`
     SELECT id FROM absences
      WHERE resource = $resource AND run_id = $run
        AND (reads >= 2 AND (gap_reads >= 2 AND gap_sweeps >= $sweeps
                             OR sweeps >= $sweeps AND gap_sweeps >= 1
                             OR sweeps >= 2 AND $quiet
                             OR sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) AND NOT $moved)
-            OR end_reads >= 2 AND (end_sweeps >= 2 AND $quiet OR end_sweeps >= max(2 * $sweeps - 1, ${SWEEPS_TO_DELETE})))`)
-    .pluck();
+            OR end_reads >= 2 AND (end_sweeps >= 2 AND $quiet OR end_sweeps >= max(2 * $sweeps - 1, ${SWEEPS_TO_DELETE})))`);
   const meetings = db.prepare<[string, number], { places: number; inside: number }>(`
     SELECT count(DISTINCT iif(gap_reads = 0, page, NULL)) AS places, coalesce(sum(gap_reads > 0), 0) AS inside
       FROM absences WHERE resource = ? AND first_run = ? AND reads > 0 AND held = 0`);
-  const neverBetween = db.prepare<[number, string, number]>(
-    'UPDATE absences SET sweeps = ? WHERE resource = ? AND first_run = ? AND gap_reads = 0 AND reads > 0',
-  );
-  const firstMissed = db
-    .prepare<[string, number], number>(
-      'SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ? AND first_run = ?)',
-    )
-    .pluck();
+  const neverBetween = db.prepare<[number, string, number]>(`
+    UPDATE absences SET sweeps = ? WHERE resource = ? AND first_run = ? AND gap_reads = 0 AND reads > 0`);
+  const firstMissed = scalar(db)<[string, number], number>(`
+    SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ? AND first_run = ?)`);
   // Here gap_sweeps are those that showed no row twice.
   const miss = db.prepare(`
     INSERT INTO absences (resource, id, since, first_run, run_id, sweeps, gap_sweeps)
     VALUES ($resource, $id, $at, $run, $run, 1, $still)
     ON CONFLICT DO UPDATE SET sweeps = sweeps + 1, gap_sweeps = gap_sweeps + $still, run_id = excluded.run_id`);
-  const missed = db
-    .prepare<{ resource: string; run: number; same: number; sweeps: number }, number>(`
+  const missed = scalar(db)<{ resource: string; run: number; same: number; sweeps: number }, number>(`
     SELECT id FROM absences
      WHERE resource = $resource AND run_id = $run
-       AND (gap_sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) OR sweeps >= max($sweeps, ${MOVING_SWEEPS}) OR sweeps >= 2 AND $same)`)
-    .pluck();
-  const leak = db.prepare<[string], number>('SELECT leak FROM sync_state WHERE resource = ?').pluck();
+       AND (gap_sweeps >= max($sweeps, ${SWEEPS_TO_DELETE}) OR sweeps >= max($sweeps, ${MOVING_SWEEPS}) OR sweeps >= 2 AND $same)`);
+  const leak = scalar(db)<[string], number>('SELECT leak FROM sync_state WHERE resource = ?');
   const saveLeak = db.prepare('UPDATE sync_state SET leak = ? WHERE resource = ?');
   const returned = db.prepare<{ resource: string; run: number }, { before: number; stayed: number }>(`
     SELECT coalesce((SELECT suspects FROM sync_runs
                       WHERE resource = $resource AND mode = 'sweep' AND outcome = 'complete' AND id < $run
                       ORDER BY id DESC LIMIT 1), 0) AS before,
            (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0 AND first_run < $run) AS stayed`);
-  const cohort = db.prepare<[string], { first_run: number; size: number }>(
-    'SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run',
-  );
-  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; beyond: number }>(
-    'SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond FROM absences WHERE resource = ? AND id = ? AND accepted = 0',
-  );
+  const cohort = db.prepare<[string], { first_run: number; size: number }>(`
+    SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run`);
+  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; beyond: number }>(`
+    SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ?');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
@@ -284,17 +271,11 @@ const LOWEST: Key = { created: '', id: -1 };
 const HIGHEST: Key = { created: '~', id: 2 ** 53 };
 
 function rangeReaders(db: Db, table: Resource): Readers {
-  const byId = db
-    .prepare<[number, number], number>(
-      `SELECT id FROM ${table} WHERE id > ? AND id < ? AND deleted_at IS NULL`,
-    )
-    .pluck();
-  const byCreated = db
-    .prepare<[string, number, string, number], number>(
-      `SELECT id FROM ${table} WHERE (created, id) > (?, ?) AND (created, id) < (?, ?) AND deleted_at IS NULL`,
-    )
-    .pluck();
-  const created = db.prepare<[number], string>(`SELECT created FROM ${table} WHERE id = ?`).pluck();
+  const byId = scalar(db)<[number, number], number>(`
+    SELECT id FROM ${table} WHERE id > ? AND id < ? AND deleted_at IS NULL`);
+  const byCreated = scalar(db)<[string, number, string, number], number>(`
+    SELECT id FROM ${table} WHERE (created, id) > (?, ?) AND (created, id) < (?, ?) AND deleted_at IS NULL`);
+  const created = scalar(db)<[number], string>(`SELECT created FROM ${table} WHERE id = ?`);
   // What lacks least comes first, so that rows are concluded instead of all of them waiting a little.
   // A row that is missed for the first time waits for the next sweep, unless its gap has one side only and may be none.
   const toReread = db.prepare<[number], { id: number; created: string } & Pick<Gap, 'page' | 'pageBefore'>>(`

@@ -41,9 +41,8 @@ export function commentWriter(db: Db, text: TextIndex, changes: ChangeLog): RowW
     INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted,
                                   post_id, creator_id, kind)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const remove = db.prepare(
-    'UPDATE comments SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
-  );
+  const remove = db.prepare(`
+    UPDATE comments SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`);
 
   const keep = (id: number, old: StoredComment, content: string): number => {
     const text = old.content === content ? null : old.content;

@@ -76,12 +76,10 @@ export function userTable(db: Db): Table<User> {
 }
 
 export function boardTable(db: Db): Table<Board> {
-  const insert = db.prepare(
-    'INSERT INTO boards (name, url, extra, slug, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  const update = db.prepare(
-    'UPDATE boards SET name = ?, url = ?, extra = ?, slug = ?, changed_at = ? WHERE id = ?',
-  );
+  const insert = db.prepare(`
+    INSERT INTO boards (name, url, extra, slug, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(`
+    UPDATE boards SET name = ?, url = ?, extra = ?, slug = ?, changed_at = ? WHERE id = ?`);
   const values = (b: Board): Value[] => [b.name, b.url, b.extra];
   return {
     subject: 'board',
@@ -96,12 +94,10 @@ export function boardTable(db: Db): Table<Board> {
 }
 
 export function statusTable(db: Db): Table<Status> {
-  const insert = db.prepare(
-    'INSERT INTO statuses (name, color, extra, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const update = db.prepare(
-    'UPDATE statuses SET name = ?, color = ?, extra = ?, changed_at = ? WHERE id = ?',
-  );
+  const insert = db.prepare(`
+    INSERT INTO statuses (name, color, extra, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(`
+    UPDATE statuses SET name = ?, color = ?, extra = ?, changed_at = ? WHERE id = ?`);
   const values = (s: Status): Value[] => [s.name, s.color, s.extra];
   return {
     subject: 'status',
@@ -116,12 +112,10 @@ export function statusTable(db: Db): Table<Status> {
 }
 
 export function referenceTable(db: Db): Table<PostReference> {
-  const insert = db.prepare(
-    'INSERT INTO commented_posts (title, url, extra, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const update = db.prepare(
-    'UPDATE commented_posts SET title = ?, url = ?, extra = ?, changed_at = ? WHERE id = ?',
-  );
+  const insert = db.prepare(`
+    INSERT INTO commented_posts (title, url, extra, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(`
+    UPDATE commented_posts SET title = ?, url = ?, extra = ?, changed_at = ? WHERE id = ?`);
   const values = (r: PostReference): Value[] => [r.title, r.url, r.extra];
   return {
     subject: null,

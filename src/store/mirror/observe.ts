@@ -2,6 +2,7 @@ import type { Board, PostReference, Status, User } from '../../contract/decode.t
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { ChangeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 import {
   boardTable,
   type Entity,
@@ -115,9 +116,8 @@ type NewestCheck = (resource: Resource, id: number, by: number) => boolean;
 /** Whether no live row that is newer than this one shows the entity too. Asked only where the copy differs from what is stored. */
 function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
   const check = (table: Resource, column: string): ((id: number, above: number) => boolean) => {
-    const newer = db.prepare(
-      `SELECT 1 FROM ${table} WHERE id > ? AND ${column} = ? AND deleted_at IS NULL LIMIT 1`,
-    );
+    const newer = db.prepare(`
+      SELECT 1 FROM ${table} WHERE id > ? AND ${column} = ? AND deleted_at IS NULL LIMIT 1`);
     return (id, above) => newer.get(above, id) === undefined;
   };
   const posts = check('posts', 'creator_id');
@@ -137,7 +137,7 @@ function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
 
 /** Whether no other connection has written since the last call. */
 function otherWriters(db: Db): () => boolean {
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck();
+  const version = scalar(db)<[], number>('PRAGMA data_version');
   let last = version.get();
   return () => {
     const current = version.get();

@@ -1,3 +1,4 @@
+import { iso } from '../../base/clock.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import { changeLog, passEvents } from '../change-log.ts';
@@ -7,10 +8,10 @@ import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
 import { commentWriter } from './comments.ts';
 import { entityObserver, type Observed, type Shown } from './observe.ts';
-import { packIds } from './pack.ts';
 import { postWriter } from './posts.ts';
 import type { RowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
+import { packIds } from './sightings.ts';
 import { rowCounter } from './status.ts';
 import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './types.ts';
 
@@ -255,8 +256,4 @@ function carriedBy(page: PageWrite['page']): Observed {
 function show<T extends { id: number }>(shown: Map<number, Shown<T>>, entity: T, by: number): void {
   const other = shown.get(entity.id);
   if (!other || other.by < by) shown.set(entity.id, { entity, by });
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -42,9 +42,8 @@ export function postWriter(db: Db, text: TextIndex, changes: ChangeLog): RowWrit
   const keepVersion = db.prepare(`
     INSERT INTO post_versions (post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const remove = db.prepare(
-    'UPDATE posts SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL',
-  );
+  const remove = db.prepare(`
+    UPDATE posts SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`);
 
   const keep = (id: number, old: StoredPost, next: { title: string; content: string }): number => {
     const title = old.title === next.title ? null : old.title;

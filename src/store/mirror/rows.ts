@@ -1,3 +1,4 @@
+import { iso } from '../../base/clock.ts';
 import type { Db } from '../db.ts';
 
 /** How one kind of row gets into the mirror and out of it; posts.ts and comments.ts each make one. */
@@ -21,7 +22,7 @@ export interface StoredRows<S> {
 
 /** When a change of a row was observed: never before the version it follows, also where the clock was set back meanwhile. */
 export function observedAfter(version: string, at: string): string {
-  return at >= version ? at : new Date(Date.parse(version) + 1).toISOString();
+  return at >= version ? at : iso(Date.parse(version) + 1);
 }
 
 /** So many ids in a page's range for each of its own: beyond that, more would be read than is needed. */
@@ -33,9 +34,8 @@ const MOST_GAPS = 3;
  */
 export function storedRows<S>(db: Db, table: 'posts' | 'comments', columns: string): StoredRows<S> {
   const one = db.prepare<[number], S>(`SELECT ${columns} FROM ${table} WHERE id = ?`);
-  const range = db.prepare<[number, number], S & { id: number }>(
-    `SELECT id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`,
-  );
+  const range = db.prepare<[number, number], S & { id: number }>(`
+    SELECT id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`);
   const read = new Map<number, S | undefined>();
   return {
     expect(ids) {

@@ -35,9 +35,8 @@ interface Unfinished extends PassCounts {
 const NO_COUNTS: PassCounts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
 
 export function runLog(db: Db): RunLog {
-  const insert = db.prepare(
-    "INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES (?, ?, ?, 'running')",
-  );
+  const insert = db.prepare(`
+    INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES (?, ?, ?, 'running')`);
   const open = db.prepare(`
     INSERT INTO sync_state (resource, run_id) VALUES (?, ?)
     ON CONFLICT DO UPDATE SET run_id = excluded.run_id, state = NULL`);
@@ -51,9 +50,8 @@ export function runLog(db: Db): RunLog {
     UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?)
      WHERE resource = ? AND mode = ? AND outcome = 'running'`);
   // The ids of the last sweep that was concluded stay: the next one is compared with it.
-  const dropOtherIds = db.prepare<[number, string]>(
-    'DELETE FROM sweep_pages WHERE run_id <> ? AND run_id IN (SELECT id FROM sync_runs WHERE resource = ?)',
-  );
+  const dropOtherIds = db.prepare<[number, string]>(`
+    DELETE FROM sweep_pages WHERE run_id <> ? AND run_id IN (SELECT id FROM sync_runs WHERE resource = ?)`);
   const dropUnfinished = db.prepare<[string]>(`
     DELETE FROM sweep_pages
      WHERE run_id IN (SELECT id FROM sync_runs WHERE resource = ? AND outcome <> 'complete')`);
@@ -66,9 +64,8 @@ export function runLog(db: Db): RunLog {
   const closeState = db.prepare('UPDATE sync_state SET run_id = NULL, state = NULL WHERE resource = ?');
   const saveLearned = db.prepare(`
     INSERT INTO sync_state (resource, learned) VALUES (?, ?) ON CONFLICT DO UPDATE SET learned = excluded.learned`);
-  const knownRule = db.prepare<[string], Known>(
-    'SELECT rule, rule_why AS ruleWhy FROM sync_state WHERE resource = ?',
-  );
+  const knownRule = db.prepare<[string], Known>(`
+    SELECT rule, rule_why AS ruleWhy FROM sync_state WHERE resource = ?`);
   const saveRule = db.prepare('UPDATE sync_state SET rule = ?, rule_why = ? WHERE resource = ?');
 
   const writeCounts = ({ counts, runId }: Pass): void => {

@@ -1,6 +1,8 @@
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { olderCopyOf } from '../older-copy.ts';
+import { openMirrorReadOnly } from '../open.ts';
+import { readMeta, scalar } from '../sql.ts';
 import type { MirrorStatus, ResourceStatus, Rule, RunRow } from './types.ts';
 
 const RECENT_RUNS = 10;
@@ -28,20 +30,17 @@ export function rowCounter(db: Db): (resource: Resource) => Size {
 /** How the mirror stands, from a read-only handle. */
 export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUNS): MirrorStatus {
   const sizes = rowCounter(db);
-  const upstream =
-    db.prepare<[], string>("SELECT value FROM meta WHERE key = 'upstream'").pluck().get() ?? '';
+  const upstream = readMeta(db, 'upstream') ?? '';
   const people = db
-    .prepare<[], MirrorStatus['people']>(
-      `SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM boards) AS boards,
-              (SELECT count(*) FROM statuses) AS statuses`,
-    )
+    .prepare<[], MirrorStatus['people']>(`
+        SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM boards) AS boards,
+              (SELECT count(*) FROM statuses) AS statuses`)
     .get() ?? { users: 0, boards: 0, statuses: 0 };
   const runs = db
-    .prepare<[number], RunRow>(
-      `SELECT id, resource, mode, started_at, finished_at, outcome, pages, rows, inserted, updated, unchanged, deleted, held,
+    .prepare<[number], RunRow>(`
+        SELECT id, resource, mode, started_at, finished_at, outcome, pages, rows, inserted, updated, unchanged, deleted, held,
               suspects, quarantined, error
-         FROM sync_runs ORDER BY id DESC LIMIT ?`,
-    )
+         FROM sync_runs ORDER BY id DESC LIMIT ?`)
     .all(recentRuns);
   return {
     upstream,
@@ -65,8 +64,8 @@ interface PassFacts {
 
 function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted'> {
   const facts = db
-    .prepare<{ resource: string }, PassFacts>(
-      `SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
+    .prepare<{ resource: string }, PassFacts>(`
+        SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
                   AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastSweepAt,
               (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'head'
                   AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastHeadAt,
@@ -75,9 +74,75 @@ function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'de
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 1) AS held,
               (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined,
               (SELECT rule FROM sync_state WHERE resource = $resource) AS rule,
-              (SELECT rule_why FROM sync_state WHERE resource = $resource) AS ruleWhy`,
-    )
+              (SELECT rule_why FROM sync_state WHERE resource = $resource) AS ruleWhy`)
     .get({ resource });
   if (!facts) throw new Error('a query of counts always answers');
   return { resource, ...facts, unfinished: facts.unfinished > 0 };
+}
+
+/** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
+export interface SyncView {
+  status(): MirrorStatus;
+  /** Rows that no longer show upstream, lowest id first: those that the mass-delete guard holds, or those with too little evidence yet. */
+  absent(filter: AbsentFilter): AbsentRow[];
+  /** Rows the upstream sent broken, newest first, without what was sent. */
+  quarantine(filter: { before: number | null; limit: number }): QuarantinedRow[];
+  /** What was sent, as it came; null where there is no such row. */
+  quarantined(id: number): string | null;
+  close(): void;
+}
+
+export interface AbsentFilter {
+  resource: Resource;
+  held: boolean;
+  after: number;
+  limit: number;
+}
+
+export interface AbsentRow {
+  id: number;
+  /** The title of a post, or the beginning of a comment. */
+  text: string;
+  since: string;
+  /** Complete sweeps that count against it. */
+  sweeps: number;
+}
+
+export interface QuarantinedRow {
+  id: number;
+  resource: Resource;
+  seen_at: string;
+  reason: string;
+  /** Characters of what was sent. */
+  size: number;
+}
+
+/** Heads come every few minutes: fewer would show none of the sweeps. */
+const RUNS_SHOWN = 40;
+
+export function openSyncView(options: OpenOptions): SyncView {
+  const db = openMirrorReadOnly(options);
+  const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
+  const quarantine = db.prepare<{ before: number; limit: number }, QuarantinedRow>(`
+    SELECT id, resource, seen_at, reason, length(body) AS size FROM quarantine
+     WHERE id < $before ORDER BY id DESC LIMIT $limit`);
+  const body = scalar(db)<[number], string>('SELECT body FROM quarantine WHERE id = ?');
+  return {
+    status: () => readStatus(db, options, RUNS_SHOWN),
+    absent: ({ resource, ...filter }) => absent[resource](filter),
+    quarantine: ({ before, limit }) => quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
+    quarantined: (id) => body.get(id) ?? null,
+    close: () => db.close(),
+  };
+}
+
+/** Where the words of a row stand. */
+const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(content, 1, 200)' };
+
+function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
+  const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
+    SELECT a.id, ${TEXT[resource]} AS text, a.since, max(a.sweeps, 0) AS sweeps
+      FROM absences a JOIN ${resource} r ON r.id = a.id
+     WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
+  return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });
 }

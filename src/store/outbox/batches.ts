@@ -1,5 +1,7 @@
+import { iso } from '../../base/clock.ts';
 import type { ChangeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import { scalar } from '../sql.ts';
 import type { OutboxState } from './types.ts';
 
 /** What an import as a whole was told to do; a batch that was told nothing has no row. */
@@ -33,29 +35,24 @@ export function batchReader(db: Db) {
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
   const some = db.prepare<[], BatchRow>(`
     SELECT * FROM batches WHERE paused_at IS NOT NULL OR per_minute IS NOT NULL ORDER BY created_at DESC LIMIT 100`);
-  const exists = db.prepare<[string], number>('SELECT 1 FROM outbox WHERE batch = ? LIMIT 1').pluck();
-  const ids = db
-    .prepare<[string, OutboxState], number>('SELECT id FROM outbox WHERE batch = ? AND state = ?')
-    .pluck();
+  const exists = scalar(db)<[string], number>('SELECT 1 FROM outbox WHERE batch = ? LIMIT 1');
+  const ids = scalar(db)<[string, OutboxState], number>(`
+    SELECT id FROM outbox WHERE batch = ? AND state = ?`);
   // Names are in the order of time: each step is one look into the index, however many rows a batch has.
-  const newest = db
-    .prepare<[number], string>(`
+  const newest = scalar(db)<[number], string>(`
       WITH RECURSIVE b (batch, n) AS (
         SELECT max(batch), 1 FROM outbox WHERE batch < 'import-~'
          UNION ALL SELECT (SELECT max(batch) FROM outbox WHERE batch < b.batch), n + 1 FROM b WHERE batch >= 'import-' AND n < ?)
-      SELECT batch FROM b WHERE batch >= 'import-'`)
-    .pluck();
+      SELECT batch FROM b WHERE batch >= 'import-'`);
   const toMend = db.prepare<[string], BoardToMend>(`
     SELECT board, count(*) AS rows FROM outbox WHERE batch = ? AND state IN ('rejected', 'uncertain') AND erased_at IS NULL
      GROUP BY board ORDER BY rows DESC, board LIMIT 50`);
   const customers = db.prepare<[string], { rows: number; people: number }>(`
     SELECT count(*) AS rows, count(DISTINCT email) AS people FROM (
       SELECT email FROM outbox WHERE batch = ? AND state IN ('ready', 'sending') LIMIT ${CUSTOMER_ROWS})`);
-  const leftOver = db
-    .prepare<[], number>(`
+  const leftOver = scalar(db)<[], number>(`
       SELECT o.id FROM batches b JOIN outbox o ON o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1
-       WHERE b.cancelled_at IS NOT NULL`)
-    .pluck();
+       WHERE b.cancelled_at IS NOT NULL`);
   return {
     /** Rows of cancelled imports that a process that died left waiting; none of them is sent. */
     cancelledWaiting: (): number[] => leftOver.all(),
@@ -80,19 +77,16 @@ const MOST_FREE = 2;
 
 /** The writing half: each function is the inside of one transaction. */
 export function batchWriter(db: Db, changes: ChangeLog) {
-  const note = db.prepare(
-    'INSERT INTO batches (batch, created_at) VALUES (?, ?) ON CONFLICT (batch) DO NOTHING',
-  );
+  const note = db.prepare(`
+    INSERT INTO batches (batch, created_at) VALUES (?, ?) ON CONFLICT (batch) DO NOTHING`);
   const set = db.prepare(`
     UPDATE batches SET per_minute = coalesce($perMinute, per_minute), next_at = coalesce(next_at, $nextAt),
                        paused_at = $pausedAt, cancelled_at = $cancelledAt WHERE batch = $batch`);
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
-  const holdAll = db.prepare(
-    "UPDATE outbox SET on_hold = ?, changed_at = ? WHERE batch = ? AND state = 'ready' AND on_hold <> ?",
-  );
-  const ends = db.prepare<[string], { first: number; last: number }>(
-    "SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'",
-  );
+  const holdAll = db.prepare(`
+    UPDATE outbox SET on_hold = ?, changed_at = ? WHERE batch = ? AND state = 'ready' AND on_hold <> ?`);
+  const ends = db.prepare<[string], { first: number; last: number }>(`
+    SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'`);
   // One change for all of them, from the first to the last: a consumer reads a row between them that belongs to another batch for nothing.
   const hold = (onHold: number, at: string, batch: string): number => {
     const held = holdAll.run(onHold, at, batch, onHold).changes;
@@ -103,22 +97,15 @@ export function batchWriter(db: Db, changes: ChangeLog) {
   const paced = db.prepare<[string], BatchRow>(`
     SELECT * FROM batches b WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL AND next_at <= ?
        AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`);
-  const nextAt = db
-    .prepare<[], string | null>(`
+  const nextAt = scalar(db)<[], string | null>(`
       SELECT min(next_at) FROM batches b WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL
-         AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`)
-    .pluck();
-  const free = db
-    .prepare<[string], number>(
-      `SELECT count(*) FROM (SELECT 1 FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 0 LIMIT ${MOST_FREE})`,
-    )
-    .pluck();
-  const release = db
-    .prepare<[string, number], number>(`
+         AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`);
+  const free = scalar(db)<[string], number>(`
+    SELECT count(*) FROM (SELECT 1 FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 0 LIMIT ${MOST_FREE})`);
+  const release = scalar(db)<[string, number], number>(`
     UPDATE outbox SET on_hold = 0 WHERE id IN (
       SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)
-    RETURNING id`)
-    .pluck();
+    RETURNING id`);
   const releasedAt = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
 
   const change = (batch: string, now: number, told: Partial<BatchRow>): BatchRow | null => {
@@ -177,8 +164,4 @@ export function batchWriter(db: Db, changes: ChangeLog) {
       };
     },
   };
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

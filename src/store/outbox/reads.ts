@@ -1,4 +1,6 @@
+import { iso } from '../../base/clock.ts';
 import type { Db } from '../db.ts';
+import { readMeta, scalar } from '../sql.ts';
 import { batchReader } from './batches.ts';
 import { listDelayReader } from './list-delay.ts';
 import {
@@ -35,16 +37,13 @@ export function outboxReader(db: Db) {
   const tries = db.prepare<[number], AttemptRow>(`
     SELECT n, started_at, deadline_at, ended_at, outcome, http_status, post_id, error
       FROM outbox_attempts WHERE outbox_id = ? ORDER BY n`);
-  const edits = db.prepare<[number], Omit<EditRow, 'before'> & { before: string }>(
-    'SELECT n, edited_at, before FROM outbox_edits WHERE outbox_id = ? ORDER BY n',
-  );
+  const edits = db.prepare<[number], Omit<EditRow, 'before'> & { before: string }>(`
+    SELECT n, edited_at, before FROM outbox_edits WHERE outbox_id = ? ORDER BY n`);
   // Two statements, for one with a condition that may be none would read every row for the sake of one batch.
-  const count = db.prepare<[], { state: keyof StateCounts; n: number }>(
-    'SELECT state, count(*) AS n FROM outbox GROUP BY state',
-  );
-  const countBatch = db.prepare<[string], { state: keyof StateCounts; n: number }>(
-    'SELECT state, count(*) AS n FROM outbox WHERE batch = ? GROUP BY state',
-  );
+  const count = db.prepare<[], { state: keyof StateCounts; n: number }>(`
+    SELECT state, count(*) AS n FROM outbox GROUP BY state`);
+  const countBatch = db.prepare<[string], { state: keyof StateCounts; n: number }>(`
+    SELECT state, count(*) AS n FROM outbox WHERE batch = ? GROUP BY state`);
   const after = db.prepare<[], StoredRow>(`
     SELECT * FROM outbox o
      WHERE checks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND NOT ${TWIN_UNDER_WAY} ORDER BY id`);
@@ -53,14 +52,9 @@ export function outboxReader(db: Db) {
     UNION ALL SELECT * FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
     UNION ALL SELECT * FROM outbox WHERE state = 'uncertain' AND checks_left > 0
     ORDER BY id`);
-  const free = db
-    .prepare<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0")
-    .pluck();
-  const recent = db.prepare<[string], { posts: number; first: string | null }>(
-    "SELECT count(*) AS posts, min(ended_at) AS first FROM outbox_attempts WHERE outcome = 'confirmed' AND ended_at >= ?",
-  );
-  const closing = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'upstream_closed'").pluck();
-  const readPause = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'push_paused'").pluck();
+  const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
+  const recent = db.prepare<[string], { posts: number; first: string | null }>(`
+    SELECT count(*) AS posts, min(ended_at) AS first FROM outbox_attempts WHERE outcome = 'confirmed' AND ended_at >= ?`);
 
   return {
     /** Whether nothing more happens by itself to these rows. */
@@ -103,13 +97,13 @@ export function outboxReader(db: Db) {
     worstListDelay: listDelayReader(db),
     /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
     toCheck: () => after.all().map(toRow),
-    paused: () => readPause.get() ?? null,
+    paused: () => readMeta(db, 'push_paused') ?? null,
     /** Rows that are ready and not held. */
     countFree: () => free.get() ?? 0,
     /** How many posts were confirmed since then, and until when the upstream wants no calls. */
     recentSends(since: number): RecentSends {
       const { posts, first } = recent.get(iso(since)) ?? { posts: 0, first: null };
-      const closed = closing.get();
+      const closed = readMeta(db, 'upstream_closed');
       const closedUntil = closed === undefined ? null : (JSON.parse(closed) as { until: number }).until;
       return { posts, first: first === null ? null : Date.parse(first), closedUntil };
     },
@@ -120,12 +114,9 @@ const TWIN_UNDER_WAY = `EXISTS (
   SELECT 1 FROM outbox t WHERE t.content_hash = o.content_hash AND t.id <> o.id AND t.state IN ('sending', 'ambiguous'))`;
 
 function successorReader(db: Db) {
-  const exists = db
-    .prepare<Pick<OutboxRow, 'board' | 'kind' | 'content_hash'>, number>(
-      `SELECT EXISTS (SELECT 1 FROM outbox o
-         WHERE state = 'ready' AND on_hold = 0 AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`,
-    )
-    .pluck();
+  const exists = scalar(db)<Pick<OutboxRow, 'board' | 'kind' | 'content_hash'>, number>(`
+      SELECT EXISTS (SELECT 1 FROM outbox o
+         WHERE state = 'ready' AND on_hold = 0 AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`);
   return ({ board, kind, content_hash }: OutboxRow): boolean =>
     exists.get({ board, kind, content_hash }) === 1;
 }
@@ -136,15 +127,11 @@ const DUE = '(not_before <= $at OR changed_at > $at)';
 function unclearReader(db: Db): (now: number) => Unclear | null {
   // Each is one step into the index; min and max in one query would walk over all of them.
   const ends = ['ASC', 'DESC'].map((direction) =>
-    db.prepare<[], { not_before: string | null }>(
-      `SELECT not_before FROM outbox WHERE state = 'ambiguous' AND on_hold = 0 ORDER BY not_before ${direction} LIMIT 1`,
-    ),
+    db.prepare<[], { not_before: string | null }>(`
+      SELECT not_before FROM outbox WHERE state = 'ambiguous' AND on_hold = 0 ORDER BY not_before ${direction} LIMIT 1`),
   );
-  const ahead = db
-    .prepare<{ at: string }, number>(
-      "SELECT EXISTS (SELECT 1 FROM outbox WHERE state = 'ambiguous' AND on_hold = 0 AND not_before > $at AND changed_at > $at)",
-    )
-    .pluck();
+  const ahead = scalar(db)<{ at: string }, number>(`
+    SELECT EXISTS (SELECT 1 FROM outbox WHERE state = 'ambiguous' AND on_hold = 0 AND not_before > $at AND changed_at > $at)`);
   return (now) => {
     const [first, last] = ends.map((end) => end.get());
     if (!first || !last) return null;
@@ -156,24 +143,19 @@ function unclearReader(db: Db): (now: number) => Unclear | null {
 
 function openReader(db: Db): (batch: string | null) => boolean {
   const isOpen = (of: string) =>
-    db
-      .prepare<{ batch?: string }, number>(
-        `SELECT EXISTS (SELECT 1 FROM outbox WHERE ${of} state IN ('ready', 'sending', 'ambiguous'))`,
-      )
-      .pluck();
+    scalar(db)<{ batch?: string }, number>(`
+      SELECT EXISTS (SELECT 1 FROM outbox WHERE ${of} state IN ('ready', 'sending', 'ambiguous'))`);
   const [all, one] = [isOpen(''), isOpen(OF_BATCH)];
   return (batch) => (batch === null ? all.get({}) : one.get({ batch })) === 0;
 }
 
 /** Rows that were never tried stand in the order they came in, so their first one is the oldest; of the others there are few. */
 function oldestReader(db: Db): () => number | null {
-  const oldest = db
-    .prepare<[], string | null>(`
+  const oldest = scalar(db)<[], string | null>(`
       SELECT min(created_at) FROM (
         SELECT * FROM (SELECT created_at FROM outbox WHERE state = 'ready' AND on_hold = 0 AND not_before IS NULL ORDER BY id LIMIT 1)
         UNION ALL SELECT created_at FROM outbox WHERE state = 'ready' AND on_hold = 0 AND not_before IS NOT NULL
-        UNION ALL SELECT created_at FROM outbox WHERE state IN ('sending', 'ambiguous'))`)
-    .pluck();
+        UNION ALL SELECT created_at FROM outbox WHERE state IN ('sending', 'ambiguous'))`);
   return () => {
     const at = oldest.get();
     return at ? Date.parse(at) : null;
@@ -186,12 +168,9 @@ const OF_BATCH = 'batch = $batch AND';
 const MOST_COUNTED = 1000;
 
 function dueCounter(db: Db): (now: number) => number {
-  const counted = db
-    .prepare<{ at: string }, number>(
-      `SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND on_hold = 0 AND (not_before IS NULL OR ${DUE})
-                                AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`,
-    )
-    .pluck();
+  const counted = scalar(db)<{ at: string }, number>(`
+      SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND on_hold = 0 AND (not_before IS NULL OR ${DUE})
+                                AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`);
   return (now) => counted.get({ at: iso(now) }) ?? 0;
 }
 
@@ -232,25 +211,19 @@ function readyQueries(db: Db, of: string) {
   return {
     waited: select(`not_before IS NOT NULL AND ${DUE}`),
     untried: select('not_before IS NULL'),
-    later: db.prepare<Which, string | null>(first).pluck(),
+    later: scalar(db)<Which, string | null>(first),
   };
 }
 
 function boundReader(db: Db) {
-  const isBound = db.prepare<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?').pluck();
-  const confirmed = db
-    .prepare<[string], string>(
-      `SELECT DISTINCT content_hash FROM outbox
-        WHERE content_hash IN (SELECT value FROM json_each(?)) AND +state = 'confirmed'`,
-    )
-    .pluck();
-  const isShown = db
-    .prepare<{ post: number; hash: string; id: number }, number>(
-      `SELECT EXISTS (SELECT 1 FROM outbox o
+  const isBound = scalar(db)<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?');
+  const confirmed = scalar(db)<[string], string>(`
+      SELECT DISTINCT content_hash FROM outbox
+        WHERE content_hash IN (SELECT value FROM json_each(?)) AND +state = 'confirmed'`);
+  const isShown = scalar(db)<{ post: number; hash: string; id: number }, number>(`
+      SELECT EXISTS (SELECT 1 FROM outbox o
          WHERE content_hash = $hash AND id <> $id
-           AND (duplicate_of = $post OR EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = $post)))`,
-    )
-    .pluck();
+           AND (duplicate_of = $post OR EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = $post)))`);
   // The latest rows whose post the mirror knows: an account may change hands, and what was sent long ago says nothing about today.
   const authors = db.prepare<[], SentAuthor>(`
     SELECT o.email AS asked, u.email AS shown, p.creator_id
@@ -285,25 +258,16 @@ function postReader(db: Db) {
            EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.deleted = 1) AS was_deleted
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
-  const firstSweep = db
-    .prepare<[], string | null>(
-      "SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1",
-    )
-    .pluck();
+  const firstSweep = scalar(db)<[], string | null>(`
+    SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1`);
   // Each is the end of an index; with a condition SQLite would walk over all of it.
   const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
-    db.prepare<[], number | null>(`SELECT ${which}`).pluck(),
+    scalar(db)<[], number | null>(`SELECT ${which}`),
   );
-  const live = db
-    .prepare<[], number>(
-      'SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)',
-    )
-    .pluck();
-  const lastRun = db
-    .prepare<[], string>(
-      "SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1",
-    )
-    .pluck();
+  const live = scalar(db)<[], number>(`
+    SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)`);
+  const lastRun = scalar(db)<[], string>(`
+    SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
     postsSince: ({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] =>
@@ -332,8 +296,4 @@ function postReader(db: Db) {
 /** The upstream's clock may be behind. Where no id tells what is new, its time alone does, and it may be a local one or only a day. */
 function marginOf(knownMaxId: number | null): number {
   return (knownMaxId === null ? 40 : 2) * 3_600_000;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

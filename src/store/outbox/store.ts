@@ -1,9 +1,10 @@
+import { iso } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Db, OpenOptions, StoreOptions } from '../db.ts';
+import { senderLock } from '../lock.ts';
 import { openClaimLog } from '../older-copy.ts';
 import { openMirror } from '../open.ts';
-import { senderLock } from '../sender-lock.ts';
-import { duplicateTable } from './duplicates.ts';
+import { duplicateTable } from './imports.ts';
 import { outboxReader } from './reads.ts';
 import type {
   Acceptance,
@@ -38,7 +39,7 @@ export function openOutboxStore(options: StoreOptions) {
     /** Takes rows in; each is accepted, already there, or in conflict with a row of the same key and other content. */
     accept: (rows: readonly NewRow[], now: number): Acceptance[] =>
       commit(() => {
-        const taken = writes.accept(rows, new Date(now).toISOString());
+        const taken = writes.accept(rows, iso(now));
         log.checkAccepted(rows, taken, now);
         return taken;
       }),

@@ -111,8 +111,7 @@ function idsOf(way: Way, conditions: readonly string[]): string {
 
 function rowsOf(db: Db, way: Way, parts: string[]): (page: PageBounds) => OutboxRow[] {
   const ids = parts.map((part) => `SELECT id FROM (${part})`).join(' UNION ALL ');
-  const rows = db.prepare<PageBounds, StoredRow>(
-    `SELECT * FROM outbox WHERE id IN (${ids}) ORDER BY id ${ORDER[way]} LIMIT $limit`,
-  );
+  const rows = db.prepare<PageBounds, StoredRow>(`
+    SELECT * FROM outbox WHERE id IN (${ids}) ORDER BY id ${ORDER[way]} LIMIT $limit`);
   return (page) => rows.all(page).map(toRow);
 }

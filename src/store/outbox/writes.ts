@@ -1,5 +1,7 @@
+import { iso } from '../../base/clock.ts';
 import { changeLog } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import { dropMeta, scalar, writeMeta } from '../sql.ts';
 import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
 import type { OutboxReader } from './reads.ts';
@@ -36,12 +38,9 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, checks_left = $checksLeft,
                       baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId)
      WHERE id = $id`);
-  const boundTo = db.prepare<[number], number>('SELECT id FROM outbox WHERE post_id = ?').pluck();
-  const twinUnderWay = db
-    .prepare<[string, number], number>(
-      "SELECT EXISTS (SELECT 1 FROM outbox WHERE content_hash = ? AND id <> ? AND state IN ('sending', 'ambiguous'))",
-    )
-    .pluck();
+  const boundTo = scalar(db)<[number], number>('SELECT id FROM outbox WHERE post_id = ?');
+  const twinUnderWay = scalar(db)<[string, number], number>(`
+    SELECT EXISTS (SELECT 1 FROM outbox WHERE content_hash = ? AND id <> ? AND state IN ('sending', 'ambiguous'))`);
   // As long as every earlier attempt certainly came to nothing, this one is the first that can have left a post: what stood
   // before it is not ours.
   const send = db.prepare(`
@@ -49,30 +48,23 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       first_sent_at = iif(was_ambiguous, first_sent_at, $at),
                       known_max_id = iif(was_ambiguous, known_max_id, $knownMaxId)
      WHERE id = $id`);
-  const begin = db.prepare(
-    'INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at) VALUES (?, ?, ?, ?)',
-  );
+  const begin = db.prepare(`
+    INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at) VALUES (?, ?, ?, ?)`);
   const finish = db.prepare(`
     UPDATE outbox_attempts SET ended_at = ?, outcome = ?, http_status = ?, post_id = ?, error = ? WHERE outbox_id = ? AND n = ?`);
   const takeBack = db.prepare('UPDATE outbox SET attempts = attempts - 1 WHERE id = ?');
   const forget = db.prepare('DELETE FROM outbox_attempts WHERE outbox_id = ? AND n = ?');
-  const readPause = db.prepare<[], string>("SELECT value FROM meta WHERE key = 'push_paused'").pluck();
-  const pause = db.prepare(
-    "INSERT INTO meta (key, value) VALUES ('push_paused', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-  );
-  const resume = db.prepare("DELETE FROM meta WHERE key = 'push_paused'");
+  const readPause = scalar(db)<[], string>("SELECT value FROM meta WHERE key = 'push_paused'");
   const check = db.prepare(`
     UPDATE outbox SET checks_left = checks_left - $counts, duplicate_of = coalesce(duplicate_of, $duplicate),
                       candidates = coalesce($candidates, candidates), changed_at = $at
      WHERE id = $id`);
 
   const batches = batchWriter(db, changes);
-  const sentBoard = db.prepare(
-    'INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  );
-  const firstEdit = db
-    .prepare<[number], string>('SELECT before FROM outbox_edits WHERE outbox_id = ? ORDER BY n LIMIT 1')
-    .pluck();
+  const sentBoard = db.prepare(`
+    INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
+  const firstEdit = scalar(db)<[number], string>(`
+    SELECT before FROM outbox_edits WHERE outbox_id = ? ORDER BY n LIMIT 1`);
   const noteEdit = db.prepare(`
     INSERT INTO outbox_edits (outbox_id, n, edited_at, before)
     SELECT $id, count(*) + 1, $at, $before FROM outbox_edits WHERE outbox_id = $id`);
@@ -239,7 +231,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       check.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown });
       changes.add('outbox.updated', iso(now), id);
     },
-    setPaused: (reason: string | null): void => void (reason === null ? resume.run() : pause.run(reason)),
+    setPaused: (reason: string | null): void =>
+      reason === null ? dropMeta(db, 'push_paused') : writeMeta(db, 'push_paused', reason),
   };
 }
 
@@ -279,8 +272,4 @@ function isSameText(a: PostText, b: PostText): boolean {
     a.email === b.email &&
     a.full_name === b.full_name
   );
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -4,9 +4,9 @@ import type { CommentWire, PostWire } from '../../contract/entities.ts';
 import { type CommentColumns, type PostColumns, toComment, toPost } from '../../contract/wire.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import { boardReader } from '../outbox/import-reads.ts';
+import { boardReader } from '../outbox/imports.ts';
 import { ranker } from '../search/search.ts';
-import * as wire from './wire.ts';
+import { scalar } from '../sql.ts';
 
 /** The mirror as the upstream's own API shows it, from a handle that cannot change it. */
 export interface ReplicaReads {
@@ -16,7 +16,6 @@ export interface ReplicaReads {
   search(text: string): Promise<PostWire[]>;
   /** Whether the mirror has this post. */
   hasPost(id: number): Promise<boolean>;
-  /** Whether a post of this board was ever seen; one without posts is not known. */
   /** Boards that a client can name. */
   boards(): KnownBoard[];
   close(): Promise<void>;
@@ -45,7 +44,7 @@ export function openReplicaReads(options: OpenOptions): ReplicaReads {
     comments: lister<CommentColumns>(db, COMMENTS),
   };
   const search = postSearch(db);
-  const post = db.prepare<[number], number>('SELECT 1 FROM posts WHERE id = ?').pluck();
+  const post = scalar(db)<[number], number>('SELECT 1 FROM posts WHERE id = ?');
   return {
     page: async (resource, place, size) => lists[resource](place, size),
     search: async (text) => search(text),
@@ -57,6 +56,26 @@ export function openReplicaReads(options: OpenOptions): ReplicaReads {
   };
 }
 
+/** The columns of src/contract/wire.ts from the mirror, in the upstream's own spelling of times. */
+const USER_COLUMNS = `u.id AS user_id, u.email AS user_email, u.name AS user_name, u.alias AS user_alias,
+  coalesce(u.registered_raw, u.registered) AS user_registered, u.is_admin AS user_is_admin, u.is_team AS user_is_team,
+  u.extra AS user_extra`;
+
+/** Cross joins keep the order as it is written: the list is walked by its own key, whatever the statistics say. */
+const POSTS_FROM = `
+  SELECT p.id, p.title, p.content, p.url, p.votes_count, p.comments_count,
+         coalesce(p.created_raw, p.created) AS created, p.extra,
+         b.id AS board_id, b.name AS board_name, b.url AS board_url, b.extra AS board_extra,
+         s.id AS status_id, s.name AS status_name, s.color AS status_color, s.extra AS status_extra, ${USER_COLUMNS}
+    FROM posts p CROSS JOIN boards b ON b.id = p.board_id CROSS JOIN statuses s ON s.id = p.status_id
+    CROSS JOIN users u ON u.id = p.creator_id`;
+
+const COMMENTS_FROM = `
+  SELECT c.id, c.kind, c.status, c.likes_count, coalesce(c.created_raw, c.created) AS created, c.highlighted,
+         c.internal, c.content, c.extra,
+         r.id AS post_id, r.title AS post_title, r.url AS post_url, r.extra AS post_extra, ${USER_COLUMNS}
+    FROM comments c CROSS JOIN commented_posts r ON r.id = c.post_id CROSS JOIN users u ON u.id = c.creator_id`;
+
 interface List<R> {
   from: string;
   /** The table's name in `from`. */
@@ -65,14 +84,9 @@ interface List<R> {
   read: (row: R) => PostWire | CommentWire;
 }
 
-const POSTS: List<PostColumns> = {
-  from: wire.POSTS_FROM,
-  alias: 'p',
-  table: 'posts',
-  read: toPost,
-};
+const POSTS: List<PostColumns> = { from: POSTS_FROM, alias: 'p', table: 'posts', read: toPost };
 const COMMENTS: List<CommentColumns> = {
-  from: wire.COMMENTS_FROM,
+  from: COMMENTS_FROM,
   alias: 'c',
   table: 'comments',
   read: toComment,
@@ -87,11 +101,8 @@ function lister<R extends { id: number }>(db: Db, { from, alias, table, read }: 
       ORDER BY ${alias}.id ${order} LIMIT $size`);
   const pages = { after: one('<', 'DESC'), before: one('>', 'ASC') };
   const exists = (condition: string) =>
-    db
-      .prepare<[number], number>(
-        `SELECT EXISTS (SELECT 1 FROM ${table} WHERE deleted_at IS NULL AND id ${condition} ?)`,
-      )
-      .pluck();
+    scalar(db)<[number], number>(`
+      SELECT EXISTS (SELECT 1 FROM ${table} WHERE deleted_at IS NULL AND id ${condition} ?)`);
   const isOlder = exists('<');
   const isNewer = exists('>');
   // One snapshot for the rows and for what is said about their neighbours.
@@ -110,7 +121,7 @@ function lister<R extends { id: number }>(db: Db, { from, alias, table, read }: 
 function postSearch(db: Db): (text: string) => PostWire[] {
   const rank = ranker(db);
   const find = db.prepare<[string], PostColumns>(
-    `${wire.POSTS_FROM} WHERE p.id IN (SELECT value FROM json_each(?))`,
+    `${POSTS_FROM} WHERE p.id IN (SELECT value FROM json_each(?))`,
   );
   return db.transaction((text: string): PostWire[] => {
     const ids = (rank(text)?.best ?? []).map(({ id }) => id);

@@ -4,6 +4,7 @@ import { pageSql } from '../browse/browse.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
 import type { Db } from '../db.ts';
 import { matchTerm, matchText, type Term } from '../index/terms.ts';
+import { scalar } from '../sql.ts';
 import { marker } from './marks.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
@@ -42,7 +43,7 @@ export function ranking(db: Db) {
     prepared.set(sql, known);
     return known;
   };
-  const newestId = db.prepare<[], number | null>('SELECT max(id) FROM posts').pluck();
+  const newestId = scalar(db)<[], number | null>('SELECT max(id) FROM posts');
   const sample = db.prepare<[string], { found: number; oldest: number }>(SEARCH_SQL.sample);
 
   const estimate = (match: string): number => {
@@ -115,9 +116,8 @@ function newestScan(db: Db) {
   return (beginning: string, { filter, limit }: Scope): number[] => {
     const ids = pageSql({ filter, sort: 'newest', after: null });
     const rows = db
-      .prepare<object, { id: number; title: string; content: string }>(
-        `SELECT p.id, p.title, p.content FROM (${ids}) AS newest CROSS JOIN posts p ON p.id = newest.id`,
-      )
+      .prepare<object, { id: number; title: string; content: string }>(`
+        SELECT p.id, p.title, p.content FROM (${ids}) AS newest CROSS JOIN posts p ON p.id = newest.id`)
       .iterate({ ...boundOf(filter), limit: SCANNED });
     const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
     const [titles, texts]: [number[], number[]] = [[], []];
@@ -147,9 +147,8 @@ export interface Covering extends Scored {
 
 /** Posts with as many of the terms as there are, for a text that no post has all of. */
 function someWords(db: Db, any: (sized: readonly Sized[], scope: Scope) => Scored[]) {
-  const texts = db.prepare<[string], { id: number; title: string; content: string }>(
-    'SELECT id, title, content FROM posts WHERE id IN (SELECT value FROM json_each(?))',
-  );
+  const texts = db.prepare<[string], { id: number; title: string; content: string }>(`
+    SELECT id, title, content FROM posts WHERE id IN (SELECT value FROM json_each(?))`);
   return (sized: readonly Sized[], scope: Scope): Covering[] => {
     const chosen = rarest(sized);
     if (chosen.length === 0) return [];

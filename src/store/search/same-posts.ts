@@ -1,6 +1,8 @@
+import { iso } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
+import { scalar } from '../sql.ts';
 
 /** Which posts people hold to be the same; kept in the mirror alone, and undone as easily as said. */
 export interface SamePosts {
@@ -14,10 +16,9 @@ export interface SamePosts {
 export function openSamePosts(options: OpenOptions): SamePosts {
   const db = openMirror(options);
   db.pragma('cache_size = -500');
-  const post = db.prepare<[number], number>('SELECT 1 FROM posts WHERE id = ?').pluck();
-  const insert = db.prepare(
-    'INSERT INTO same_posts (post_id, same_as, marked_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const post = scalar(db)<[number], number>('SELECT 1 FROM posts WHERE id = ?');
+  const insert = db.prepare(`
+    INSERT INTO same_posts (post_id, same_as, marked_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`);
   const remove = db.prepare('DELETE FROM same_posts WHERE post_id = ? AND same_as = ?');
   const ordered = (a: number, b: number): [number, number] => {
     for (const id of [a, b])
@@ -26,8 +27,7 @@ export function openSamePosts(options: OpenOptions): SamePosts {
     return a < b ? [a, b] : [b, a];
   };
   const mark = db.transaction(
-    (a: number, b: number, now: number) =>
-      insert.run(...ordered(a, b), new Date(now).toISOString()).changes === 1,
+    (a: number, b: number, now: number) => insert.run(...ordered(a, b), iso(now)).changes === 1,
   );
   return {
     mark: (a, b, now) => mark.immediate(a, b, now),

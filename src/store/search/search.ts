@@ -4,6 +4,7 @@ import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../brow
 import type { Db, OpenOptions } from '../db.ts';
 import { matchText, readTerms, type Term } from '../index/terms.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { scalar } from '../sql.ts';
 import { highlighted, marker, type Part, snippetOf } from './marks.ts';
 import { isEveryPost, matchOf, type Rank, ranking, type Scope, type Sized, telling } from './rank.ts';
 import { moreLikeThis, type SimilarPost, type SimilarRequest } from './similar.ts';
@@ -163,10 +164,9 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
 function namedPosts(db: Db): (text: string, filter: PostFilter) => { ids: number[]; words: string } {
   const find = (ids: readonly number[], filter: PostFilter) =>
     db
-      .prepare<object, { id: number; url: string }>(
-        `SELECT p.id, p.url FROM posts p
-          WHERE ${['p.id IN (SELECT value FROM json_each($ids))', ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`,
-      )
+      .prepare<object, { id: number; url: string }>(`
+          SELECT p.id, p.url FROM posts p
+          WHERE ${['p.id IN (SELECT value FROM json_each($ids))', ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`)
       .all({ ids: JSON.stringify(ids) });
   return (text, filter) => {
     const asked = text.trim();
@@ -206,7 +206,7 @@ function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
   const inComments = commentRanker(db);
   const suggest = suggester(db);
   const shown = db.prepare<[string], ShownPost>(SHOWN);
-  const comment = db.prepare<[number], string>('SELECT content FROM comments WHERE id = ?').pluck();
+  const comment = scalar(db)<[number], string>('SELECT content FROM comments WHERE id = ?');
   const unindexed = unindexedCounter(db);
   const show = ({ terms, best }: Ranked): Hit[] => {
     const mark = marker(terms);
@@ -263,12 +263,9 @@ function commentRanker(db: Db) {
 }
 
 function boardFinder(db: Db): (board: string) => number {
-  const find = db
-    .prepare<{ board: string }, number>(
-      'SELECT id FROM boards WHERE slug = $board OR name = $board COLLATE NOCASE ORDER BY slug = $board DESC LIMIT 1',
-    )
-    .pluck();
-  const all = db.prepare<[], string>('SELECT slug FROM boards ORDER BY slug LIMIT 50').pluck();
+  const find = scalar(db)<{ board: string }, number>(`
+    SELECT id FROM boards WHERE slug = $board OR name = $board COLLATE NOCASE ORDER BY slug = $board DESC LIMIT 1`);
+  const all = scalar(db)<[], string>('SELECT slug FROM boards ORDER BY slug LIMIT 50');
   return (board) => {
     const id = find.get({ board });
     if (id !== undefined) return id;
@@ -279,11 +276,8 @@ function boardFinder(db: Db): (board: string) => number {
 }
 
 function unindexedCounter(db: Db): () => number {
-  const count = db
-    .prepare<[], number>(
-      `SELECT count(*) FROM posts
-        WHERE id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER)`,
-    )
-    .pluck();
+  const count = scalar(db)<[], number>(`
+      SELECT count(*) FROM posts
+        WHERE id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER)`);
   return () => count.get() ?? 0;
 }

@@ -2,6 +2,7 @@ import { isSmallWord, likeness, wordsOf } from '../../base/words.ts';
 import { EVERY_LIVE_POST } from '../browse/filter.ts';
 import type { Db } from '../db.ts';
 import { readTerms, type Term } from '../index/terms.ts';
+import { scalar } from '../sql.ts';
 import { marker } from './marks.ts';
 import { ranking, rarest, type Sized, weightOf } from './rank.ts';
 
@@ -66,9 +67,8 @@ const CANDIDATES = `
  */
 export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[] | null {
   const rank = ranking(db);
-  const find = db.prepare<[number], { title: string; content: string }>(
-    'SELECT title, content FROM posts WHERE id = ?',
-  );
+  const find = db.prepare<[number], { title: string; content: string }>(`
+    SELECT title, content FROM posts WHERE id = ?`);
   const rows = db.prepare<[string], Candidate>(CANDIDATES);
   const same = sameAs(db);
   return ({ about, limit = LIMIT }) => {
@@ -129,14 +129,11 @@ function comparison(title: string, asked: readonly Asked[], chosen: readonly Ask
 
 /** Every post that people have marked as the same as this one, directly or by way of others. */
 function sameAs(db: Db): (id: number) => Set<number> {
-  const group = db
-    .prepare<[number], number>(
-      `WITH RECURSIVE same (id) AS (
+  const group = scalar(db)<[number], number>(`
+      WITH RECURSIVE same (id) AS (
          VALUES (?)
          UNION SELECT iif(m.post_id = same.id, m.same_as, m.post_id)
            FROM same JOIN same_posts m ON same.id IN (m.post_id, m.same_as))
-       SELECT id FROM same`,
-    )
-    .pluck();
+       SELECT id FROM same`);
   return (id) => new Set(group.all(id).filter((other) => other !== id));
 }

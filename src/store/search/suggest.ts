@@ -2,6 +2,7 @@ import { distance } from '../../base/text.ts';
 import { fold } from '../../base/words.ts';
 import type { Db } from '../db.ts';
 import { type Term, textOf } from '../index/terms.ts';
+import { scalar } from '../sql.ts';
 
 /** How long a person waits for a suggestion at most, and the words that are worth one. */
 const SUGGEST_MS = 150;
@@ -33,9 +34,8 @@ function vocabulary(db: Db) {
   db.pragma('query_only = 0');
   db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS temp.posts_words USING fts5vocab('main', 'posts_text', 'row')");
   db.pragma('query_only = 1');
-  return db.prepare<[string, string], { term: string; doc: number }>(
-    'SELECT term, doc FROM temp.posts_words WHERE term >= ? AND term < ?',
-  );
+  return db.prepare<[string, string], { term: string; doc: number }>(`
+    SELECT term, doc FROM temp.posts_words WHERE term >= ? AND term < ?`);
 }
 
 /** At most one letter in four is wrong; of equally near words the most frequent. Both first letters are seldom wrong at once. */
@@ -67,9 +67,7 @@ function isSwap(a: string, b: string): boolean {
 
 /** `darkmode` for posts that say dark mode. */
 function halver(db: Db): (word: string) => string | null {
-  const has = db
-    .prepare<[string], number>('SELECT 1 FROM posts_text WHERE posts_text MATCH ? LIMIT 1')
-    .pluck();
+  const has = scalar(db)<[string], number>('SELECT 1 FROM posts_text WHERE posts_text MATCH ? LIMIT 1');
   return (word) => {
     for (let at = 3; at <= word.length - 3; at++)
       if (has.get(`"${word.slice(0, at)} ${word.slice(at)}"`) === 1)

@@ -1,7 +1,8 @@
 import { AppError } from '../../base/errors.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import { scalar } from '../sql.ts';
 import { type Hash, keyFileOf, readKey } from './key.ts';
-import { type Scrubber, scrubber } from './scrubber.ts';
+import { type Scrubber, scrubber } from './words.ts';
 
 /** Who must not come back, as a connection last read it. */
 export interface CurrentList {
@@ -23,14 +24,11 @@ export function suppressedPerson(): AppError {
 
 /** The list as it stands, or null while it is empty; read again only when some other connection has written. */
 export function suppressionList(db: Db, options: OpenOptions): () => CurrentList | null {
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck();
-  const isUsed = db
-    .prepare<[], number>(
-      'SELECT EXISTS (SELECT 1 FROM suppressions) OR EXISTS (SELECT 1 FROM suppressed_users)',
-    )
-    .pluck();
-  const hashes = db.prepare<[], string>('SELECT hash FROM suppressions').pluck();
-  const users = db.prepare<[], number>('SELECT user_id FROM suppressed_users').pluck();
+  const version = scalar(db)<[], number>('PRAGMA data_version');
+  const isUsed = scalar(db)<[], number>(`
+    SELECT EXISTS (SELECT 1 FROM suppressions) OR EXISTS (SELECT 1 FROM suppressed_users)`);
+  const hashes = scalar(db)<[], string>('SELECT hash FROM suppressions');
+  const users = scalar(db)<[], number>('SELECT user_id FROM suppressed_users');
   let known: { version: number | undefined; list: CurrentList | null } | null = null;
   return () => {
     const current = version.get();

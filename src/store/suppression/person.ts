@@ -1,11 +1,11 @@
 import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import type { Person, Step, Walk } from '../erasure/types.ts';
+import { scalar } from '../sql.ts';
 import { PLACES, type Place } from './places.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
-import { type Scrubber, scrubber } from './scrubber.ts';
 import { erasedBody, isAboutErased } from './suppression.ts';
-import { ERASED } from './words.ts';
+import { ERASED, type Scrubber, scrubber } from './words.ts';
 
 /** Rows looked at in one transaction: whoever wants to write meanwhile waits less than a tenth of a second. */
 const CHUNK = 5000;
@@ -54,11 +54,8 @@ interface Work {
 }
 
 function ender(db: Db, table: string, key = 'id'): Work['end'] {
-  return db
-    .prepare<[number, number], number | null>(
-      `SELECT max(${key}) FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`,
-    )
-    .pluck();
+  return scalar(db)<[number, number], number | null>(`
+    SELECT max(${key}) FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`);
 }
 
 const names = (column: string, kind: 'names_person' | 'json_names_person' = 'names_person'): string =>
@@ -67,13 +64,10 @@ const names = (column: string, kind: 'names_person' | 'json_names_person' = 'nam
 const RANGE = 'BETWEEN $after + 1 AND $end';
 
 function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
-  const own = db
-    .prepare<{ after: number; end: number; users: string }, number>(
-      `SELECT id FROM posts p WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
+  const own = scalar(db)<{ after: number; end: number; users: string }, number>(`
+      SELECT id FROM posts p WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
           AND (title NOT IN ('', '${ERASED}') OR content NOT IN ('', '${ERASED}') OR url <> '' OR extra IS NOT NULL
-               OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND coalesce(v.title, v.content) IS NOT NULL))`,
-    )
-    .pluck();
+               OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND coalesce(v.title, v.content) IS NOT NULL))`);
   const naming = db.prepare<
     { after: number; end: number },
     { id: number; title: string; content: string; url: string; extra: string | null }
@@ -100,13 +94,10 @@ function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
 }
 
 function commentWork(db: Db, rows: RowErasers): Work {
-  const own = db
-    .prepare<{ after: number; end: number; users: string }, number>(
-      `SELECT id FROM comments c WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
+  const own = scalar(db)<{ after: number; end: number; users: string }, number>(`
+      SELECT id FROM comments c WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
           AND (content NOT IN ('', '${ERASED}') OR extra IS NOT NULL
-               OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = c.id AND v.content IS NOT NULL))`,
-    )
-    .pluck();
+               OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = c.id AND v.content IS NOT NULL))`);
   return {
     end: ender(db, 'comments'),
     run({ person, after, end, at }) {
@@ -141,16 +132,13 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
     UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at,
                       state = iif(state = 'proposed', 'cancelled', state)
      WHERE id = $id`);
-  const forgetErrors = db.prepare(
-    'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
-  );
+  const forgetErrors = db.prepare(`
+    UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL`);
   // What a row said before a person mended it is no post: it goes, whatever state the row is in.
-  const forgetEdits = db
-    .prepare<{ after: number; end: number }, number>(`
+  const forgetEdits = scalar(db)<{ after: number; end: number }, number>(`
     DELETE FROM outbox_edits WHERE outbox_id ${RANGE}
        AND ((before ->> 'email' IS NOT NULL AND is_meant(before ->> 'email')) OR ${names('before', 'json_names_person')})
-    RETURNING outbox_id`)
-    .pluck();
+    RETURNING outbox_id`);
   const forgetKey = db.prepare("UPDATE outbox SET source_key = 'erased:' || id WHERE id = ?");
   return {
     end: ender(db, 'outbox'),
@@ -194,9 +182,8 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
 }
 
 function quarantineWork(db: Db, scrub: Scrubber): Work {
-  const bodies = db.prepare<{ after: number; end: number }, { id: number; body: string }>(
-    `SELECT id, body FROM quarantine WHERE id ${RANGE}`,
-  );
+  const bodies = db.prepare<{ after: number; end: number }, { id: number; body: string }>(`
+    SELECT id, body FROM quarantine WHERE id ${RANGE}`);
   // Two rows may have become the same one.
   const rewrite = db.prepare('UPDATE OR REPLACE quarantine SET body = ? WHERE id = ?');
   return {
@@ -231,9 +218,8 @@ function placeWork(
     ...words.map((column) => names(column)),
     ...json.map((column) => names(column, 'json_names_person')),
   ];
-  const found = db.prepare<{ after: number; end: number }, Record<string, string | number | null>>(
-    `SELECT ${key} AS place_key, ${told?.of ?? 'NULL'} AS told_of, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`,
-  );
+  const found = db.prepare<{ after: number; end: number }, Record<string, string | number | null>>(`
+    SELECT ${key} AS place_key, ${told?.of ?? 'NULL'} AS told_of, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`);
   const set = columns
     .map((column) => `${column} = $${column}`)
     .concat(dated === null ? [] : [`${dated} = $at`]);

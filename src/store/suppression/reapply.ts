@@ -1,9 +1,8 @@
-import { noteUnclean } from '../compaction.ts';
-import type { Db, OpenOptions } from '../db.ts';
+import { type Db, noteUnclean, type OpenOptions } from '../db.ts';
 import type { Walk } from '../erasure/types.ts';
-import { takeLock } from '../lock.ts';
+import { senderLockPath, takeLock } from '../lock.ts';
 import type { Erasures } from '../recovery-log.ts';
-import { senderLockPath } from '../sender-lock.ts';
+import { scalar } from '../sql.ts';
 import { adoptKey, type Hash, keyFileOf } from './key.ts';
 import { currentList } from './list.ts';
 import { personEraser } from './person.ts';
@@ -12,8 +11,8 @@ import { type RowErasers, rowErasers } from './rows.ts';
 /** Those of the erasures that this mirror does not know; null where it knows them all. */
 export function missingErasures(db: Db, all: Erasures): Erasures | null {
   if (all.hashes.length + all.users.length === 0) return null;
-  const known = new Set(db.prepare<[], string>('SELECT hash FROM suppressions').pluck().all());
-  const users = new Set(db.prepare<[], number>('SELECT user_id FROM suppressed_users').pluck().all());
+  const known = new Set(scalar(db)<[], string>('SELECT hash FROM suppressions').all());
+  const users = new Set(scalar(db)<[], number>('SELECT user_id FROM suppressed_users').all());
   const missing = {
     keyCheck: all.keyCheck,
     hashes: all.hashes.filter(({ hash }) => !known.has(hash)),
@@ -47,9 +46,8 @@ export function reapplyErasures(db: Db, options: OpenOptions, missing: Erasures,
 
 function suppressAll(db: Db, { hashes, users }: Erasures): void {
   const addHash = db.prepare('INSERT INTO suppressions (hash, since) VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const addUser = db.prepare(
-    'INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash',
-  );
+  const addUser = db.prepare(`
+    INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash`);
   for (const { hash, since } of hashes) addHash.run(hash, since);
   for (const { user_id, hash } of users) addUser.run(user_id, hash);
 }

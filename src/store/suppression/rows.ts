@@ -1,6 +1,7 @@
 import { type ChangeLog, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { textIndex } from '../index/text-index.ts';
+import { scalar } from '../sql.ts';
 import { ERASED, erased } from './words.ts';
 
 /** Takes the words out of single rows, wherever the mirror keeps them; ids, numbers, states and times stay. */
@@ -30,24 +31,19 @@ export function rowErasers(db: Db): RowErasers {
   const text = textIndex(db);
   const changes = changeLog(db);
   const find = db.prepare<[number], PostWords>('SELECT title, content, url, extra FROM posts WHERE id = ?');
-  const write = db.prepare(
-    'UPDATE posts SET title = $title, content = $content, url = $url, extra = $extra, changed_at = $at WHERE id = $id',
-  );
-  const postHistory = db.prepare(
-    'UPDATE post_versions SET title = NULL, content = NULL WHERE post_id = ? AND (title IS NOT NULL OR content IS NOT NULL)',
-  );
+  const write = db.prepare(`
+    UPDATE posts SET title = $title, content = $content, url = $url, extra = $extra, changed_at = $at WHERE id = $id`);
+  const postHistory = db.prepare(`
+    UPDATE post_versions SET title = NULL, content = NULL WHERE post_id = ? AND (title IS NOT NULL OR content IS NOT NULL)`);
   // A version without a text of its own shows that of the post.
   const markHistory = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
-  const reference = db.prepare(
-    "UPDATE commented_posts SET title = iif(title = '', '', ?), url = '', extra = NULL, changed_at = ? WHERE id = ?",
-  );
-  const commentText = db.prepare<[number], string>('SELECT content FROM comments WHERE id = ?').pluck();
-  const comment = db.prepare(
-    "UPDATE comments SET content = iif(content = '', '', ?), extra = NULL, changed_at = ? WHERE id = ?",
-  );
-  const commentHistory = db.prepare(
-    'UPDATE comment_versions SET content = NULL WHERE comment_id = ? AND content IS NOT NULL',
-  );
+  const reference = db.prepare(`
+    UPDATE commented_posts SET title = iif(title = '', '', ?), url = '', extra = NULL, changed_at = ? WHERE id = ?`);
+  const commentText = scalar(db)<[number], string>('SELECT content FROM comments WHERE id = ?');
+  const comment = db.prepare(`
+    UPDATE comments SET content = iif(content = '', '', ?), extra = NULL, changed_at = ? WHERE id = ?`);
+  const commentHistory = db.prepare(`
+    UPDATE comment_versions SET content = NULL WHERE comment_id = ? AND content IS NOT NULL`);
   const user = db.prepare(`
     UPDATE users SET email = NULL, name = NULL, alias = NULL, extra = NULL, changed_at = ?
      WHERE id = ? AND coalesce(email, name, alias, extra) IS NOT NULL`);
@@ -104,9 +100,8 @@ function outboxEraser(db: Db, changes: ChangeLog): RowErasers['outbox'] {
                       full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL, on_hold = 0,
                       state = iif(state IN ('confirmed', 'rejected'), state, 'cancelled'), erased_at = $at, changed_at = $at
      WHERE id = $id`);
-  const attempts = db.prepare(
-    'UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL',
-  );
+  const attempts = db.prepare(`
+    UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL`);
   const edits = db.prepare('DELETE FROM outbox_edits WHERE outbox_id = ?');
   return (id, at) => {
     row.run({ id, at, erased: ERASED, reason: 'its text was erased' });

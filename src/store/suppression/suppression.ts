@@ -1,9 +1,9 @@
 import type { Comment, Post, PostReference, User } from '../../contract/decode.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import type { PageRows, Reject } from '../mirror/types.ts';
+import { scalar } from '../sql.ts';
 import { type CurrentList, suppressionList } from './list.ts';
-import type { Scrubber } from './scrubber.ts';
-import { ERASED, erased } from './words.ts';
+import { ERASED, erased, type Scrubber } from './words.ts';
 
 /** Keeps people who were erased from coming back with a page. */
 export interface Suppression {
@@ -37,10 +37,9 @@ interface Censor {
 }
 
 function censorMaker(db: Db): (current: CurrentList) => Censor {
-  const authorOf = db.prepare<[number], number>('SELECT creator_id FROM posts WHERE id = ?').pluck();
-  const noteUser = db.prepare(
-    'INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  );
+  const authorOf = scalar(db)<[number], number>('SELECT creator_id FROM posts WHERE id = ?');
+  const noteUser = db.prepare(`
+    INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`);
   // A comment may have brought the post's title before anybody knew whose it is.
   const eraseReference = db.prepare(`
     UPDATE commented_posts SET title = iif(title = '', '', $erased), url = '', extra = NULL

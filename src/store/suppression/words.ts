@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../contract/json.ts';
 /** What stands where a person's own words stood. */
 export const ERASED = '[erased]';
 
@@ -39,4 +40,26 @@ export function withoutAddresses(text: string, isMeant: (email: string) => boole
 function formsOf(local: string): string[] {
   const tight = local.replace(LOOSE, '');
   return [...new Set([local, tight, tight.replace(LEADING, '')])].filter((form) => form !== '');
+}
+
+/** Takes addresses out of what other people wrote. */
+export interface Scrubber {
+  text(text: string): string;
+  /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
+  json<T extends string | null>(text: T): T;
+}
+
+export function scrubber(isMeant: (email: string) => boolean): Scrubber {
+  const text = (given: string): string => withoutAddresses(given, isMeant);
+  const value = (given: unknown): unknown => {
+    if (typeof given === 'string') return text(given);
+    if (Array.isArray(given)) return given.map(value);
+    if (typeof given !== 'object' || given === null) return given;
+    return Object.fromEntries(Object.entries(given).map(([key, item]) => [text(key), value(item)]));
+  };
+  return {
+    text,
+    json: <T extends string | null>(given: T): T =>
+      (given === null || !mayHoldAddress(given) ? given : canonicalJson(value(JSON.parse(given)))) as T,
+  };
 }

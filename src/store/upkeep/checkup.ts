@@ -4,6 +4,7 @@ import { versionOf } from '../migrate.ts';
 import type { OlderCopy } from '../mirror/types.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { scalar } from '../sql.ts';
 import { troubledWebhooks, type WebhookState } from '../webhooks.ts';
 
 /** What can be told about the file itself without changing it. */
@@ -43,7 +44,7 @@ export function checkUp(options: OpenOptions): Checkup {
       walBytes: sizeOf(`${options.path}-wal`),
       faults,
       ms: performance.now() - begin,
-      unindexed: db.prepare<[], number>(UNINDEXED).pluck().get() ?? 0,
+      unindexed: scalar(db)<[], number>(UNINDEXED).get() ?? 0,
       olderCopy: olderCopyOf(db, options),
       undecided: count(db, "state = 'uncertain'"),
       duplicates: count(db, 'duplicate_of IS NOT NULL'),
@@ -56,7 +57,7 @@ export function checkUp(options: OpenOptions): Checkup {
 }
 
 function count(db: Db, which: string): number {
-  return db.prepare<[], number>(`SELECT count(*) FROM outbox WHERE ${which}`).pluck().get() ?? 0;
+  return scalar(db)<[], number>(`SELECT count(*) FROM outbox WHERE ${which}`).get() ?? 0;
 }
 
 const MOST_FAULTS = 5;
@@ -69,7 +70,7 @@ const RULES = `
   SELECT resource, rule, rule_why AS why FROM sync_state WHERE rule IS NOT NULL ORDER BY resource DESC`;
 
 function brokenPages(db: Db): string[] {
-  const rows = db.prepare<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).pluck().all();
+  const rows = scalar(db)<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).all();
   return rows.filter((row) => row !== 'ok');
 }
 

@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import { AppError, codeOf, messageOf, storageError } from '../../base/errors.ts';
-import { compact } from '../compaction.ts';
-import { openForWriting } from '../db.ts';
+import { compact, openForWriting } from '../db.ts';
 import { isBusy } from '../lock.ts';
 import { markCopy, olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { rowsOf } from '../sql.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
 
 /** The longest pass writes for a moment only; a rewrite that gets no turn in this time will not get one. */
@@ -46,15 +46,7 @@ function checked(path: string): CopyFacts {
     const orphans = db.pragma('foreign_key_check') as unknown[];
     if (verdict !== 'ok') throw damaged(String(verdict));
     if (orphans.length > 0) throw damaged('rows refer to rows that are not there');
-    const count = (table: string): number =>
-      db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-    const rows = {
-      posts: count('posts'),
-      comments: count('comments'),
-      users: count('users'),
-      outbox: count('outbox'),
-    };
-    return { bytes: statSync(path).size, rows };
+    return { bytes: statSync(path).size, rows: rowsOf(db) };
   } finally {
     db.close();
   }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../db.ts';
+import type { rowsOf } from '../sql.ts';
 
 /** What takes seconds on a large mirror, and cannot be stopped from inside the process that does it. */
 export interface Chores {
@@ -20,7 +21,7 @@ export interface Chores {
 
 export interface CopyFacts {
   bytes: number;
-  rows: { posts: number; comments: number; users: number; outbox: number };
+  rows: ReturnType<typeof rowsOf>;
 }
 
 export type ChoreName = keyof Chores;

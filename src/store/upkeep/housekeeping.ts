@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { iso } from '../../base/clock.ts';
 import { ownFile } from '../../base/program.ts';
 import { pruneChanges } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
+import { scalar } from '../sql.ts';
 
 export const TIDYING = [
   'trim the log of passes',
@@ -62,12 +64,10 @@ const STEPS: Record<Tidying, (db: Db, request: TidyRequest) => number> = {
 };
 
 function trimRuns(db: Db, now: number): number {
-  const newestToGo = db
-    .prepare<[number], number>('SELECT id FROM sync_runs ORDER BY id DESC LIMIT 1 OFFSET ?')
-    .pluck()
-    .get(KEEP_RUNS);
+  const newestToGo = scalar(db)<[number], number>(`
+    SELECT id FROM sync_runs ORDER BY id DESC LIMIT 1 OFFSET ?`).get(KEEP_RUNS);
   if (newestToGo === undefined) return 0;
-  const before = new Date(now - KEEP_RUNS_MS).toISOString();
+  const before = iso(now - KEEP_RUNS_MS);
   // The last complete pass of each kind stays, however old: freshness is read from it.
   const remove = db.prepare<{ id: number; before: string; limit: number }>(`
     DELETE FROM sync_runs WHERE id IN (
@@ -91,7 +91,7 @@ const MERGE_STEP = 250;
  * hundred of them posts like a given one took five times as long to find. Merged into one in 7 s for a million posts, a little at a time.
  */
 function mergeIndexes(db: Db): number {
-  const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
+  const changes = scalar(db)<[], number>('SELECT total_changes()');
   let pages = 0;
   for (const index of ['posts_text', 'comments_text']) {
     const merge = db.prepare<[number]>(`INSERT INTO ${index} (${index}, rank) VALUES ('merge', ?)`);

@@ -1,6 +1,6 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Absent, Quarantine, SyncList, SyncState } from '../../http/dashboard/sync.ts';
-import type { AbsentRow, QuarantinedRow } from '../../store/mirror/view.ts';
+import type { AbsentRow, QuarantinedRow } from '../../store/mirror/status.ts';
 import { fetchJson, messageOf, withQuery } from '../api.ts';
 import { fill, h } from '../dom.ts';
 import { counted, number, time } from '../format.ts';

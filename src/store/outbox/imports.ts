@@ -1,9 +1,11 @@
+import Database from 'better-sqlite3';
 import type { KnownBoard } from '../../base/boards.ts';
 import { emailKey } from '../../base/email.ts';
 import { isThere } from '../../base/files.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { peopleByEmail } from '../people.ts';
+import { scalar } from '../sql.ts';
 import { suppressionList } from '../suppression/list.ts';
 import type { OutboxState, PostText } from './types.ts';
 
@@ -42,16 +44,12 @@ export function openImportReads(options: OpenOptions) {
   db.pragma('cache_size = -4000');
   const known = knownReader(db);
   const list = suppressionList(db, options);
-  const batches = db
-    .prepare<[string], string>(
-      'SELECT DISTINCT batch FROM outbox WHERE id IN (SELECT value FROM json_each(?)) ORDER BY batch',
-    )
-    .pluck();
+  const batches = scalar(db)<[string], string>(`
+    SELECT DISTINCT batch FROM outbox WHERE id IN (SELECT value FROM json_each(?)) ORDER BY batch`);
   const usersWith = peopleByEmail(db);
   const boards = boardReader(db);
-  const posts = db.prepare<[], ComparedPost>(
-    'SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id',
-  );
+  const posts = db.prepare<[], ComparedPost>(`
+    SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id`);
   return {
     /** What the outbox holds under each row's source key, in the order of the rows. */
     known: (rows: readonly KeyedText[]) => rows.map(known),
@@ -105,4 +103,83 @@ function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
     return found.find((row) => row?.same) ?? null;
   };
   return (text) => under(text.source_key, text) ?? former(text);
+}
+
+/** A row of a file that looks like a post, as it is kept for a person who decides. */
+export interface KeptDuplicate {
+  line: number;
+  kind: 'same' | 'title' | 'content';
+  score: number;
+  post_id: number;
+  /** Its title now; null where the mirror has lost the post since. */
+  post_title: string | null;
+  skipped: 0 | 1;
+}
+
+export interface DuplicatePage {
+  kind: KeptDuplicate['kind'] | null;
+  /** The line that the page begins after. */
+  after: number;
+  limit: number;
+}
+
+/** What was found in a file that is not imported yet, by the id of its upload. Each function is the inside of one transaction. */
+export function duplicateTable(db: Db) {
+  const add = db.prepare(`
+    INSERT INTO import_duplicates (import, line, kind, score, post_id) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (import, line) DO UPDATE SET kind = excluded.kind, score = excluded.score, post_id = excluded.post_id`);
+  const page = db.prepare<DuplicatePage & { id: string }, KeptDuplicate>(`
+    SELECT d.line, d.kind, d.score, d.post_id, p.title AS post_title, d.skipped
+      FROM import_duplicates d LEFT JOIN posts p ON p.id = d.post_id
+     WHERE d.import = $id AND d.line > $after AND ($kind IS NULL OR d.kind = $kind) ORDER BY d.line LIMIT $limit`);
+  const counts = db.prepare<[string], { kind: KeptDuplicate['kind']; found: number; skipped: number }>(`
+    SELECT kind, count(*) AS found, sum(skipped) AS skipped FROM import_duplicates WHERE import = ? GROUP BY kind`);
+  const skip = db.prepare(`
+    UPDATE import_duplicates SET skipped = $skipped
+     WHERE import = $id AND ($kind IS NULL OR kind = $kind) AND ($line IS NULL OR line = $line)`);
+  const lines = scalar(db)<[string], number>(`
+    SELECT line FROM import_duplicates WHERE import = ? AND skipped = 1`);
+  const forget = db.prepare('DELETE FROM import_duplicates WHERE import = ?');
+  return {
+    keep(id: string, found: readonly Omit<KeptDuplicate, 'post_title' | 'skipped'>[]): void {
+      for (const { line, kind, score, post_id } of found) add.run(id, line, kind, score, post_id);
+    },
+    page: (id: string, wanted: DuplicatePage): KeptDuplicate[] => page.all({ id, ...wanted }),
+    counts: (id: string) => counts.all(id),
+    /** One row, all of a kind, or all; returns how many. */
+    skip(id: string, which: { line?: number; kind?: KeptDuplicate['kind'] }, skipped: boolean): number {
+      const { line = null, kind = null } = which;
+      return skip.run({ id, line, kind, skipped: skipped ? 1 : 0 }).changes;
+    },
+    skippedLines: (id: string): Set<number> => new Set(lines.all(id)),
+    forget: (id: string): void => void forget.run(id),
+  };
+}
+
+export type Scratch = ReturnType<typeof openScratch>;
+
+/** A memory for large sets that spills to a private, unnamed file instead of filling the process: gone when it is closed. */
+export function openScratch() {
+  // An empty name is SQLite's own temporary database: deleted from the folder as soon as it is opened.
+  const db = new Database('');
+  db.pragma('journal_mode = OFF');
+  db.pragma('synchronous = OFF');
+  db.pragma('cache_size = -8000');
+  db.exec(`CREATE TABLE seen (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, key))
+           STRICT, WITHOUT ROWID`);
+  const find = scalar(db)<[string, string], string>('SELECT value FROM seen WHERE kind = ? AND key = ?');
+  const add = db.prepare('INSERT INTO seen (kind, key, value) VALUES (?, ?, ?)');
+  const remember = db.transaction((kind: string, pairs: readonly (readonly [string, string])[]) =>
+    pairs.map(([key, value]) => {
+      const before = find.get(kind, key) ?? null;
+      if (before === null) add.run(kind, key, value);
+      return before;
+    }),
+  );
+  return {
+    /** Remembers a value under each key, unless there is one; returns what was there before, or null. */
+    remember: (kind: string, pairs: readonly (readonly [key: string, value: string])[]) =>
+      remember(kind, pairs),
+    close: (): void => void db.close(),
+  };
 }
