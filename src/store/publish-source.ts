@@ -9,8 +9,6 @@ import { openMirror, openMirrorReadOnly } from './open.ts';
 import { countRows, readMeta, scalar } from './sql.ts';
 
 interface Definition {
-  booleans?: readonly string[];
-  json?: readonly string[];
   /** What only the file itself can use: the place to resume a sweep, say. */
   left?: readonly string[];
   /** Rows that are published; all where it is left out. */
@@ -23,29 +21,17 @@ interface Definition {
  * sweep brings by itself (evidence of absences, quarantine, search indexes) and what belongs to one machine.
  */
 const DEFINITIONS: Record<string, Definition> = {
-  users: { booleans: ['is_admin', 'is_team'], json: ['extra'], indexes: [['email']] },
-  boards: { json: ['extra'] },
-  statuses: { json: ['extra'] },
-  posts: { json: ['extra'], indexes: [['board_id', 'status_id'], ['created'], ['creator_id']] },
-  commented_posts: { json: ['extra'] },
-  comments: {
-    booleans: ['highlighted', 'internal'],
-    json: ['extra', 'status'],
-    indexes: [['post_id'], ['created'], ['creator_id']],
-  },
-  post_versions: { booleans: ['deleted'], indexes: [['post_id', 'n'], ['observed_at']] },
-  comment_versions: {
-    booleans: ['deleted', 'highlighted', 'internal'],
-    json: ['status'],
-    indexes: [['comment_id', 'n'], ['observed_at']],
-  },
-  outbox: {
-    booleans: ['was_ambiguous', 'on_hold'],
-    json: ['baseline', 'candidates'],
-    indexes: [['state'], ['batch']],
-  },
+  users: { indexes: [['email']] },
+  boards: {},
+  statuses: {},
+  posts: { indexes: [['board_id', 'status_id'], ['created'], ['creator_id']] },
+  commented_posts: {},
+  comments: { indexes: [['post_id'], ['created'], ['creator_id']] },
+  post_versions: { indexes: [['post_id', 'n'], ['observed_at']] },
+  comment_versions: { indexes: [['comment_id', 'n'], ['observed_at']] },
+  outbox: { indexes: [['state'], ['batch']] },
   outbox_attempts: {},
-  outbox_edits: { json: ['before'] },
+  outbox_edits: {},
   sync_runs: { indexes: [['started_at']] },
   batches: {},
   sent_boards: {},
@@ -54,7 +40,7 @@ const DEFINITIONS: Record<string, Definition> = {
   saved_views: {},
   suppressions: {},
   suppressed_users: {},
-  feed_lists: { booleans: ['failing'] },
+  feed_lists: {},
   sync_state: { left: ['run_id', 'state'] },
   meta: {
     where:
@@ -68,21 +54,24 @@ export const SMALL_TABLES = [
   ...['suppressions', 'suppressed_users', 'feed_lists', 'sync_state', 'meta'],
 ] as const;
 
+/** What SQLite has no type for is told by the name of the column. */
 const TIME = /_at$|^(created|registered|not_before|since)$/;
+const BOOLEAN =
+  /\.(is_admin|is_team|highlighted|internal|was_ambiguous|on_hold|failing)$|_versions\.deleted$/;
+const JSON_TEXT = /^(extra|status|baseline|candidates|before)$/;
 
 /** The tables as this file has them: a column that a migration adds is published without being listed anywhere. */
 export function publishedTables(db: Db): PublishedTable[] {
   const info = db.prepare<[string], { name: string; type: string; notnull: number; pk: number }>(`
     SELECT name, type, "notnull", pk FROM pragma_table_info(?)`);
-  return Object.entries(DEFINITIONS).map(([name, definition]) => {
-    const { left = [], indexes = [] } = definition;
+  return Object.entries(DEFINITIONS).map(([name, { left = [], indexes = [] }]) => {
     const found = info.all(name).filter((column) => !left.includes(column.name));
     const key = found.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
     return {
       name,
       columns: found.map((column) => ({
         name: column.name,
-        type: typeOf(column, definition),
+        type: typeOf(name, column),
         nullable: column.notnull === 0 && column.pk === 0,
       })),
       key: key.map((column) => column.name),
@@ -91,11 +80,10 @@ export function publishedTables(db: Db): PublishedTable[] {
   });
 }
 
-function typeOf({ name, type }: { name: string; type: string }, { booleans, json }: Definition): ColumnType {
-  if (booleans?.includes(name)) return 'boolean';
-  if (json?.includes(name)) return 'jsonb';
-  if (type === 'TEXT') return TIME.test(name) ? 'timestamptz' : 'text';
-  return type === 'REAL' ? 'double precision' : 'bigint';
+function typeOf(table: string, { name, type }: { name: string; type: string }): ColumnType {
+  if (type === 'TEXT') return JSON_TEXT.test(name) ? 'jsonb' : TIME.test(name) ? 'timestamptz' : 'text';
+  if (type === 'REAL') return 'double precision';
+  return BOOLEAN.test(`${table}.${name}`) ? 'boolean' : 'bigint';
 }
 
 /** Which rows of a table: all, those whose column is one of the values, or those whose column is greater than one. */

@@ -31,234 +31,153 @@ export type ExportTable = (typeof EXPORT_TABLES)[number];
 export interface TableDefinition {
   columns: readonly ExportColumn[];
   /** Whose ids are walked through; the rows of one window of ids are read at a time. */
-  walk: 'posts' | 'comments' | 'users' | 'boards' | 'statuses' | 'outbox';
-  /**
-   * In the order of `columns`; takes $after, $upto, $since and $live. With $since, every row of which any exported column may have
-   * changed since then: also a joined name, and a history of which the texts were erased.
-   */
+  walk: string;
+  /** In the order of `columns`; takes $after, $upto, $since and $live. */
   sql: string;
 }
 
 type Column = Omit<ExportColumn, 'name'>;
 
-const integer: Column = { type: 'integer', nullable: false, personal: null };
-const boolean: Column = { type: 'boolean', nullable: false, personal: null };
-const time: Column = { type: 'time', nullable: false, personal: null };
+const plain = (type: CellType): Column => ({ type, nullable: false, personal: null });
+const maybe = (column: Column): Column => ({ ...column, nullable: true });
+const [integer, boolean, time] = [plain('integer'), plain('boolean'), plain('time')];
 /** Words that only the program or an administrator chooses. */
-const word: Column = { type: 'text', nullable: false, personal: null };
+const word = plain('text');
 /** What anybody may have written. */
-const text: Column = { type: 'text', nullable: false, personal: { kind: 'text' } };
-const email: Column = { type: 'text', nullable: true, personal: { kind: 'email' } };
-const json: Column = { type: 'json', nullable: true, personal: { kind: 'json', names: true } };
+const text: Column = { ...word, personal: { kind: 'text' } };
+const email: Column = { ...maybe(word), personal: { kind: 'email' } };
+const nameOf = (of: string): Column => ({ ...maybe(word), personal: { kind: 'name', of } });
+const jsonOf = (names: boolean): Column => ({
+  ...maybe(plain('json')),
+  personal: { kind: 'json', names },
+});
+
+function each(column: Column, names: string): Record<string, Column> {
+  return Object.fromEntries(names.split(/\s+/).map((name) => [name, column]));
+}
+
+/** What a column of that name holds, in every table unless the table says otherwise. */
+const KINDS: Record<string, Column> = {
+  ...each(
+    integer,
+    'id post_id comment_id creator_id board_id status_id votes_count comments_count likes_count attempts',
+  ),
+  ...each(maybe(integer), 'line duplicate_of'),
+  ...each(boolean, 'highlighted internal deleted is_admin is_team'),
+  ...each(time, 'created created_at observed_at first_seen_at changed_at'),
+  ...each(maybe(time), 'registered not_before deleted_at erased_at'),
+  ...each(word, 'board status kind name slug color batch state'),
+  ...each(maybe(word), 'created_raw registered_raw matched'),
+  ...each(text, 'title content url post_title'),
+  last_error: maybe(text),
+  creator: nameOf('creator_email'),
+  full_name: nameOf('email'),
+  ...each(email, 'email creator_email'),
+  extra: jsonOf(true),
+  source_key: { ...word, personal: { kind: 'key' } },
+};
 /** What a comment says about its post's status: `name` is the status's there, not a person's. */
-const statusJson: Column = { type: 'json', nullable: true, personal: { kind: 'json', names: false } };
+const COMMENT_STATUS = { status: jsonOf(false) };
 
-function nameOf(of: string): Column {
-  return { type: 'text', nullable: true, personal: { kind: 'name', of } };
+interface Definition {
+  /** In the order of the file. */
+  columns: string;
+  kinds?: Record<string, Column>;
+  walk?: string;
+  /** Where the rows come from where that is more than the table; the table itself is called t. */
+  from?: string;
+  /** Columns that are another table's. */
+  joined?: Record<string, string>;
+  key?: string;
+  order?: string;
+  /** What holds for every row of which any exported column may have changed: also a joined name, or an erased text. */
+  changed: string;
+  live?: string;
 }
 
-function maybe(column: Column): Column {
-  return { ...column, nullable: true };
+function definition(table: string, given: Definition): TableDefinition {
+  const { from = `${table} t`, walk = table, kinds = {}, joined = {}, key = 't.id', order = key } = given;
+  const names = given.columns.split(/\s+/);
+  const selected = names.map((name) => joined[name] ?? `t.${name}`);
+  const isLive = given.live === undefined ? '' : `AND ($live = 0 OR ${given.live})`;
+  return {
+    walk,
+    columns: names.map((name) => ({ name, ...(kinds[name] ?? KINDS[name] ?? text) })),
+    sql: `SELECT ${selected.join(', ')} FROM ${from}
+           WHERE ${key} > $after AND ${key} <= $upto ${isLive} AND ($since IS NULL OR ${given.changed})
+           ORDER BY ${order}`,
+  };
 }
 
-function named(columns: Record<string, Column>): ExportColumn[] {
-  return Object.entries(columns).map(([name, column]) => ({ name, ...column }));
-}
+const since = (...times: string[]): string => times.map((time) => `${time} >= $since`).join(' OR ');
+const SEEN = since('t.changed_at', 't.first_seen_at');
+const WRITTEN = since('t.changed_at', 't.first_seen_at', 't.deleted_at', 't.erased_at', 'u.changed_at');
 
-const SEEN = { first_seen_at: time, changed_at: time };
+/** A history changes with its row, and with versions whose texts were erased. */
+function history(row: 'post' | 'comment', columns: string, isLatest: string, kinds = {}): TableDefinition {
+  return definition(`${row}_history`, {
+    columns,
+    kinds,
+    walk: `${row}s`,
+    key: `t.${row}_id`,
+    order: `t.${row}_id, t.observed_at`,
+    changed: `t.observed_at >= $since OR (SELECT ${isLatest} FROM ${row}s r WHERE r.id = t.${row}_id)
+              OR EXISTS (SELECT 1 FROM ${row}_versions v WHERE v.${row}_id = t.${row}_id AND v.erased_at >= $since)`,
+    live: `(SELECT deleted_at IS NULL FROM ${row}s r WHERE r.id = t.${row}_id)`,
+  });
+}
 
 /** Every table people may take along. Left out is what only the program's own bookkeeping needs. */
 export const TABLES: Record<ExportTable, TableDefinition> = {
-  posts: {
-    walk: 'posts',
-    columns: named({
-      id: integer,
-      title: text,
-      content: text,
-      url: text,
-      creator_id: integer,
-      creator: nameOf('creator_email'),
-      creator_email: email,
-      board_id: integer,
-      board: word,
-      status_id: integer,
-      status: word,
-      votes_count: integer,
-      comments_count: integer,
-      created: time,
-      created_raw: maybe(word),
-      extra: json,
-      ...SEEN,
-      deleted_at: maybe(time),
-      erased_at: maybe(time),
-    }),
+  posts: definition('posts', {
+    columns: `id title content url creator_id creator creator_email board_id board status_id status votes_count comments_count
+      created created_raw extra first_seen_at changed_at deleted_at erased_at`,
+    joined: { creator: 'u.name', creator_email: 'u.email', board: 'b.name', status: 's.name' },
     // CROSS JOIN keeps the posts outermost, and so in the order of their ids without sorting.
-    sql: `
-      SELECT p.id, p.title, p.content, p.url, p.creator_id, u.name, u.email, p.board_id, b.name, p.status_id, s.name,
-             p.votes_count, p.comments_count, p.created, p.created_raw, p.extra,
-             p.first_seen_at, p.changed_at, p.deleted_at, p.erased_at
-        FROM posts p CROSS JOIN users u ON u.id = p.creator_id
-             CROSS JOIN boards b ON b.id = p.board_id CROSS JOIN statuses s ON s.id = p.status_id
-       WHERE p.id > $after AND p.id <= $upto AND ($live = 0 OR p.deleted_at IS NULL)
-         AND ($since IS NULL OR p.changed_at >= $since OR p.first_seen_at >= $since
-              OR p.deleted_at >= $since OR p.erased_at >= $since
-              OR u.changed_at >= $since OR b.changed_at >= $since OR s.changed_at >= $since)
-       ORDER BY p.id`,
-  },
-  comments: {
-    walk: 'comments',
-    columns: named({
-      id: integer,
-      post_id: integer,
-      post_title: text,
-      creator_id: integer,
-      creator: nameOf('creator_email'),
-      creator_email: email,
-      kind: word,
-      status: statusJson,
-      likes_count: integer,
-      highlighted: boolean,
-      internal: boolean,
-      content: text,
-      created: time,
-      created_raw: maybe(word),
-      extra: json,
-      ...SEEN,
-      deleted_at: maybe(time),
-      erased_at: maybe(time),
-    }),
-    sql: `
-      SELECT c.id, c.post_id, coalesce(p.title, r.title), c.creator_id, u.name, u.email, c.kind, c.status,
-             c.likes_count, c.highlighted, c.internal, c.content, c.created, c.created_raw, c.extra,
-             c.first_seen_at, c.changed_at, c.deleted_at, c.erased_at
-        FROM comments c CROSS JOIN users u ON u.id = c.creator_id
-             CROSS JOIN commented_posts r ON r.id = c.post_id LEFT JOIN posts p ON p.id = c.post_id
-       WHERE c.id > $after AND c.id <= $upto AND ($live = 0 OR c.deleted_at IS NULL)
-         AND ($since IS NULL OR c.changed_at >= $since OR c.first_seen_at >= $since
-              OR c.deleted_at >= $since OR c.erased_at >= $since OR u.changed_at >= $since
-              OR p.changed_at >= $since OR r.changed_at >= $since)
-       ORDER BY c.id`,
-  },
-  users: {
-    walk: 'users',
-    columns: named({
-      id: integer,
-      email,
-      name: nameOf('email'),
-      alias: nameOf('email'),
-      registered: maybe(time),
-      registered_raw: maybe(word),
-      is_admin: boolean,
-      is_team: boolean,
-      extra: json,
-      ...SEEN,
-    }),
-    sql: `
-      SELECT id, email, name, alias, registered, registered_raw, is_admin, is_team, extra, first_seen_at, changed_at
-        FROM users
-       WHERE id > $after AND id <= $upto
-         AND ($since IS NULL OR changed_at >= $since OR first_seen_at >= $since)
-       ORDER BY id`,
-  },
-  boards: {
-    walk: 'boards',
-    columns: named({ id: integer, name: word, url: word, slug: word, extra: json, ...SEEN }),
-    sql: `
-      SELECT id, name, url, slug, extra, first_seen_at, changed_at
-        FROM boards
-       WHERE id > $after AND id <= $upto
-         AND ($since IS NULL OR changed_at >= $since OR first_seen_at >= $since)
-       ORDER BY id`,
-  },
-  statuses: {
-    walk: 'statuses',
-    columns: named({ id: integer, name: word, color: word, extra: json, ...SEEN }),
-    sql: `
-      SELECT id, name, color, extra, first_seen_at, changed_at
-        FROM statuses
-       WHERE id > $after AND id <= $upto
-         AND ($since IS NULL OR changed_at >= $since OR first_seen_at >= $since)
-       ORDER BY id`,
-  },
-  post_history: {
-    walk: 'posts',
-    columns: named({
-      post_id: integer,
-      observed_at: time,
-      title: text,
-      content: text,
-      board_id: integer,
-      status_id: integer,
-      votes_count: integer,
-      comments_count: integer,
-      deleted: boolean,
-    }),
-    sql: `
-      SELECT post_id, observed_at, title, content, board_id, status_id, votes_count, comments_count, deleted
-        FROM post_history h
-       WHERE post_id > $after AND post_id <= $upto
-         AND ($since IS NULL OR observed_at >= $since
-              OR (SELECT p.changed_at >= $since AND p.version_at = h.observed_at FROM posts p WHERE p.id = h.post_id)
-              OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = h.post_id AND v.erased_at >= $since))
-         AND ($live = 0 OR (SELECT deleted_at IS NULL FROM posts WHERE id = post_id))
-       ORDER BY post_id, observed_at`,
-  },
-  comment_history: {
-    walk: 'comments',
-    columns: named({
-      comment_id: integer,
-      observed_at: time,
-      content: text,
-      likes_count: integer,
-      highlighted: boolean,
-      internal: boolean,
-      status: statusJson,
-      deleted: boolean,
-      post_id: integer,
-      creator_id: integer,
-      kind: word,
-    }),
-    sql: `
-      SELECT comment_id, observed_at, content, likes_count, highlighted, internal, status, deleted, post_id, creator_id, kind
-        FROM comment_history h
-       WHERE comment_id > $after AND comment_id <= $upto
-         AND ($since IS NULL OR observed_at >= $since
-              OR (SELECT c.changed_at >= $since FROM comments c WHERE c.id = h.comment_id)
-              OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = h.comment_id AND v.erased_at >= $since))
-         AND ($live = 0 OR (SELECT deleted_at IS NULL FROM comments WHERE id = comment_id))
-       ORDER BY comment_id, observed_at`,
-  },
-  outbox: {
-    walk: 'outbox',
-    columns: named({
-      id: integer,
-      batch: word,
-      source_key: { type: 'text', nullable: false, personal: { kind: 'key' } },
-      line: maybe(integer),
-      kind: word,
-      board: word,
-      title: text,
-      content: text,
-      email,
-      full_name: nameOf('email'),
-      state: word,
-      attempts: integer,
-      not_before: maybe(time),
-      post_id: maybe(integer),
-      url: maybe(text),
-      matched: maybe(word),
-      last_error: maybe(text),
-      duplicate_of: maybe(integer),
-      created_at: time,
-      changed_at: time,
-      erased_at: maybe(time),
-    }),
-    sql: `
-      SELECT id, batch, source_key, line, kind, board, title, content, email, full_name, state, attempts, not_before,
-             post_id, url, matched, last_error, duplicate_of, created_at, changed_at, erased_at
-        FROM outbox
-       WHERE id > $after AND id <= $upto
-         AND ($since IS NULL OR changed_at >= $since OR created_at >= $since OR erased_at >= $since)
-       ORDER BY id`,
-  },
+    from: `posts t CROSS JOIN users u ON u.id = t.creator_id
+           CROSS JOIN boards b ON b.id = t.board_id CROSS JOIN statuses s ON s.id = t.status_id`,
+    changed: `${WRITTEN} OR ${since('b.changed_at', 's.changed_at')}`,
+    live: 't.deleted_at IS NULL',
+  }),
+  comments: definition('comments', {
+    columns: `id post_id post_title creator_id creator creator_email kind status likes_count highlighted internal content
+      created created_raw extra first_seen_at changed_at deleted_at erased_at`,
+    kinds: COMMENT_STATUS,
+    joined: { post_title: 'coalesce(p.title, r.title)', creator: 'u.name', creator_email: 'u.email' },
+    from: `comments t CROSS JOIN users u ON u.id = t.creator_id
+           CROSS JOIN commented_posts r ON r.id = t.post_id LEFT JOIN posts p ON p.id = t.post_id`,
+    changed: `${WRITTEN} OR ${since('p.changed_at', 'r.changed_at')}`,
+    live: 't.deleted_at IS NULL',
+  }),
+  users: definition('users', {
+    columns: 'id email name alias registered registered_raw is_admin is_team extra first_seen_at changed_at',
+    kinds: { name: nameOf('email'), alias: nameOf('email') },
+    changed: SEEN,
+  }),
+  boards: definition('boards', {
+    columns: 'id name url slug extra first_seen_at changed_at',
+    kinds: { url: word },
+    changed: SEEN,
+  }),
+  statuses: definition('statuses', {
+    columns: 'id name color extra first_seen_at changed_at',
+    changed: SEEN,
+  }),
+  post_history: history(
+    'post',
+    'post_id observed_at title content board_id status_id votes_count comments_count deleted',
+    'r.changed_at >= $since AND r.version_at = t.observed_at',
+  ),
+  comment_history: history(
+    'comment',
+    'comment_id observed_at content likes_count highlighted internal status deleted post_id creator_id kind',
+    'r.changed_at >= $since',
+    COMMENT_STATUS,
+  ),
+  outbox: definition('outbox', {
+    columns: `id batch source_key line kind board title content email full_name state attempts not_before
+      post_id url matched last_error duplicate_of created_at changed_at erased_at`,
+    kinds: { post_id: maybe(integer), url: maybe(text) },
+    changed: since('t.changed_at', 't.created_at', 't.erased_at'),
+  }),
 };
