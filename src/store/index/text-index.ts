@@ -38,7 +38,7 @@ export interface TextIndex {
 }
 
 /** The texts of a row in the order of the columns. */
-interface RowIndex {
+export interface RowIndex {
   added(id: number, ...texts: string[]): void;
   changed(id: number, old: readonly string[], next: readonly string[]): void;
 }

@@ -27,120 +27,103 @@ export interface Table<T extends Entity> {
   update: (entity: T, at: string) => void;
 }
 
-function finder(db: Db, sql: string): Statement<[number], Value[]> {
-  return db.prepare<[number], Value[]>(sql).raw();
+/** The columns of such a table, said once. */
+interface EntityKind<T extends Entity> extends Pick<Table<T>, 'subject' | 'named'> {
+  table: string;
+  /** What the entity shows in each column; the order of `values`. */
+  columns: Readonly<Record<string, (entity: T) => Value>>;
+  /** What is written besides, or instead. */
+  written?: Readonly<Record<string, (entity: T) => Value>>;
+  /** The column with a time, stored as ours and, where that says more, as the upstream's own text. */
+  time?: string;
 }
 
-export function userTable(db: Db): Table<User> {
-  const values = (u: User): Value[] => [
-    u.email,
-    u.name,
-    u.alias,
-    u.registered,
-    Number(u.is_admin),
-    Number(u.is_team),
-    u.extra,
-  ];
-  const bound = (u: User): Value[] => {
-    const registered = u.registered === null ? null : toInstant(u.registered);
-    return [
-      u.email,
-      u.name,
-      u.alias,
-      registered,
-      rawUnlessSame(u.registered, registered),
-      Number(u.is_admin),
-      Number(u.is_team),
-      u.extra,
-    ];
-  };
+function entityTable<T extends Entity>(db: Db, kind: EntityKind<T>): Table<T> {
+  const { table, subject, columns, written, time } = kind;
+  const writers = { ...columns, ...written };
+  const names = Object.keys(writers);
   const insert = db.prepare(`
-    INSERT INTO users (email, name, alias, registered, registered_raw, is_admin, is_team, extra, id, first_seen_at, changed_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO ${table} (${names.join(', ')}, id, first_seen_at, changed_at) VALUES (${names.map(() => '?, ').join('')}?, ?, ?)`);
   const update = db.prepare(`
-    UPDATE users SET email = ?, name = ?, alias = ?, registered = ?, registered_raw = ?, is_admin = ?, is_team = ?, extra = ?,
-                     changed_at = ? WHERE id = ?`);
+    UPDATE ${table} SET ${names.map((name) => `${name} = ?, `).join('')}changed_at = ? WHERE id = ?`);
+  const compared = Object.keys(columns).map((name) =>
+    name === time ? `coalesce(${name}_raw, ${name})` : name,
+  );
+  const bound = (entity: T): Value[] => Object.values(writers).map((of) => of(entity));
+  const timeAt = Object.keys(columns).indexOf(time ?? '');
   return {
-    subject: 'user',
+    subject,
+    ...(kind.named && { named: kind.named }),
     known: { posts: new Map(), comments: new Map() },
-    isSame: isEqualUser,
-    find: finder(
-      db,
-      `SELECT email, name, alias, coalesce(registered_raw, registered), is_admin, is_team, extra, changed_at
-                        FROM users WHERE id = ?`,
-    ),
-    values,
-    insert: (u, at) => insert.run(...bound(u), u.id, at, at),
-    update: (u, at) => update.run(...bound(u), at, u.id),
+    find: db
+      .prepare<[number], Value[]>(`SELECT ${compared.join(', ')}, changed_at FROM ${table} WHERE id = ?`)
+      .raw(),
+    values: (entity) => Object.values(columns).map((of) => of(entity)),
+    isSame: (stored, shown) =>
+      shown.every((value, i) => value === stored[i] || (i === timeAt && isSameTime(value, stored[i]))),
+    insert: (entity, at) => insert.run(...bound(entity), entity.id, at, at),
+    update: (entity, at) => update.run(...bound(entity), at, entity.id),
   };
-}
-
-export function boardTable(db: Db): Table<Board> {
-  const insert = db.prepare(`
-    INSERT INTO boards (name, url, extra, slug, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  const update = db.prepare(`
-    UPDATE boards SET name = ?, url = ?, extra = ?, slug = ?, changed_at = ? WHERE id = ?`);
-  const values = (b: Board): Value[] => [b.name, b.url, b.extra];
-  return {
-    subject: 'board',
-    named: (b) => b.name,
-    known: { posts: new Map(), comments: new Map() },
-    isSame: isEqual,
-    find: finder(db, 'SELECT name, url, extra, changed_at FROM boards WHERE id = ?'),
-    values,
-    insert: (b, at) => insert.run(...values(b), slugOf(b.url), b.id, at, at),
-    update: (b, at) => update.run(...values(b), slugOf(b.url), at, b.id),
-  };
-}
-
-export function statusTable(db: Db): Table<Status> {
-  const insert = db.prepare(`
-    INSERT INTO statuses (name, color, extra, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)`);
-  const update = db.prepare(`
-    UPDATE statuses SET name = ?, color = ?, extra = ?, changed_at = ? WHERE id = ?`);
-  const values = (s: Status): Value[] => [s.name, s.color, s.extra];
-  return {
-    subject: 'status',
-    named: (s) => s.name,
-    known: { posts: new Map(), comments: new Map() },
-    isSame: isEqual,
-    find: finder(db, 'SELECT name, color, extra, changed_at FROM statuses WHERE id = ?'),
-    values,
-    insert: (s, at) => insert.run(...values(s), s.id, at, at),
-    update: (s, at) => update.run(...values(s), at, s.id),
-  };
-}
-
-export function referenceTable(db: Db): Table<PostReference> {
-  const insert = db.prepare(`
-    INSERT INTO commented_posts (title, url, extra, id, first_seen_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)`);
-  const update = db.prepare(`
-    UPDATE commented_posts SET title = ?, url = ?, extra = ?, changed_at = ? WHERE id = ?`);
-  const values = (r: PostReference): Value[] => [r.title, r.url, r.extra];
-  return {
-    subject: null,
-    known: { posts: new Map(), comments: new Map() },
-    isSame: isEqual,
-    find: finder(db, 'SELECT title, url, extra, changed_at FROM commented_posts WHERE id = ?'),
-    values,
-    insert: (r, at) => insert.run(...values(r), r.id, at, at),
-    update: (r, at) => update.run(...values(r), at, r.id),
-  };
-}
-
-function isEqual(stored: readonly Value[], shown: readonly Value[]): boolean {
-  return shown.every((value, i) => value === stored[i]);
-}
-
-/** Where `registered` stands among the values of a user. */
-const REGISTERED = 3;
-
-function isEqualUser(stored: readonly Value[], shown: readonly Value[]): boolean {
-  return shown.every((value, i) => value === stored[i] || (i === REGISTERED && isSameTime(value, stored[i])));
 }
 
 function isSameTime(a: Value | undefined, b: Value | undefined): boolean {
   return typeof a === 'string' && typeof b === 'string' && isSameMoment(a, b);
+}
+
+function registeredAt({ registered }: User): string | null {
+  return registered === null ? null : toInstant(registered);
+}
+
+export function userTable(db: Db): Table<User> {
+  return entityTable<User>(db, {
+    table: 'users',
+    subject: 'user',
+    columns: {
+      email: (user) => user.email,
+      name: (user) => user.name,
+      alias: (user) => user.alias,
+      registered: (user) => user.registered,
+      is_admin: (user) => Number(user.is_admin),
+      is_team: (user) => Number(user.is_team),
+      extra: (user) => user.extra,
+    },
+    written: {
+      registered: registeredAt,
+      registered_raw: (user) => rawUnlessSame(user.registered, registeredAt(user)),
+    },
+    time: 'registered',
+  });
+}
+
+export function boardTable(db: Db): Table<Board> {
+  return entityTable<Board>(db, {
+    table: 'boards',
+    subject: 'board',
+    named: ({ name }) => name,
+    columns: { name: (board) => board.name, url: (board) => board.url, extra: (board) => board.extra },
+    written: { slug: (board) => slugOf(board.url) },
+  });
+}
+
+export function statusTable(db: Db): Table<Status> {
+  return entityTable<Status>(db, {
+    table: 'statuses',
+    subject: 'status',
+    named: ({ name }) => name,
+    columns: {
+      name: (status) => status.name,
+      color: (status) => status.color,
+      extra: (status) => status.extra,
+    },
+  });
+}
+
+export function referenceTable(db: Db): Table<PostReference> {
+  return entityTable<PostReference>(db, {
+    table: 'commented_posts',
+    subject: null,
+    columns: { title: (post) => post.title, url: (post) => post.url, extra: (post) => post.extra },
+  });
 }
 
 /** The upstream's own text of a time, where it is not already ours to the letter. */

@@ -6,10 +6,8 @@ import type { Db, OpenOptions } from '../db.ts';
 import { textIndex } from '../index/text-index.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
-import { commentWriter } from './comments.ts';
 import { entityObserver, type Observed, type Shown } from './observe.ts';
-import { postWriter } from './posts.ts';
-import type { RowWriter } from './rows.ts';
+import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
 import { packIds } from './sightings.ts';
 import { rowCounter } from './status.ts';
@@ -27,7 +25,10 @@ export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
   const changes = changeLog(db);
   const tellEnd = passEvents(db, changes);
-  const writers = { posts: postWriter(db, text, changes), comments: commentWriter(db, text, changes) };
+  const writers = {
+    posts: rowWriter(db, POSTS, text.posts, changes),
+    comments: rowWriter(db, COMMENTS, text.comments, changes),
+  };
   const observe = entityObserver(db, changes);
   const suppressed = suppression(db, options);
   const absent = absences(db);

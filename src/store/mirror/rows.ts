@@ -1,27 +1,181 @@
 import { iso } from '../../base/clock.ts';
+import { isSameMoment, toInstant } from '../../contract/datetime.ts';
+import type { Comment, Post } from '../../contract/decode.ts';
+import type { ChangeLog, ChangeType } from '../change-log.ts';
 import type { Db } from '../db.ts';
+import type { RowIndex } from '../index/text-index.ts';
+import { rawUnlessSame, type Value } from './entity-tables.ts';
 
-/** How one kind of row gets into the mirror and out of it; posts.ts and comments.ts each make one. */
-export interface RowWriter<T> {
-  /** The ids of the page that comes next, the lowest first. */
-  expect(ids: readonly number[]): void;
-  /** Whether the row is stored, and live. */
-  has(id: number): boolean;
-  write(row: T, at: string): 'inserted' | 'updated' | 'unchanged';
-  /** Marks a live row as deleted; false if it was not live. */
-  remove(id: number, at: string): boolean;
+/** The columns of a list's table, said once: they drive what is selected, compared, written and kept as a version. */
+interface RowKind<T> {
+  table: 'posts' | 'comments';
+  subject: 'post' | 'comment';
+  /** Indexed for the search. A version holds one only where the next version changed it. */
+  texts: readonly string[];
+  /** What else the history tells about. */
+  told: readonly string[];
+  /** What it does not tell about. */
+  untold: readonly string[];
+  /** In the order of the three. Time and undocumented fields, which every row has, are not among them. */
+  values(row: T): Value[];
+  /** Changes that have a type of their own. */
+  types: Readonly<Record<string, ChangeType>>;
+  /** Whether the row is a new one under the number of an old one. */
+  isAnother(old: Stored, row: T): boolean;
 }
 
-export interface StoredRows<S> {
-  /** Reads what is stored under these ids; the lowest comes first. */
-  expect(ids: readonly number[]): void;
-  find(id: number): S | undefined;
-  /** What was read of it is old now. */
-  wrote(id: number): void;
+/** A row as SQLite gives it, the values of its columns last: as a list it is read and compared fastest. */
+type Stored = [
+  ...[id: number, deletedAt: string | null, versionAt: string, firstSeenAt: string],
+  ...[extra: string | null, created: string],
+  ...values: Value[],
+];
+const FACTS = 'id, deleted_at, version_at, first_seen_at, extra, coalesce(created_raw, created)';
+const VALUES_AT = 6;
+
+export const POSTS: RowKind<Post> = {
+  table: 'posts',
+  subject: 'post',
+  texts: ['title', 'content'],
+  told: ['votes_count', 'comments_count', 'status_id', 'board_id'],
+  untold: ['url', 'creator_id'],
+  values({ title, content, votes_count, comments_count, status, board, url, creator }) {
+    return [title, content, votes_count, comments_count, status.id, board.id, url, creator.id];
+  },
+  types: {
+    status_id: 'post.status_changed',
+    board_id: 'post.moved',
+    votes_count: 'post.votes_changed',
+  },
+  /** A service may give the number of a deleted post to a new one: nobody makes a post anew, or after it was first seen. */
+  isAnother([, , , firstSeenAt, , stored, ...values], { created, creator }) {
+    if (isSameMoment(stored, created)) return false;
+    return values.at(-1) !== creator.id || (toInstant(created) ?? '') > firstSeenAt;
+  },
+};
+
+export const COMMENTS: RowKind<Comment> = {
+  table: 'comments',
+  subject: 'comment',
+  texts: ['content'],
+  told: ['likes_count', 'highlighted', 'internal', 'status', 'post_id', 'creator_id', 'kind'],
+  untold: [],
+  values({ content, likes_count, highlighted, internal, status, post, creator, kind }) {
+    const flags = [Number(highlighted), Number(internal)];
+    return [content, likes_count, ...flags, status, post.id, creator.id, kind];
+  },
+  types: {},
+  isAnother: () => false,
+};
+
+/** How one kind of row gets into the mirror and out of it. */
+export type RowWriter<T extends Post | Comment> = ReturnType<typeof rowWriter<T>>;
+
+/** Writes a row only where it differs from what is stored, keeps the version it replaces, and tells of the change. */
+export function rowWriter<T extends Post | Comment>(
+  db: Db,
+  kind: RowKind<T>,
+  index: RowIndex,
+  changes: ChangeLog,
+) {
+  const { table, subject, texts } = kind;
+  const history = [...texts, ...kind.told];
+  const columns = [...history, ...kind.untold];
+  const written = [
+    ...columns,
+    'created',
+    'created_raw',
+    'extra',
+    'first_seen_at',
+    'changed_at',
+    'version_at',
+  ];
+  const stored = storedRows(db, table, columns);
+  const insert = db.prepare(`
+    INSERT INTO ${table} (id, ${written.join(', ')}) VALUES (?, ${written.map(() => '?').join(', ')})`);
+  const update = db.prepare(`
+    UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')}, deleted_at = NULL, erased_at = NULL WHERE id = ?`);
+  const kept = [`${subject}_id`, 'observed_at', ...history, 'deleted'];
+  const keepVersion = db.prepare(`
+    INSERT INTO ${subject}_versions (${kept.join(', ')}) VALUES (${kept.map(() => '?').join(', ')})`);
+  const remove = db.prepare(`
+    UPDATE ${table} SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`);
+
+  const isSame = (old: Stored, shown: readonly Value[], from: number, to: number): boolean => {
+    for (let i = from; i < to; i++) if (old[VALUES_AT + i] !== shown[i]) return false;
+    return true;
+  };
+  const keep = ([id, deletedAt, versionAt, , , , ...values]: Stored, shown: readonly Value[]): number => {
+    const told = values.slice(0, history.length);
+    for (const i of texts.keys()) if (told[i] === shown[i]) told[i] = null;
+    return Number(keepVersion.run(id, versionAt, ...told, deletedAt === null ? 0 : 1).lastInsertRowid);
+  };
+  /** What happened to a row that is not as it was stored. */
+  const typesOf = (old: Stored, shown: readonly Value[]): ChangeType[] => {
+    const types: ChangeType[] = old[1] === null ? [] : [`${subject}.restored`];
+    if (!isSame(old, shown, 0, texts.length)) types.push(`${subject}.edited`);
+    for (const [name, type] of Object.entries(kind.types)) {
+      const i = columns.indexOf(name);
+      if (!isSame(old, shown, i, i + 1)) types.push(type);
+    }
+    return types.length > 0 ? types : [`${subject}.updated`];
+  };
+  const timesOf = ({ created }: T): Value[] => {
+    const instant = toInstant(created);
+    return [instant, rawUnlessSame(created, instant)];
+  };
+
+  const wordsOf = (shown: readonly Value[]): string[] => shown.slice(0, texts.length).map(String);
+  const add = (row: T, shown: readonly Value[], at: string) => {
+    stored.wrote(row.id);
+    insert.run(row.id, ...shown, ...timesOf(row), row.extra, at, at, at);
+    index.added(row.id, ...wordsOf(shown));
+    changes.row(table, `${subject}.created`, at, { id: row.id });
+    return 'inserted' as const;
+  };
+
+  return {
+    /** The ids of the page that comes next, the lowest first. */
+    expect: stored.expect,
+    /** Whether the row is stored, and live. */
+    has: (id: number): boolean => stored.find(id)?.[1] === null,
+    write(row: T, at: string): 'inserted' | 'updated' | 'unchanged' {
+      const { id, extra } = row;
+      const [old, shown] = [stored.find(id), kind.values(row)];
+      if (!old) return add(row, shown, at);
+      const [, deletedAt, versionAt, firstSeenAt, oldExtra, created] = old;
+      /** Equal in everything that its history tells about. */
+      const isAsBefore = deletedAt === null && isSame(old, shown, 0, history.length);
+      const isRest = isSame(old, shown, history.length, columns.length) && oldExtra === extra;
+      if (isAsBefore && isRest && isSameMoment(created, row.created)) return 'unchanged';
+      stored.wrote(id);
+      const replaced = isAsBefore ? {} : { version: keep(old, shown) };
+      const changedAt = observedAfter(versionAt, at);
+      const seen = [
+        kind.isAnother(old, row) ? at : firstSeenAt,
+        changedAt,
+        isAsBefore ? versionAt : changedAt,
+      ];
+      update.run(...shown, ...timesOf(row), extra, ...seen, id);
+      if (!isSame(old, shown, 0, texts.length))
+        index.changed(id, wordsOf(old.slice(VALUES_AT)), wordsOf(shown));
+      for (const type of typesOf(old, shown)) changes.row(table, type, at, { id, ...replaced });
+      return 'updated';
+    },
+    /** Marks a live row as deleted; false if it was not live. */
+    remove(id: number, at: string): boolean {
+      const old = stored.find(id);
+      if (!old || old[1] !== null) return false;
+      stored.wrote(id);
+      changes.row(table, `${subject}.deleted`, at, { id, version: keep(old, old.slice(VALUES_AT)) });
+      const goneAt = observedAfter(old[2], at);
+      return remove.run(goneAt, goneAt, goneAt, id).changes === 1;
+    },
+  };
 }
 
 /** When a change of a row was observed: never before the version it follows, also where the clock was set back meanwhile. */
-export function observedAfter(version: string, at: string): string {
+function observedAfter(version: string, at: string): string {
   return at >= version ? at : iso(Date.parse(version) + 1);
 }
 
@@ -32,20 +186,21 @@ const MOST_GAPS = 3;
  * Stored rows to compare a page with. A page's ids mostly stand side by side, and reading them as one range takes a third of the time
  * of asking for each.
  */
-export function storedRows<S>(db: Db, table: 'posts' | 'comments', columns: string): StoredRows<S> {
-  const one = db.prepare<[number], S>(`SELECT ${columns} FROM ${table} WHERE id = ?`);
-  const range = db.prepare<[number, number], S & { id: number }>(`
-    SELECT id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`);
-  const read = new Map<number, S | undefined>();
+function storedRows(db: Db, table: string, columns: readonly string[]) {
+  const select = `SELECT ${[FACTS, ...columns].join(', ')} FROM ${table}`;
+  const one = db.prepare<[number], Stored>(`${select} WHERE id = ?`).raw();
+  const range = db.prepare<[number, number], Stored>(`${select} WHERE id BETWEEN ? AND ?`).raw();
+  const read = new Map<number, Stored | undefined>();
   return {
-    expect(ids) {
+    expect(ids: readonly number[]): void {
       read.clear();
       const [first, last] = [ids[0], ids.at(-1)];
       if (first === undefined || last === undefined || last - first >= MOST_GAPS * ids.length) return;
       for (const id of ids) read.set(id, undefined);
-      for (const row of range.all(first, last)) read.set(row.id, row);
+      for (const row of range.all(first, last)) read.set(row[0], row);
     },
-    find: (id) => (read.has(id) ? read.get(id) : one.get(id)),
-    wrote: (id) => void read.delete(id),
+    find: (id: number): Stored | undefined => (read.has(id) ? read.get(id) : one.get(id)),
+    /** What was read of it is old now. */
+    wrote: (id: number): void => void read.delete(id),
   };
 }
