@@ -15,7 +15,6 @@ const TSC = join(ROOT, 'node_modules/.bin/tsc');
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(TSC, ['-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' });
 for (const path of globSync('src/**/migrations/*.sql', { cwd: ROOT })) copy(path);
-for (const path of globSync('src/reports/**/*.sql', { cwd: ROOT })) copy(path);
 for (const path of globSync('src/web/**/*.{ts,html,css,svg}', { cwd: ROOT })) copyForBrowsers(path);
 writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(identity(), null, 2)}\n`);
 

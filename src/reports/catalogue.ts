@@ -5,8 +5,6 @@ export interface Definition {
   answers: string;
   takes: readonly ReportFlag[];
   columns: readonly Column[];
-  /** Its file in sql/, for one that needs no sums over everything there is. */
-  sql?: string;
   /** What posts are ranked by: votes gained, or how much faster they come than before. */
   rank?: 'gained' | 'pace';
   /** The beginning of its period unless told: so many days ago, or the Monday so many weeks ago; otherwise everything. */
@@ -20,17 +18,34 @@ export interface Definition {
   boardNote?: string;
 }
 
-const column = (name: string, kind: ColumnKind, bar?: 'bar'): Column =>
-  bar ? { name, kind, bar: true } : { name, kind };
-const text = (name: string): Column => column(name, 'text');
-const count = (name: string, bar?: 'bar'): Column => column(name, 'integer', bar);
-const share = (name: string, bar?: 'bar'): Column => column(name, 'percent', bar);
-const span = (name: string, bar?: 'bar'): Column => column(name, 'duration', bar);
-const post = (name = 'post'): Column => column(name, 'post');
-const POST_TEXTS = [text('status'), text('board'), column('created', 'date'), text('title')];
-/** Set where a week lies in the period only in part. */
-const PARTIAL = column('partial', 'remark');
-const GAINED = [post(), count('gained', 'bar'), count('votes')];
+/** What a column of that name holds; any other is a number of things. */
+const KINDS: Partial<Record<ColumnKind, string>> = {
+  text: 'what status board title customer email top_title segment segments other_title other_status list pass',
+  post: 'post top_post other',
+  date: 'created week last_activity last_active',
+  decimal: 'a_day a_day_before votes_a_post',
+  remark: 'partial',
+  time: 'at',
+  percent: 'share ever_share vote_share likeness',
+  duration: 'median p90 median_so_far waiting median_time last_complete',
+  money: 'amount',
+  trend: 'new_posts',
+};
+const KIND_OF = new Map(
+  Object.entries(KINDS).flatMap(([kind, names]) =>
+    names.split(' ').map((name) => [name, kind as ColumnKind]),
+  ),
+);
+
+/** Columns by their names, in order: `votes:bar` has a bar beside it, `change:percent` is of another kind than its name says. */
+function columns(names: string): Column[] {
+  return names.split(/\s+/).map((each) => {
+    const [name = '', ...more] = each.split(':');
+    const own = more.find((word) => word !== 'bar') as ColumnKind | undefined;
+    const kind = own ?? KIND_OF.get(name) ?? 'integer';
+    return more.includes('bar') ? { name, kind, bar: true } : { name, kind };
+  });
+}
 
 const PERIOD = ['board', 'since', 'until'] as const;
 const LIST = [...PERIOD, 'limit'] as const;
@@ -51,7 +66,7 @@ export const REPORTS = {
   overview: {
     answers: 'How much is there, and is it becoming more or less?',
     takes: ['board', 'since'],
-    columns: [text('what'), count('total'), count('recent'), count('prior'), share('change')],
+    columns: columns('what total recent prior change:percent'),
     since: { days: 7 },
     history: true,
     boardNote: THEN,
@@ -59,12 +74,12 @@ export const REPORTS = {
   'top-posts': {
     answers: 'Which posts have the most votes?',
     takes: BY_VOTES,
-    columns: [post(), count('votes', 'bar'), count('same'), count('comments'), ...POST_TEXTS],
+    columns: columns('post votes:bar same comments status board created title'),
   },
   'gaining-posts': {
     answers: 'Which posts gained the most votes in a period?',
     takes: POSTS,
-    columns: [...GAINED, column('a_day', 'decimal'), column('a_day_before', 'decimal'), ...POST_TEXTS],
+    columns: columns('post gained:bar votes a_day a_day_before status board created title'),
     since: { days: 30 },
     history: true,
     rank: 'gained',
@@ -73,7 +88,7 @@ export const REPORTS = {
   climbers: {
     answers: 'Which posts gather votes faster than before?',
     takes: POSTS,
-    columns: [...GAINED, column('a_day', 'decimal'), column('a_day_before', 'decimal'), ...POST_TEXTS],
+    columns: columns('post gained:bar votes a_day a_day_before status board created title'),
     since: { days: 14 },
     history: true,
     rank: 'pace',
@@ -85,7 +100,7 @@ export const REPORTS = {
   votes: {
     answers: 'How do the votes grow, week by week?',
     takes: PERIOD,
-    columns: [column('week', 'date'), count('votes'), count('gained', 'bar'), PARTIAL],
+    columns: columns('week votes gained:bar partial'),
     since: { weeks: 12 },
     history: true,
     notes: ['A vote counts when the mirror saw it.'],
@@ -94,19 +109,12 @@ export const REPORTS = {
   'post-votes': {
     answers: 'How did the votes and the status of one post change? (--post)',
     takes: ['post', 'since', 'until'],
-    columns: [column('at', 'time'), count('votes', 'bar'), count('change'), text('status')],
-    sql: 'post-votes',
+    columns: columns('at votes:bar change status'),
   },
   'new-by-week': {
     answers: 'How many posts and comments are new each week, by board?',
     takes: PERIOD,
-    columns: [
-      column('week', 'date'),
-      text('board'),
-      count('posts', 'bar'),
-      count('comments', 'bar'),
-      PARTIAL,
-    ],
+    columns: columns('week board posts:bar comments:bar partial'),
     since: { weeks: 8 },
     notes: [
       'Comments are those that the mirror has; without a board, they are on posts that it does not have.',
@@ -115,27 +123,13 @@ export const REPORTS = {
   funnel: {
     answers: 'How many posts are in each status, and how many ever reached it?',
     takes: ['board'],
-    columns: [
-      text('status'),
-      count('posts', 'bar'),
-      count('votes'),
-      share('share'),
-      count('ever', 'bar'),
-      share('ever_share'),
-    ],
+    columns: columns('status posts:bar votes share ever:bar ever_share'),
     history: true,
   },
   'time-in-status': {
     answers: 'How long do posts stay in each status?',
     takes: PERIOD,
-    columns: [
-      text('status'),
-      count('stays'),
-      span('median', 'bar'),
-      span('p90'),
-      count('now_in_it'),
-      span('median_so_far'),
-    ],
+    columns: columns('status stays median:bar p90 now_in_it median_so_far'),
     history: true,
     notes: [
       'A stay counts when it ended in the period and its beginning was seen; the last two columns are about posts still in the status.',
@@ -144,28 +138,13 @@ export const REPORTS = {
   delivered: {
     answers: 'Which share of the votes is on posts that were delivered?',
     takes: [...PERIOD, 'delivered'],
-    columns: [
-      text('board'),
-      count('posts'),
-      count('delivered_posts'),
-      count('votes'),
-      count('delivered_votes'),
-      share('share', 'bar'),
-    ],
+    columns: columns('board posts delivered_posts votes delivered_votes share:bar'),
     sets: 'delivered',
   },
   'first-reply': {
     answers: 'How long do customers wait for the first reply of the team, by the week they wrote?',
     takes: [...PERIOD, 'status'],
-    columns: [
-      column('week', 'date'),
-      count('posts'),
-      count('answered'),
-      share('share'),
-      span('median', 'bar'),
-      span('p90'),
-      PARTIAL,
-    ],
+    columns: columns('week posts answered share median:bar p90 partial'),
     since: { weeks: 12 },
     notes: [
       CUSTOMERS_POSTS,
@@ -176,31 +155,14 @@ export const REPORTS = {
   unanswered: {
     answers: 'Which open posts of customers has the team not replied to?',
     takes: [...BY_VOTES, 'delivered'],
-    columns: [
-      post(),
-      count('votes', 'bar'),
-      count('same'),
-      span('waiting'),
-      count('comments'),
-      text('status'),
-      text('board'),
-      text('title'),
-    ],
+    columns: columns('post votes:bar same waiting comments status board title'),
     sets: 'finished',
     notes: [CUSTOMERS_POSTS, REPLY],
   },
   stale: {
     answers: 'On which open posts has nothing happened for long?',
     takes: ['board', 'status', 'since', 'limit', 'same', 'delivered'],
-    columns: [
-      post(),
-      count('votes', 'bar'),
-      count('same'),
-      column('last_activity', 'date'),
-      text('status'),
-      text('board'),
-      text('title'),
-    ],
+    columns: columns('post votes:bar same last_activity status board title'),
     since: { days: 90 },
     sets: 'finished',
     notes: ['Nothing: no comment, vote, edit or new status since the date of --since.'],
@@ -208,29 +170,14 @@ export const REPORTS = {
   customers: {
     answers: 'Which customers write the most?',
     takes: LIST,
-    columns: [
-      text('customer'),
-      text('email'),
-      count('posts'),
-      count('comments'),
-      count('wrote', 'bar'),
-      column('last_active', 'date'),
-    ],
+    columns: columns('customer email posts comments wrote:bar last_active'),
     since: { days: 90 },
     notes: [NAMELESS],
   },
   requests: {
     answers: 'Which customers asked for what many others want?',
     takes: [...POSTS, 'delivered'],
-    columns: [
-      text('customer'),
-      text('email'),
-      count('posts'),
-      count('votes', 'bar'),
-      count('delivered'),
-      post('top_post'),
-      text('top_title'),
-    ],
+    columns: columns('customer email posts votes:bar delivered top_post top_title'),
     since: { days: 365 },
     sets: 'delivered',
     notes: [NAMELESS],
@@ -238,47 +185,21 @@ export const REPORTS = {
   segments: {
     answers: 'Who speaks: the customers of a file by plan, company or any other column? (--segments)',
     takes: [...LIST, 'segments'],
-    columns: [
-      text('segment'),
-      count('customers'),
-      count('found'),
-      count('heard'),
-      column('amount', 'money', 'bar'),
-      count('posts'),
-      count('comments'),
-      count('votes'),
-    ],
+    columns: columns('segment customers found heard amount:bar posts comments votes'),
     notes: [NAMELESS],
   },
   demand: {
     answers: 'Which posts do the customers of a file want, by money or by head? (--segments)',
     takes: [...POSTS, 'segments'],
-    columns: [
-      post(),
-      count('customers', 'bar'),
-      column('amount', 'money', 'bar'),
-      text('segments'),
-      count('votes'),
-      text('status'),
-      text('board'),
-      text('title'),
-    ],
+    columns: columns('post customers:bar amount:bar segments votes status board title'),
     notes: [NAMELESS],
   },
   boards: {
     answers: 'How do the boards compare?',
     takes: ['since', 'until', 'delivered'],
-    columns: [
-      text('board'),
-      count('posts'),
-      count('votes', 'bar'),
-      column('votes_a_post', 'decimal'),
-      share('vote_share'),
-      count('comments'),
-      share('answered'),
-      share('delivered'),
-      column('new_posts', 'trend'),
-    ],
+    columns: columns(
+      'board posts votes:bar votes_a_post vote_share comments answered:percent delivered:percent new_posts',
+    ),
     since: { weeks: 12 },
     sets: 'delivered',
     notes: [
@@ -290,34 +211,14 @@ export const REPORTS = {
   duplicates: {
     answers: 'Which posts may ask for the same?',
     takes: POSTS,
-    columns: [
-      share('likeness', 'bar'),
-      post(),
-      text('title'),
-      post('other'),
-      text('other_title'),
-      count('other_votes'),
-      text('other_status'),
-    ],
-    sql: 'duplicate-scope',
+    columns: columns('likeness:bar post title other other_title other_votes other_status'),
   },
   'sync-health': {
     answers: 'Does the mirror keep up?',
     takes: ['since', 'until'],
-    sql: 'sync-health',
-    columns: [
-      text('list'),
-      text('pass'),
-      count('passes', 'bar'),
-      count('complete'),
-      count('cut_short'),
-      span('median_time'),
-      span('last_complete'),
-      count('added'),
-      count('changed'),
-      count('deleted'),
-      count('quarantined'),
-    ],
+    columns: columns(
+      'list pass passes:bar complete cut_short median_time last_complete added changed deleted quarantined',
+    ),
     since: { days: 7 },
   },
 } as const satisfies Record<string, Definition>;

@@ -1,6 +1,7 @@
 import { likeness, wordsOf } from '../base/words.ts';
 import type { ReportReader } from '../store/reports.ts';
-import type { Value } from './report.ts';
+import type { Answer } from './report.ts';
+import { boundOf, type Question } from './tally.ts';
 
 /** How much of two titles must be shared. */
 const ALIKE = 0.6;
@@ -11,7 +12,7 @@ const NEIGHBOURS = 10;
 /** A pair of words and the place of a title go into one number that is exact: 32 bits and 21. */
 const MOST_TITLES = 2 ** 21;
 
-export interface Titled {
+interface Titled {
   id: number;
   title: string;
 }
@@ -26,11 +27,10 @@ interface Pair {
  * Pairs of posts with much the same title, the most alike first: each post of the scope with every other of the mirror, each pair once.
  * All titles are taken apart once and sorted by the rare words they share, because asking the index for each takes milliseconds a post.
  */
-export async function findDuplicates(
-  reader: Pick<ReportReader, 'rows' | 'tuples'>,
-  scope: readonly Titled[],
-  limit: number,
-): Promise<Record<string, Value>[]> {
+export async function duplicates(reader: ReportReader, asked: Question): Promise<Answer> {
+  const { board, limit } = asked;
+  const period = { since: boundOf(asked.since), until: boundOf(asked.until) };
+  const scope = await reader.rows(SCOPE, { ...period, board, statuses: JSON.stringify(asked.statuses) });
   const found = await reader.tuples(ALL, { most: MOST_TITLES });
   const titles = found.map(([id, title]) => ({ id: Number(id), title: String(title) }));
   const inScope = new Set(scope.map(({ id }) => id));
@@ -39,7 +39,7 @@ export async function findDuplicates(
     .slice(0, limit);
   const facts = await reader.rows(FACTS, { ids: JSON.stringify(pairs.map(({ other }) => other.id)) });
   const byId = new Map(facts.map((row) => [row.id, row]));
-  return pairs.map(({ post, other, likeness: alike }) => ({
+  const rows = pairs.map(({ post, other, likeness: alike }) => ({
     likeness: alike,
     post: post.id,
     title: post.title,
@@ -48,8 +48,19 @@ export async function findDuplicates(
     other_votes: byId.get(other.id)?.votes ?? null,
     other_status: byId.get(other.id)?.status ?? null,
   }));
+  const compared = `${scope.length.toLocaleString('en')} posts of the period were compared with the whole mirror`;
+  const notes = [
+    'Likeness is the share of letters in words that both titles have; pairs from 60 % on are shown.',
+    `The ${compared}; --since, --until and --board choose others.`,
+  ];
+  return { rows, notes };
 }
 
+/** The posts whose likeness to others is looked for. */
+const SCOPE = `
+  SELECT id FROM posts
+   WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
+     AND ($statuses = '[]' OR status_id IN (SELECT value FROM json_each($statuses)))`;
 const ALL = 'SELECT id, title FROM posts WHERE deleted_at IS NULL ORDER BY id DESC LIMIT $most';
 const FACTS = `
   SELECT p.id, p.votes_count AS votes, s.name AS status FROM posts p JOIN statuses s ON s.id = p.status_id

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { ownFile } from '../base/program.ts';
+import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { type Bucket, bucketAt, type Calendar, coverage, priorTo, type Span } from './moment.ts';
-import { MOVED, type Movement, movementOf } from './movement.ts';
-import { numbered, placesOf, setOf } from './tally.ts';
+import { flagged, numbered, placesOf, setOf } from './tally.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
-export interface Figures {
+interface Figures {
   figures: Record<'posts' | 'votes' | 'comments' | 'customers', Figure>;
   /** New posts by bucket. */
   newPosts: number[];
@@ -33,7 +31,7 @@ export interface Amount {
   votes: number;
 }
 
-export interface FiguresRequest {
+interface FiguresRequest {
   now: number;
   period: Span;
   board: number | null;
@@ -42,7 +40,7 @@ export interface FiguresRequest {
 }
 
 /** The one meaning of a total of comments: what the upstream itself counts. Reports that show one say so. */
-export const COMMENT_TOTALS =
+const COMMENT_TOTALS =
   'The total of comments is what the upstream counts on its posts; new comments are those that the mirror has.';
 
 export async function readFigures(reader: ReportReader, request: FiguresRequest): Promise<Figures> {
@@ -73,6 +71,11 @@ export async function readFigures(reader: ReportReader, request: FiguresRequest)
   };
 }
 
+const MOVED = {
+  posts: ['id', 'created', 'board', 'votes', 'version', 'gone'],
+  versions: ['post', 'at', 'votes', 'board'],
+} as const;
+
 const WANTED = {
   posts: [...MOVED.posts, 'status', 'comments', 'creator'],
   comments: ['post', 'created', 'creator', 'gone'],
@@ -81,11 +84,6 @@ const WANTED = {
 
 type Facts = Awaited<ReturnType<typeof wanted>>;
 const wanted = (reader: ReportReader) => reader.columns(WANTED);
-
-/** What is read of single posts once they are chosen. */
-export function pageSql(name: 'titles'): string {
-  return readFileSync(ownFile(`./page-sql/${name}.sql`, import.meta.url), 'utf8');
-}
 
 /** Live posts by board and status. */
 function amounts({ posts, boards, statuses }: Facts, { now, board }: FiguresRequest) {
@@ -166,4 +164,80 @@ function activity(
     count('comments', at, comments.creator[i] ?? 0);
   }
   return { ...counts, newPosts };
+}
+
+interface MovementRequest {
+  /** From when on votes count for the period; for the one before it, or null where that was not watched. */
+  from: number;
+  before: number | null;
+  until: number;
+  board: number | null;
+  /** The days or weeks that votes are counted by. */
+  buckets: readonly Bucket[];
+}
+
+/**
+ * How the votes of live posts moved, as the mirror saw it. With a board, a vote counts where its post was on that board when it was
+ * seen: a post that moves takes none of its past along.
+ */
+interface Movement {
+  recent: number;
+  prior: number | null;
+  /** Votes gained in the period, by the bucket in which they were seen. */
+  gained: number[];
+}
+
+interface Moved {
+  posts: Packed<(typeof MOVED.posts)[number]>;
+  versions: Packed<(typeof MOVED.versions)[number]>;
+}
+
+/** So many versions in a row from before the period end the walk; a clock that was set back does not. */
+const OLD_IN_A_ROW = 1000;
+
+/** One walk back through the history, from what posts have now: versions are in the order in which they were superseded. */
+function movementOf({ posts, versions }: Moved, request: MovementRequest): Movement {
+  const { from, before, until, board: wanted, buckets } = request;
+  const start = before ?? from;
+  const gained = buckets.map(() => 0);
+  const begins = buckets.map((bucket) => Date.parse(bucket.begins));
+  const isWanted = (board: number): boolean => wanted === null || board === wanted;
+  // The state that the walk has reached, and since when it was there.
+  const [votes, at, board] = [posts.votes.slice(), posts.version.slice(), posts.board.slice()];
+  const isCounted = flagged(posts.rows, (i) => posts.gone[i] === 0 && (posts.created[i] ?? 0) < until);
+  let [recent, prior] = [0, 0];
+
+  /** The votes that a post got when the state reached on the way back began. */
+  const count = (i: number, gain: number, isRecent: boolean): void => {
+    const moment = at[i] ?? 0;
+    if (!isCounted(i) || moment > until || !isWanted(board[i] ?? 0)) return;
+    if (!isRecent) {
+      prior += gain;
+      return;
+    }
+    recent += gain;
+    const place = bucketAt(begins, moment);
+    if (gained[place] !== undefined) gained[place] += gain;
+  };
+
+  const placeOf = placesOf(posts.id);
+  for (let [v, old] = [versions.rows - 1, 0]; v >= 0 && old < OLD_IN_A_ROW; v--) {
+    const i = placeOf(versions.post[v] ?? 0);
+    const moment = at[i] ?? Number.NEGATIVE_INFINITY;
+    old = moment <= start ? old + 1 : 0;
+    if (old > 0) continue;
+    const earlier = versions.votes[v] ?? 0;
+    count(i, (votes[i] ?? 0) - earlier, moment > from);
+    votes[i] = earlier;
+    at[i] = versions.at[v] ?? 0;
+    board[i] = versions.board[v] ?? 0;
+  }
+  for (let i = 0; i < posts.rows; i++) {
+    if ((posts.version[i] ?? 0) <= start) continue;
+    const created = posts.created[i] ?? 0;
+    // Posts that were made within a period began it with none.
+    if (created >= from) count(i, votes[i] ?? 0, true);
+    else if (before !== null && created >= before) count(i, votes[i] ?? 0, false);
+  }
+  return { recent, prior: before === null ? null : prior, gained };
 }

@@ -1,6 +1,7 @@
 import type { ReportReader } from '../store/reports.ts';
-import type { Value } from './report.ts';
+import type { Row } from './report.ts';
 import {
+  boundOf,
   flagged,
   groups,
   placesOf,
@@ -13,8 +14,6 @@ import {
 } from './tally.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
-
-type Row = Record<string, Value>;
 
 /** A post reached a status when it is in it now, or was once seen in it. */
 export async function funnel(reader: ReportReader, asked: Question): Promise<Row[]> {
@@ -176,4 +175,27 @@ export async function votes(reader: ReportReader, asked: Question): Promise<Row[
     Object.assign(row, { votes: total, gained: gained[week] ?? 0 });
   }
   return nothing;
+}
+
+const POST_VOTES = `
+  WITH
+  told (n, at, votes, status_id, deleted) AS (
+    SELECT n, observed_at, votes_count, status_id, deleted FROM post_versions WHERE post_id = $post
+    UNION ALL
+    SELECT 9223372036854775807, version_at, votes_count, status_id, deleted_at IS NOT NULL FROM posts WHERE id = $post
+  ),
+  step AS (
+    SELECT *, votes - lag(votes) OVER told_order AS change, lag(status_id) OVER told_order AS status_before,
+           lag(deleted) OVER told_order AS deleted_before
+      FROM told WINDOW told_order AS (ORDER BY n)
+  )
+  SELECT step.at, step.votes, step.change, iif(step.deleted, 'deleted', s.name) AS status
+    FROM step JOIN statuses s ON s.id = step.status_id
+   WHERE (step.change IS NOT 0 OR step.status_before IS NOT step.status_id OR step.deleted_before IS NOT step.deleted)
+     AND step.at >= $since AND step.at < $until
+   ORDER BY step.n`;
+
+/** One row for each time the votes or the status of a post were seen to change. */
+export async function postVotes(reader: ReportReader, { post, since, until }: Question): Promise<Row[]> {
+  return await reader.rows(POST_VOTES, { post, since: boundOf(since), until: boundOf(until) });
 }

@@ -1,13 +1,10 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
-import { pageSql } from './figures.ts';
-import type { Value } from './report.ts';
+import type { Row } from './report.ts';
 import { firstBy, firstReplies, placesOf, type Question, secondOf, selection, setOf } from './tally.ts';
 
 /** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
-
-type Row = Record<string, Value>;
 
 const RANKED = ['id', 'created', 'board', 'status', 'votes', 'gone'] as const;
 export const REPLIES = ['post', 'created', 'creator', 'gone', 'reply'] as const;
@@ -215,8 +212,14 @@ async function described(
   return ids.map((id, place) => ({ post: id, ...texts.get(id), ...more(place) }));
 }
 
+const TITLES = `
+  SELECT p.id, p.votes_count AS votes, p.comments_count AS comments, p.created, p.title, b.name AS board, s.name AS status,
+         s.color AS statusColor
+    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
+   WHERE p.id IN (SELECT value FROM json_each($ids))`;
+
 /** What is told of single posts, by their ids. */
 export async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Row>> {
-  const rows = await reader.rows(pageSql('titles'), { ids: JSON.stringify(ids) });
+  const rows = await reader.rows(TITLES, { ids: JSON.stringify(ids) });
   return new Map(rows.map(({ id, ...text }) => [Number(id), text]));
 }

@@ -1,10 +1,9 @@
 import type { KnownBoard, ReportReader } from '../store/reports.ts';
-import { type Amount, type Figure, pageSql, readFigures } from './figures.ts';
+import { type Amount, type Figure, readFigures } from './figures.ts';
+import { titlesOf } from './lists.ts';
 import { type Bucket, bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
-import type { Movement, PostMovement } from './movement.ts';
-import type { ReportRequest } from './report.ts';
+import type { ReportRequest, Row } from './report.ts';
 import { boardOf, runReport } from './run.ts';
-import { firstBy } from './tally.ts';
 
 /** The state of feedback on one page: what there is, what moved, and what waits. */
 export interface Overview {
@@ -41,17 +40,17 @@ export interface Titled {
   statusColor: string;
 }
 
-export interface Climber extends Titled {
+interface Climber extends Titled {
   votes: number;
   gained: number;
 }
 
-export interface Unanswered extends Titled {
+interface Unanswered extends Titled {
   votes: number;
   waitingSeconds: number;
 }
 
-export interface FirstReply {
+interface FirstReply {
   week: string;
   posts: number;
   answered: number;
@@ -78,8 +77,10 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
   const buckets = bucketsOf(step, period, calendar);
   const asked = { now: request.now, period, board: board?.id ?? null, buckets, calendar };
   const { figures, newPosts, byBoard, byStatus, moved, from, notes } = await readFigures(reader, asked);
-  const waiting = await runReport(reader, 'unanswered', { ...request, since: period.since, limit: LISTED });
-  const replies = await runReport(reader, 'first-reply', { ...request, since: period.since });
+  const within = { ...request, since: period.since };
+  const climbing = await runReport(reader, 'climbers', { ...within, limit: LISTED });
+  const waiting = await runReport(reader, 'unanswered', { ...within, limit: LISTED });
+  const replies = await runReport(reader, 'first-reply', within);
   return {
     ...period,
     timeZone: calendar.zone,
@@ -95,8 +96,16 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
     ),
     byBoard,
     byStatus,
-    climbers: moved && from ? await climbers(reader, moved, Date.parse(from), Date.parse(period.until)) : [],
-    unanswered: await withColors(reader, waiting.rows),
+    climbers: (await titled(reader, climbing.rows)).map(({ row, ...post }) => ({
+      ...post,
+      votes: Number(row.votes),
+      gained: Number(row.gained),
+    })),
+    unanswered: (await titled(reader, waiting.rows)).map(({ row, ...post }) => ({
+      ...post,
+      votes: Number(row.votes),
+      waitingSeconds: Number(row.waiting),
+    })),
     firstReply: replies.rows.map(toFirstReply),
     notes: [...notes, ...partialNotes(step, buckets), ...waiting.notes],
   };
@@ -110,67 +119,19 @@ function partialNotes(step: 'day' | 'week', buckets: readonly Bucket[]): string[
   return [`Shown in part: the ${step}${parts.length > 1 ? 's' : ''} of ${list}.`];
 }
 
-/** In order of votes a day in the period, less votes a day in the life before it: as the report climbers has it. */
-async function climbers(
-  reader: ReportReader,
-  { posts }: Movement,
-  since: number,
-  until: number,
-): Promise<Climber[]> {
-  const paces = new Float64Array(posts.length);
-  posts.forEach((post, place) => {
-    paces[place] = paceOf(post, since, until);
-  });
-  const best = firstBy(
-    posts.length,
-    () => true,
-    LISTED,
-    (a, b) =>
-      (paces[b] ?? 0) - (paces[a] ?? 0) ||
-      (posts[b]?.votes ?? 0) - (posts[a]?.votes ?? 0) ||
-      (posts[a]?.id ?? 0) - (posts[b]?.id ?? 0),
-  ).flatMap((place) => posts[place] ?? []);
-  const titles = await titlesOf(
-    reader,
-    best.map(({ id }) => id),
-  );
-  return best.flatMap(({ id, votes, gained }) => {
-    const titled = titles.get(id);
-    return titled ? [{ ...titled, votes, gained }] : [];
-  });
-}
-
-function paceOf({ created, votes, gained }: PostMovement, since: number, until: number): number {
-  const days = (a: number, b: number): number => Math.max(1, (b - a) / DAY_MS);
-  if (created >= since) return gained / days(created, until);
-  return gained / days(since, until) - (votes - gained) / days(created, since);
-}
-
-async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Titled>> {
-  const rows = await reader.rows(pageSql('titles'), { ids: JSON.stringify(ids) });
-  return new Map(
-    rows.map(({ id, title, board, status, statusColor }) => [
-      Number(id),
-      { id, title, board, status, statusColor } as Titled,
-    ]),
-  );
-}
-
-async function withColors(
-  reader: ReportReader,
-  rows: readonly Record<string, unknown>[],
-): Promise<Unanswered[]> {
+/** The rows of a list as the page shows posts. */
+async function titled(reader: ReportReader, rows: readonly Row[]): Promise<(Titled & { row: Row })[]> {
   const titles = await titlesOf(
     reader,
     rows.map(({ post }) => Number(post)),
   );
-  return rows.flatMap(({ post, votes, waiting }) => {
-    const titled = titles.get(Number(post));
-    return titled ? [{ ...titled, votes: Number(votes), waitingSeconds: Number(waiting) }] : [];
+  return rows.map((row) => {
+    const { title, board, status, statusColor } = titles.get(Number(row.post)) ?? {};
+    return { row, ...({ id: Number(row.post), title, board, status, statusColor } as Titled) };
   });
 }
 
-function toFirstReply({ week, posts, answered, median }: Record<string, unknown>): FirstReply {
+function toFirstReply({ week, posts, answered, median }: Row): FirstReply {
   return {
     week: String(week),
     posts: Number(posts),

@@ -2,12 +2,10 @@ import { iso } from '../base/clock.ts';
 import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { titlesOf } from './lists.ts';
-import type { Value } from './report.ts';
+import type { Row } from './report.ts';
 import { firstBy, flagged, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
 
 /** Reports about those who wrote. */
-
-type Row = Record<string, Value>;
 
 const POSTS = ['id', 'created', 'board', 'status', 'votes', 'creator', 'gone'] as const;
 const COMMENTS = ['post', 'created', 'creator', 'gone'] as const;

@@ -26,6 +26,15 @@ export interface Column {
 
 export type Value = string | number | null | number[];
 
+/** A row of a report, by the names of its columns. */
+export type Row = Record<string, Value>;
+
+/** The rows of a report, and what there is to say of just these. */
+export interface Answer {
+  rows: Row[];
+  notes: string[];
+}
+
 export interface ReportResult {
   name: string;
   /** The question it answers. */
@@ -37,7 +46,7 @@ export interface ReportResult {
   timeZone: string;
   board: string | null;
   columns: readonly Column[];
-  rows: Record<string, Value>[];
+  rows: Row[];
   /** What a reader has to know to read the figures right, as sentences. */
   notes: string[];
 }

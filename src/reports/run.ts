@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { boardMatcher } from '../base/boards.ts';
 import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { ownFile } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
-import type { Bound, KnownBoard, ReportReader } from '../store/reports.ts';
+import type { KnownBoard, ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
-import { findDuplicates } from './duplicates.ts';
+import { duplicates } from './duplicates.ts';
 import { type Figure, readFigures } from './figures.ts';
-import { funnel, timeInStatus, votes } from './history.ts';
+import { funnel, postVotes, timeInStatus, votes } from './history.ts';
 import { gainedVotes, stale, topPosts, unanswered } from './lists.ts';
 import {
   type Bucket,
@@ -21,10 +19,17 @@ import {
   type Span,
 } from './moment.ts';
 import { customers, demand, requests, segments } from './people.ts';
-import { type Column, REPORT_FLAGS, type ReportRequest, type ReportResult, type Value } from './report.ts';
+import {
+  type Answer,
+  type Column,
+  REPORT_FLAGS,
+  type ReportRequest,
+  type ReportResult,
+  type Row,
+} from './report.ts';
 import { findCustomers } from './segments.ts';
 import { statusesNamed, statusNotes, statusSets } from './status-sets.ts';
-import { boards, delivered, firstReply, newByWeek } from './sums.ts';
+import { boards, delivered, firstReply, newByWeek, syncHealth } from './sums.ts';
 import type { Question } from './tally.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -67,32 +72,21 @@ function fixedNotes({ definition: { notes = [], boardNote }, board, request }: A
 const TOGETHER =
   'Posts that people marked as the same count as one, under the one with the most votes; the column same says how many they are.';
 
-interface Answer {
-  rows: Record<string, Value>[];
-  notes: string[];
+async function answerOf(reader: ReportReader, known: ComputedName, asked: Asked): Promise<Answer> {
+  const { question, notes } = await bind(reader, asked);
+  const compute: Compute = COMPUTED[known];
+  const found = await compute(reader, question);
+  const answer = Array.isArray(found)
+    ? { rows: found, notes: trendNotes(asked.definition, question.weeks) }
+    : found;
+  return { rows: answer.rows, notes: [...notes, ...answer.notes] };
 }
 
-async function answerOf(reader: ReportReader, known: ReportName, asked: Asked): Promise<Answer> {
-  const { definition, request } = asked;
-  const { bound, question, notes } = await bind(reader, asked);
-  const compute: Compute | undefined = COMPUTED[known];
-  if (compute)
-    return {
-      rows: await compute(reader, question),
-      notes: [...notes, ...trendNotes(definition, question.weeks)],
-    };
-  const found = await reader.rows(sqlNamed(definition.sql ?? known), bound);
-  if (known === 'duplicates') {
-    const rows = await findDuplicates(reader, found as { id: number; title: string }[], limitOf(request));
-    return { rows, notes: [...notes, ...duplicateNotes(found.length)] };
-  }
-  return { rows: found, notes };
-}
+type Compute = (reader: ReportReader, question: Question) => Promise<Row[] | Answer>;
+type ComputedName = Exclude<ReportName, 'overview'>;
 
-type Compute = (reader: ReportReader, question: Question) => Promise<Record<string, Value>[]>;
-
-/** Reports over everything there is add up columns; the others are a file of SQL each. */
-const COMPUTED: Partial<Record<ReportName, Compute>> = {
+/** Reports over everything there is add up columns; those that read few rows are a statement of SQL. */
+const COMPUTED: Record<ComputedName, Compute> = {
   'top-posts': topPosts,
   'gaining-posts': gainedVotes,
   climbers: gainedVotes,
@@ -109,11 +103,10 @@ const COMPUTED: Partial<Record<ReportName, Compute>> = {
   segments,
   demand,
   boards,
+  duplicates,
+  'post-votes': postVotes,
+  'sync-health': syncHealth,
 };
-
-function sqlNamed(name: string): string {
-  return readFileSync(ownFile(`./sql/${name}.sql`, import.meta.url), 'utf8');
-}
 
 export function reportNamed(name: string): ReportName {
   const found = REPORT_NAMES.find((known) => known === name.trim().toLowerCase());
@@ -184,10 +177,6 @@ async function refuseUnknownPost(reader: ReportReader, id: number): Promise<void
   });
 }
 
-function limitOf({ limit }: ReportRequest): number {
-  return limit ?? DEFAULT_LIMIT;
-}
-
 interface Asked {
   request: ReportRequest;
   definition: Definition;
@@ -197,7 +186,6 @@ interface Asked {
 }
 
 interface Binding {
-  bound: Record<string, Bound>;
   question: Question;
   notes: string[];
 }
@@ -218,24 +206,17 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     last: timeOf(watched.last),
     weeks: weeksOf(asked, covered?.from),
     board: board?.id ?? null,
+    post: request.post ?? null,
     statuses,
     delivered: sets?.delivered.map(({ id }) => id) ?? [],
     finished: sets?.finished.map(({ id }) => id) ?? [],
     same: request.same === true,
-    limit: limitOf(request),
+    limit: request.limit ?? DEFAULT_LIMIT,
     rank: definition.rank ?? 'gained',
     customers: people?.customers ?? [],
   };
-  const bound: Record<string, Bound> = {
-    now: iso(request.now),
-    since: period.since ?? '',
-    until: period.until,
-    board: board?.id ?? null,
-    statuses: JSON.stringify(statuses),
-    post: request.post ?? null,
-  };
   const ofStatuses = sets && definition.sets ? statusNotes(sets, definition.sets) : [];
-  return { bound, question, notes: [...(covered?.notes ?? []), ...ofStatuses, ...(people?.notes ?? [])] };
+  return { question, notes: [...(covered?.notes ?? []), ...ofStatuses, ...(people?.notes ?? [])] };
 }
 
 function timeOf(iso: string | null | undefined): number | null {
@@ -273,7 +254,7 @@ async function overviewRows(reader: ReportReader, asked: Asked): Promise<Answer>
     buckets: [],
     calendar,
   });
-  const row = (what: string, { total, recent, prior }: Figure): Record<string, Value> => {
+  const row = (what: string, { total, recent, prior }: Figure): Row => {
     const isKnown = recent !== null && prior !== null && prior > 0;
     return { what, total, recent, prior, change: isKnown ? (recent - prior) / prior : null };
   };
@@ -298,12 +279,4 @@ function trendNotes({ columns }: Definition, weeks: readonly Bucket[]): string[]
 function isAnswered({ name }: Column, { segments, same }: ReportRequest): boolean {
   if (name === 'same') return same === true;
   return name !== 'amount' || segments?.sum !== null;
-}
-
-function duplicateNotes(looked: number): string[] {
-  const scope = `${looked.toLocaleString('en')} posts of the period were compared with the whole mirror`;
-  return [
-    'Likeness is the share of letters in words that both titles have; pairs from 60 % on are shown.',
-    `The ${scope}; --since, --until and --board choose others.`,
-  ];
 }

@@ -1,7 +1,8 @@
 import type { ReportReader } from '../store/reports.ts';
 import { REPLIES } from './lists.ts';
-import type { Value } from './report.ts';
+import type { Row } from './report.ts';
 import {
+  boundOf,
   firstReplies,
   groups,
   placesOf,
@@ -15,8 +16,6 @@ import {
 } from './tally.ts';
 
 /** Reports that count posts and comments by board, status or week. */
-
-type Row = Record<string, Value>;
 
 const COUNTED = ['created', 'board', 'status', 'votes', 'gone'] as const;
 
@@ -186,4 +185,24 @@ export async function firstReply(reader: ReportReader, asked: Question): Promise
     const [median, p90] = [quantile(seconds, 0.5), quantile(seconds, 0.9)];
     return { week: date, posts, answered: seconds.length, share, median, p90, partial };
   });
+}
+
+const SYNC_HEALTH = `
+  WITH
+  pass AS (
+    SELECT resource, mode, outcome, rows, inserted, updated, deleted, held, quarantined, finished_at,
+           (julianday(finished_at) - julianday(started_at)) * 86400 AS seconds
+      FROM sync_runs WHERE started_at >= $since AND started_at < $until
+  )
+  SELECT resource AS list, mode AS pass, count(*) AS passes, count(*) FILTER (WHERE outcome = 'complete') AS complete,
+         count(*) FILTER (WHERE outcome IN ('failed', 'interrupted')) AS cut_short,
+         median(iif(outcome = 'complete', seconds, NULL)) AS median_time,
+         unixepoch($now) - unixepoch(max(iif(outcome = 'complete', finished_at, NULL))) AS last_complete,
+         sum(inserted) AS added, sum(updated) AS changed, sum(deleted) AS deleted, sum(quarantined) AS quarantined
+    FROM pass GROUP BY resource, mode ORDER BY resource DESC, mode DESC`;
+
+/** How the passes went. One that is cut short is taken up by the next one: it costs time, not rows. */
+export async function syncHealth(reader: ReportReader, { now, since, until }: Question): Promise<Row[]> {
+  const bound = { now: boundOf(now), since: boundOf(since), until: boundOf(until) };
+  return await reader.rows(SYNC_HEALTH, bound);
 }

@@ -1,3 +1,4 @@
+import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../store/index/columns.ts';
 import type { KnownBoard, KnownStatus } from '../store/reports.ts';
 import { type Bucket, bucketAt } from './moment.ts';
@@ -15,6 +16,7 @@ export interface Question {
   last: number | null;
   weeks: readonly Bucket[];
   board: number | null;
+  post: number | null;
   /** Empty for all of them. */
   statuses: readonly number[];
   delivered: readonly number[];
@@ -221,6 +223,11 @@ export function groups(count: number): {
     },
     of: (group) => lists[group]?.subarray(0, sizes[group]) ?? new Float64Array(0),
   };
+}
+
+/** A moment of a question as SQL compares it: no beginning is before every time. */
+export function boundOf(ms: number): string {
+  return ms === Number.NEGATIVE_INFINITY ? '' : iso(ms);
 }
 
 /** A time as SQLite's unixepoch has it: the seconds that are over. */

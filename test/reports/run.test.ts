@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Definition, REPORT_NAMES, REPORTS } from '../../src/reports/catalogue.ts';
 import { calendarOf, momentOf } from '../../src/reports/moment.ts';
@@ -18,15 +17,6 @@ function needs(name: keyof typeof REPORTS): Partial<ReportRequest> {
 }
 
 describe('every report', () => {
-  it('that is a file of SQL has that file, and every file has its report', () => {
-    const files = globSync('*.sql', { cwd: new URL('../../src/reports/sql/', import.meta.url) });
-    const used = REPORT_NAMES.flatMap((name) => {
-      const { sql } = REPORTS[name] as Definition;
-      return sql === undefined ? [] : [`${sql}.sql`];
-    });
-    assert.deepEqual(files.sort(), [...new Set(used)].sort());
-  });
-
   it('answers an empty mirror without a made-up figure', async (t) => {
     const story = await write(t, async () => undefined);
     for (const name of REPORT_NAMES.filter((each) => each !== 'post-votes')) {
