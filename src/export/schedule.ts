@@ -9,14 +9,14 @@ import type { Manifest } from './manifest.ts';
 /** A week of daily exports. More would fill the disk of whoever forgot that a schedule was set. */
 export const KEPT_EXPORTS = 7;
 
-export interface ScheduleRequest extends Pick<ExportRequest, 'format' | 'clock' | 'signal'> {
+interface ScheduleRequest extends Pick<ExportRequest, 'format' | 'clock' | 'signal'> {
   /** Holds a folder for each export, named by its time, and `latest.json`. */
   root: string;
   /** How many are kept, this one included. */
   keep?: number;
 }
 
-export interface ScheduledExport {
+interface ScheduledExport {
   folder: string;
   manifest: Manifest;
   /** Folders of older exports that went. */

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { storageError } from '../base/errors.ts';
 
-export interface Written {
+interface Written {
   bytes: number;
   sha256: string;
 }

@@ -3,7 +3,7 @@ import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
 import { SHOWN_FUNCTIONS, type ShownViews } from './shown.ts';
 
 /** SQLite asks this for every single thing a statement would do, while it is compiled and while it runs. */
-export type Authorizer = (
+type Authorizer = (
   action: number,
   first: string | null,
   second: string | null,
@@ -11,7 +11,7 @@ export type Authorizer = (
   view: string | null,
 ) => number;
 
-export interface Guard {
+interface Guard {
   authorize: Authorizer;
   /** What was refused first, as a clause; null when nothing was. */
   refused(): string | null;

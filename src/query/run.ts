@@ -35,7 +35,7 @@ export type QueryPart = Exclude<Frame, { kind: 'started' | 'refused' }>;
 
 const MIB = 1024 * 1024;
 
-export const QUERY_DEFAULTS = {
+const QUERY_DEFAULTS = {
   limitMs: 5000,
   maxRows: 10_000,
   maxBytes: 256 * MIB,
@@ -109,7 +109,7 @@ function start(): Child {
   return { process: child, input: child.stdin as Writable, output: child.stdio[FRAMES_FD] as Readable };
 }
 
-export interface QueryAnswer {
+interface QueryAnswer {
   columns: string[];
   rows: Value[][];
   more: More;
@@ -126,10 +126,7 @@ export async function collect(parts: AsyncIterable<QueryPart>): Promise<QueryAns
   return answer;
 }
 
-export type RunQuery = (
-  request: QueryRequest,
-  signal?: AbortSignal,
-) => AsyncGenerator<QueryPart, void, undefined>;
+type RunQuery = (request: QueryRequest, signal?: AbortSignal) => AsyncGenerator<QueryPart, void, undefined>;
 
 /** Statements that wait for a slot; each is a request that is kept open. */
 const MOST_WAITING = 20;

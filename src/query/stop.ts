@@ -13,28 +13,20 @@ const START_MS = 20_000;
 /** Node turns a longer delay into one of a millisecond. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
-/** Ends the child at the first of its limits, and knows afterwards which one that was. */
-export interface Stopper {
-  starting(): void;
-  /** The statement's own time runs only from here to the next of the other calls. */
-  working(): void;
-  /** For whoever takes the rows. */
-  waiting(): void;
-  end(): void;
-  why(): Promise<unknown>;
-}
-
-export interface Limits {
+interface Limits {
   limitMs: number;
   maxMemoryBytes: number;
   stallMs: number;
 }
 
+export type Stopper = ReturnType<typeof stopper>;
+
+/** Ends the child at the first of its limits, and knows afterwards which one that was. */
 export function stopper(
   child: ChildProcess,
   { limitMs, maxMemoryBytes, stallMs }: Limits,
   signal?: AbortSignal,
-): Stopper {
+) {
   let reason: unknown = null;
   let [left, since] = [limitMs, 0];
   let isWorking = false;
@@ -53,18 +45,20 @@ export function stopper(
   const onAbort = (): void => kill(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   return {
-    starting: () => within(START_MS, notStarted),
-    working() {
+    starting: (): void => void within(START_MS, notStarted),
+    /** The statement's own time runs only from here to the next of the other calls. */
+    working(): void {
       within(left, () => tooLong(limitMs));
       isWorking = true;
     },
-    waiting: () => within(stallMs, () => notTaken(stallMs)),
-    end() {
+    /** For whoever takes the rows. */
+    waiting: (): void => void within(stallMs, () => notTaken(stallMs)),
+    end(): void {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       child.kill('SIGKILL');
     },
-    async why() {
+    async why(): Promise<unknown> {
       const [code, killedBy, failure] = (await exit) as [number | null, string | null, unknown];
       if (reason !== null) return reason;
       if (code === NO_ENGINE) return noEngine();

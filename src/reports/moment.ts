@@ -89,7 +89,7 @@ function refuse(flag: string, text: string): never {
 }
 
 /** When the week of a moment began in the reader's zone, so many weeks before that. */
-export function mondayBefore(moment: number, weeks: number, calendar: Calendar): string {
+function mondayBefore(moment: number, weeks: number, calendar: Calendar): string {
   const monday = Date.parse(mondayOf(calendar.dateOf(moment)));
   return iso(calendar.startOf(dateText(monday - weeks * AGO_MS.w)));
 }
@@ -187,7 +187,7 @@ export function priorTo({ since, until }: Span): string {
   return iso(2 * Date.parse(since) - Date.parse(until));
 }
 
-export interface Coverage {
+interface Coverage {
   /** From when on changes within the period are known; null where they are not known at all. */
   from: string | null;
   /** Why a figure is missing or smaller than expected. */

@@ -29,7 +29,7 @@ const CLOSED = [
   "won't fix",
 ];
 
-export interface StatusSets {
+interface StatusSets {
   delivered: KnownStatus[];
   /** Delivered or closed: nothing more is expected to happen. */
   finished: KnownStatus[];
@@ -37,7 +37,7 @@ export interface StatusSets {
   unknown: string[];
 }
 
-export interface DeliveredChoice {
+interface DeliveredChoice {
   /** What a person asks for now: a name that does not exist is refused. */
   delivered?: readonly string[] | undefined;
   /** What the setting says: a status may have been renamed since, and the other answers still hold. */

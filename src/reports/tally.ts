@@ -1,6 +1,5 @@
 import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../store/index/columns.ts';
-import type { KnownBoard, KnownStatus } from '../store/reports.ts';
 import { type Bucket, bucketAt } from './moment.ts';
 import type { FoundCustomer } from './segments.ts';
 
@@ -26,12 +25,6 @@ export interface Question {
   limit: number;
   rank: string;
   customers: readonly FoundCustomer[];
-}
-
-/** Names that tell boards and statuses apart also where two share one. */
-export interface Names {
-  boards: KnownBoard[];
-  statuses: KnownStatus[];
 }
 
 /** Ids below this are looked up in an array, which takes a tenth of the time of a map. */

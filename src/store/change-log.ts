@@ -47,45 +47,44 @@ export type ChangeType = (typeof CHANGE_TYPES)[number];
 /** What kinds of rows changes are about: the part of a type before the dot. */
 export type Subject = 'post' | 'comment' | 'user' | 'board' | 'status' | 'outbox' | 'sync';
 
-export interface ChangeLog {
-  /** To be called when a transaction begins that may call `row` or `entity`. */
-  refresh(): void;
-  /** A row of a list; nothing is written before the first complete sweep of that list. */
-  row(resource: Resource, type: ChangeType, at: string, row: { id: number; version?: number }): void;
-  /** A user, board or status that rows of a list carry: a new one is told of with its list, another one as soon as either list is. */
-  entity(
-    resource: Resource,
-    type: ChangeType,
-    at: string,
-    entity: { id: number; detail?: object | undefined },
-  ): void;
-  /** A row of the outbox in its new state. */
-  outbox(at: string, id: number, before: OutboxState, after: OutboxState): void;
-  add(type: ChangeType, at: string, id: number, detail?: object): void;
-}
+export type ChangeLog = ReturnType<typeof changeLog>;
 
 /** The writing half of the change feed. Each call belongs to the transaction that changes the row. */
-export function changeLog(db: Db): ChangeLog {
+export function changeLog(db: Db) {
   const insert = db.prepare('INSERT INTO changes (at, type, id, version, detail) VALUES (?, ?, ?, ?, ?)');
   const starts = db.prepare<[], { resource: Resource; start: number | null }>(`
     SELECT resource, start FROM feed_lists`);
   const isTold: Record<Resource, boolean> = { posts: false, comments: false };
-  const add: ChangeLog['add'] = (type, at, id, detail) =>
+  const add = (type: ChangeType, at: string, id: number, detail?: object): void =>
     void insert.run(at, type, id, null, detail === undefined ? null : JSON.stringify(detail));
   return {
-    refresh() {
+    /** To be called when a transaction begins that may call `row` or `entity`. */
+    refresh(): void {
       // A list that is told of stays so: only first sweeps ask.
       if (RESOURCES.every((resource) => isTold[resource])) return;
       for (const { resource, start } of starts.all()) isTold[resource] = start !== null;
     },
-    row(resource, type, at, { id, version }) {
+    /** A row of a list; nothing is written before the first complete sweep of that list. */
+    row(
+      resource: Resource,
+      type: ChangeType,
+      at: string,
+      { id, version }: { id: number; version?: number },
+    ): void {
       if (isTold[resource]) insert.run(at, type, id, version ?? null, null);
     },
-    entity(resource, type, at, { id, detail }) {
+    /** A user, board or status that rows of a list carry: a new one is told of with its list, another one as soon as either list is. */
+    entity(
+      resource: Resource,
+      type: ChangeType,
+      at: string,
+      { id, detail }: { id: number; detail?: object | undefined },
+    ): void {
       const isTellable = type.endsWith('.created') ? isTold[resource] : isTold.posts || isTold.comments;
       if (isTellable) add(type, at, id, detail);
     },
-    outbox(at, id, before, after) {
+    /** A row of the outbox in its new state. */
+    outbox(at: string, id: number, before: OutboxState, after: OutboxState): void {
       add(before === after ? 'outbox.updated' : OUTBOX_TYPES[after], at, id, { before, after });
     },
     add,
@@ -103,7 +102,7 @@ const OUTBOX_TYPES: Record<OutboxState, ChangeType> = {
   uncertain: 'outbox.needs_decision',
 };
 
-export interface PassEvent {
+interface PassEvent {
   resource: Resource;
   runId: number;
   /** A sweep that read its whole list. */

@@ -5,14 +5,6 @@ import { outboxReader } from './outbox/reads.ts';
 import type { StateCounts } from './outbox/types.ts';
 import { scalar } from './sql.ts';
 
-/** The few numbers that people watch, cheap enough to be asked every second. */
-export interface LiveStatsReader {
-  /** Changes whenever any connection has written to the file. */
-  version(): number;
-  read(): MirrorStats;
-  close(): void;
-}
-
 export interface MirrorStats {
   /** When the last complete pass of any list ended. */
   updatedAt: string | null;
@@ -23,7 +15,7 @@ export interface MirrorStats {
   running: RunningPass[];
 }
 
-export interface RunningPass {
+interface RunningPass {
   resource: string;
   mode: string;
   since: string;
@@ -31,7 +23,10 @@ export interface RunningPass {
   rows: number;
 }
 
-export function openLiveStats(options: OpenOptions): LiveStatsReader {
+export type LiveStatsReader = ReturnType<typeof openLiveStats>;
+
+/** The few numbers that people watch, cheap enough to be asked every second. */
+export function openLiveStats(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   const size = rowCounter(db);
   const outbox = outboxReader(db);
@@ -41,14 +36,15 @@ export function openLiveStats(options: OpenOptions): LiveStatsReader {
   const running = db.prepare<[], RunningPass>(`
     SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id`);
   return {
-    version: () => db.pragma('data_version', { simple: true }) as number,
-    read: () => ({
+    /** Changes whenever any connection has written to the file. */
+    version: (): number => db.pragma('data_version', { simple: true }) as number,
+    read: (): MirrorStats => ({
       updatedAt: updatedAt.get() ?? null,
       live: { posts: size('posts').live, comments: size('comments').live },
       outbox: outbox.counts(null),
       held: held.get() ?? 0,
       running: running.all(),
     }),
-    close: () => db.close(),
+    close: (): void => void db.close(),
   };
 }

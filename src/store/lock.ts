@@ -37,7 +37,7 @@ export function isBusy(error: unknown): boolean {
 const held = new Set<Database.Database>();
 
 /** Who has the lock, without taking it or making its file; null when nobody does. */
-export function lockHolder(path: string): string | null {
+function lockHolder(path: string): string | null {
   if (!existsSync(path)) return null;
   const db = new Database(path, { readonly: true, timeout: 0 });
   try {
@@ -65,16 +65,8 @@ function readHolder(path: string): string {
 }
 
 /** Who may send: one process at a time, and a service before the commands that send for a while when there is none. */
-export interface SenderLock {
-  take(): Lock | Busy;
-  takeFirst(): Lock | Busy;
-  isWanted(): boolean;
-  /** Gives up a place in the line. */
-  leave(): void;
-}
-
 /** Two locks: the one that sends, and the place of the one that is next. Both are the kernel's, so the dead hold neither. */
-export function senderLock({ path, holder }: { path: string; holder: string }): SenderLock {
+export function senderLock({ path, holder }: { path: string; holder: string }) {
   let place: Lock | null = null;
   const whose = (): string => `${holder}, since ${new Date().toISOString()}`;
   const take = (): Lock | Busy => takeLock(senderLockPath(path), whose());
@@ -84,13 +76,14 @@ export function senderLock({ path, holder }: { path: string; holder: string }): 
   };
   return {
     take,
-    takeFirst() {
+    takeFirst(): Lock | Busy {
       const lock = take();
       if (lock.ok) leave();
       else place ??= placeInLine(path, whose());
       return lock;
     },
-    isWanted: () => place === null && lockHolder(nextPath(path)) !== null,
+    isWanted: (): boolean => place === null && lockHolder(nextPath(path)) !== null,
+    /** Gives up a place in the line. */
     leave,
   };
 }

@@ -114,7 +114,7 @@ function takeOver(
 }
 
 const SETTLE_MS = 60_000;
-export const MAYBE_SENT = 'this mirror is an older copy: it may have been sent since';
+const MAYBE_SENT = 'this mirror is an older copy: it may have been sent since';
 
 /**
  * Whatever could still be sent may have been sent since the copy: it is looked for first. A row in `sending` is left to the next
@@ -220,46 +220,38 @@ export function markCopy(path: string, at: string): void {
 }
 
 /** What the outbox asks and tells, for as long as it is open. */
-export interface ClaimLog {
-  /** Inside the transaction of a claim, before it: false when another copy has sent meanwhile, and this one is an older copy now. */
-  isNewest(): boolean;
-  /** Inside the same transaction: the claim's head, to be recorded once the claim stands on disk. */
-  advance(): string;
-  record(head: string, sourceKey: string): void;
-  /** Inside the transaction that took rows in: what an earlier life of this mirror may have sent is looked for before it is sent. */
-  checkAccepted(rows: readonly NewRow[], taken: readonly Acceptance[], now: number): void;
-  close(): void;
-}
-
-export function openClaimLog(db: Db, options: OpenOptions): ClaimLog {
+export function openClaimLog(db: Db, options: OpenOptions) {
   const log = openRecoveryLog(options);
   const value = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
   const mirrorId = value.get('mirror_id') ?? '';
   const write = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
   return {
-    isNewest() {
+    /** Inside the transaction of a claim, before it: false when another copy has sent meanwhile, and this one is an older copy now. */
+    isNewest(): boolean {
       if (value.get('claim_head') === log.head(mirrorId)) return true;
       return !bringUpToDate(db, log, options).isOlder;
     },
-    advance() {
+    /** Inside the same transaction: the claim's head, to be recorded once the claim stands on disk. */
+    advance(): string {
       const head = newHead();
       write.run('claim_head_before', value.get('claim_head'));
       write.run('claim_head', head);
       return head;
     },
-    record: (head, sourceKey) => log.recordClaim({ mirrorId, head, sourceKey }),
+    record: (head: string, sourceKey: string): void => void log.recordClaim({ mirrorId, head, sourceKey }),
+    /** Inside the transaction that took rows in: what an earlier life of this mirror may have sent is looked for before it is sent. */
     checkAccepted: acceptedCheck(db, log),
-    close: () => log.close(),
+    close: (): void => void log.close(),
   };
 }
 
 /** How long a machine without the log checks every imported row: whoever restores there imports the same files again within that time. */
 const CHECK_IMPORTS_MS = 30 * 86_400_000;
 
-function acceptedCheck(db: Db, log: RecoveryLog): ClaimLog['checkAccepted'] {
+function acceptedCheck(db: Db, log: RecoveryLog) {
   const mark = db.prepare(`
     UPDATE outbox SET state = 'ambiguous', on_hold = 0, was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ? WHERE id = ?`);
-  return (rows, taken, now) => {
+  return (rows: readonly NewRow[], taken: readonly Acceptance[], now: number): void => {
     const note = noteOf(db);
     if (!note) return;
     const { since, settledAt } = note;

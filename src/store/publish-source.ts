@@ -108,23 +108,9 @@ export interface Snapshot {
   openRuns(): number[];
 }
 
-export interface PublishSource {
-  readonly mirrorId: string;
-  /** Changes with every write of another connection. */
-  version(): number;
-  /** The number of the last change. */
-  head(): number;
-  readonly schemaVersion: number;
-  readonly upstream: string;
-  /** Tells this life of the mirror from one that was rebuilt from the copy. */
-  readonly life: string;
-  readonly tables: readonly PublishedTable[];
-  /** Others go on writing meanwhile, and the write-ahead log grows by what they write. */
-  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  close(): void;
-}
+export type PublishSource = ReturnType<typeof openPublishSource>;
 
-export function openPublishSource(options: OpenOptions): PublishSource {
+export function openPublishSource(options: OpenOptions) {
   const life = lifeOf(options);
   const db = openMirrorReadOnly(options);
   const mirrorId = readMeta(db, 'mirror_id') ?? '';
@@ -132,13 +118,17 @@ export function openPublishSource(options: OpenOptions): PublishSource {
   const reader = snapshotReader(db);
   return {
     mirrorId,
+    /** Tells this life of the mirror from one that was rebuilt from the copy. */
     life,
     upstream: options.upstream,
     schemaVersion: versionOf(db),
     tables: publishedTables(db),
-    version: () => db.pragma('data_version', { simple: true }) as number,
-    head: () => head.get() ?? 0,
-    async snapshot(work) {
+    /** Changes with every write of another connection. */
+    version: (): number => db.pragma('data_version', { simple: true }) as number,
+    /** The number of the last change. */
+    head: (): number => head.get() ?? 0,
+    /** Others go on writing meanwhile, and the write-ahead log grows by what they write. */
+    async snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
       const at = new Date().toISOString();
       db.exec('BEGIN');
       try {
@@ -147,7 +137,7 @@ export function openPublishSource(options: OpenOptions): PublishSource {
         db.exec('ROLLBACK');
       }
     },
-    close: () => db.close(),
+    close: (): void => void db.close(),
   };
 }
 

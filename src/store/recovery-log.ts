@@ -5,25 +5,6 @@ import { AppError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import { type Db, logAhead, type OpenOptions } from './db.ts';
 
-/**
- * What the data folder remembers outside of the mirror's file. A mirror that was put back to an earlier state cannot know what it
- * did afterwards; this file does: the last claim of each mirror, the rows that were claimed, and the people who were erased.
- */
-export interface RecoveryLog {
-  /** The token of the last claim of this mirror; null where the data folder does not know the mirror. */
-  head(mirrorId: string): string | null;
-  setHead(mirrorId: string, head: string): void;
-  /** A claim, on disk when this returns: the new head, and the key by which the same source row is recognised. */
-  recordClaim(claim: { mirrorId: string; head: string; sourceKey: string }): void;
-  wasClaimed(sourceKey: string): boolean;
-  erasures(): Erasures;
-  addErasures(erasures: Erasures): void;
-  removeErasure(hash: string): void;
-  /** Forgets the hashes, for when their key is lost; users known by number stay. */
-  removeHashes(): void;
-  close(): void;
-}
-
 /** Who was erased, without telling who it was. */
 export interface Erasures {
   /** Tells the key under which the hashes were made; null where there are none. */
@@ -93,7 +74,19 @@ function opened(path: string, open: () => Db | null): RecoveryLog | null {
   }
 }
 
-function recoveryLog(db: Db): RecoveryLog {
+interface Claimed {
+  mirrorId: string;
+  head: string;
+  sourceKey: string;
+}
+
+export type RecoveryLog = ReturnType<typeof recoveryLog>;
+
+/**
+ * What the data folder remembers outside of the mirror's file. A mirror that was put back to an earlier state cannot know what it
+ * did afterwards; this file does: the last claim of each mirror, the rows that were claimed, and the people who were erased.
+ */
+function recoveryLog(db: Db) {
   const statement = statements(db);
   const readHead = statement('SELECT head FROM heads WHERE mirror_id = ?');
   const writeHead = statement(
@@ -102,21 +95,22 @@ function recoveryLog(db: Db): RecoveryLog {
   const addClaim = statement('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING');
   const findClaim = statement('SELECT 1 FROM claims WHERE source_key = ?');
   return {
-    head: (mirrorId) => (readHead().pluck().get(mirrorId) as string | undefined) ?? null,
-    setHead: (mirrorId, head) => void writeHead().run(mirrorId, head),
-    recordClaim: db.transaction(({ mirrorId, head, sourceKey }) => {
+    /** The token of the last claim of this mirror; null where the data folder does not know the mirror. */
+    head: (mirrorId: string): string | null =>
+      (readHead().pluck().get(mirrorId) as string | undefined) ?? null,
+    setHead: (mirrorId: string, head: string): void => void writeHead().run(mirrorId, head),
+    /** A claim, on disk when this returns: the new head, and the key by which the same source row is recognised. */
+    recordClaim: db.transaction(({ mirrorId, head, sourceKey }: Claimed): void => {
       writeHead().run(mirrorId, head);
       addClaim().run(keyHash(sourceKey));
     }).immediate,
-    wasClaimed: (sourceKey) => findClaim().get(keyHash(sourceKey)) !== undefined,
+    wasClaimed: (sourceKey: string): boolean => findClaim().get(keyHash(sourceKey)) !== undefined,
     ...erasureRecords(db),
-    close: () => db.close(),
+    close: (): void => void db.close(),
   };
 }
 
-type ErasureRecords = Pick<RecoveryLog, 'erasures' | 'addErasures' | 'removeErasure' | 'removeHashes'>;
-
-function erasureRecords(db: Db): ErasureRecords {
+function erasureRecords(db: Db) {
   const statement = statements(db);
   const keyCheck = statement("SELECT value FROM meta WHERE key = 'key_check'");
   const setKeyCheck = statement(
@@ -127,7 +121,7 @@ function erasureRecords(db: Db): ErasureRecords {
     'INSERT INTO erased_users VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash',
   );
   return {
-    erasures: () => ({
+    erasures: (): Erasures => ({
       keyCheck: (keyCheck().pluck().get() as string | undefined) ?? null,
       hashes: db.prepare<[], Erasures['hashes'][number]>('SELECT hash, since FROM erasures').all(),
       users: db.prepare<[], Erasures['users'][number]>('SELECT user_id, hash FROM erased_users').all(),
@@ -141,6 +135,7 @@ function erasureRecords(db: Db): ErasureRecords {
       db.prepare('DELETE FROM erasures WHERE hash = ?').run(made);
       db.prepare('DELETE FROM erased_users WHERE hash = ?').run(made);
     }).immediate,
+    /** Forgets the hashes, for when their key is lost; users known by number stay. */
     removeHashes: db.transaction(() => {
       db.exec("DELETE FROM erasures; DELETE FROM meta WHERE key = 'key_check'");
     }).immediate,

@@ -26,13 +26,13 @@ export interface ReportReader {
   close(): Promise<void>;
 }
 
-export interface Wanted<P, C, V> {
+interface Wanted<P, C, V> {
   posts?: readonly P[];
   comments?: readonly C[];
   versions?: readonly V[];
 }
 
-export interface Columns<P extends string, C extends string, V extends string> {
+interface Columns<P extends string, C extends string, V extends string> {
   posts: Packed<P>;
   comments: Packed<C>;
   versions: Packed<V>;
@@ -44,7 +44,7 @@ export interface Columns<P extends string, C extends string, V extends string> {
   team: number[];
 }
 
-export type Bound = string | number | null;
+type Bound = string | number | null;
 
 export interface KnownBoard {
   id: number;

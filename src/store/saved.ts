@@ -24,7 +24,6 @@ export interface Shelf<K extends string> {
 export type Words<K extends string> = Record<K | 'name', string>;
 export type SavedItem<K extends string> = Words<K> & { id: number; created_at: string; changed_at: string };
 export type SavedQuery = SavedItem<'sql'>;
-export type SavedView = SavedItem<'address'>;
 
 /** A table of items: its column beside the name, and what both are called. */
 interface Kind<K extends string> {

@@ -5,38 +5,10 @@ import type { PassMode } from './mirror/types.ts';
 import { openMirror } from './open.ts';
 import { scalar, writeMeta } from './sql.ts';
 
-/**
- * What the processes of one mirror tell each other through its file. Read before every request and every few seconds besides, so each
- * question is a step or two into an index, and answered at once: no promise stands between a look and what is decided by it.
- */
-export interface ServiceState {
-  /** Made once; keeps mirrors apart that share a queue. */
-  readonly mirrorId: string;
-  /** Whether what is written is still in the file that other programs open. */
-  mirrorFile(): MirrorFile;
-  /** When the upstream last asked for no calls, and until when; null when it never did. */
-  closing(): Closing | null;
-  noteClosing(closing: Closing): void;
-  lastHousekeepingAt(): number | null;
-  noteHousekeeping(now: number): void;
-  /** Browser sessions that ended before their time; each is forgotten when that time has come. */
-  endedSessions: EndedSessions;
-  /** The last complete pass of each list and kind. */
-  lastPasses(): LastPass[];
-  /** A sweep that some process says it is at; it may have died since. */
-  sweepUnderWay(resource: Resource): UnderWay | null;
-  close(): void;
-}
-
 export type MirrorFile = 'in place' | 'removed' | 'replaced';
 
-export interface EndedSessions {
-  has(id: string): boolean;
-  add(id: string, until: number, now: number): void;
-}
-
 /** In milliseconds since the epoch. */
-export interface Closing {
+interface Closing {
   askedAt: number;
   until: number;
 }
@@ -63,7 +35,13 @@ export interface UnderWay {
   startedAt: number;
 }
 
-export function openServiceState(options: OpenOptions): ServiceState {
+export type ServiceState = ReturnType<typeof openServiceState>;
+
+/**
+ * What the processes of one mirror tell each other through its file. Read before every request and every few seconds besides, so each
+ * question is a step or two into an index, and answered at once: no promise stands between a look and what is decided by it.
+ */
+export function openServiceState(options: OpenOptions) {
   const db = openMirror(options);
   // A handful of rows of one small table; the rest of the file is read over other connections.
   db.pragma('cache_size = -500');
@@ -73,26 +51,32 @@ export function openServiceState(options: OpenOptions): ServiceState {
     SELECT id, pages, started_at FROM sync_runs
      WHERE resource = ? AND mode = 'sweep' AND outcome = 'running' ORDER BY id DESC LIMIT 1`);
   return {
+    /** Whether what is written is still in the file that other programs open. */
     mirrorFile: fileWatch(options.path),
+    /** Made once; keeps mirrors apart that share a queue. */
     mirrorId: notes.get('mirror_id') ?? '',
-    closing() {
+    /** When the upstream last asked for no calls, and until when; null when it never did. */
+    closing(): Closing | null {
       const text = notes.get('upstream_closed');
       return text === undefined ? null : (JSON.parse(text) as Closing);
     },
-    noteClosing: (closing) => notes.putLater('upstream_closed', JSON.stringify(closing)),
-    lastHousekeepingAt() {
+    noteClosing: (closing: Closing): void => void notes.putLater('upstream_closed', JSON.stringify(closing)),
+    lastHousekeepingAt(): number | null {
       const text = notes.get('housekeeping_at');
       return text === undefined ? null : Number(text);
     },
-    noteHousekeeping: (now) => notes.put('housekeeping_at', String(now)),
+    noteHousekeeping: (now: number): void => void notes.put('housekeeping_at', String(now)),
+    /** Browser sessions that ended before their time; each is forgotten when that time has come. */
     endedSessions: endedSessionsIn(db),
-    lastPasses: () =>
+    /** The last complete pass of each list and kind. */
+    lastPasses: (): LastPass[] =>
       RESOURCES.flatMap((resource) => [lastPass(resource, 'sweep'), lastPass(resource, 'head')]),
-    sweepUnderWay(resource) {
+    /** A sweep that some process says it is at; it may have died since. */
+    sweepUnderWay(resource: Resource): UnderWay | null {
       const row = underWay.get(resource);
       return row ? { runId: row.id, pages: row.pages, startedAt: Date.parse(row.started_at) } : null;
     },
-    close: () => db.close(),
+    close: (): void => void db.close(),
   };
 }
 
@@ -100,7 +84,7 @@ export function openServiceState(options: OpenOptions): ServiceState {
  * An open file that is removed or replaced takes what is written to it as before, and is lost when it is closed. The log ahead of it is
  * as much of the mirror as the file itself.
  */
-function fileWatch(path: string): ServiceState['mirrorFile'] {
+function fileWatch(path: string): () => MirrorFile {
   const opened = [path, `${path}-wal`]
     .map((name) => ({ name, file: fileAt(name) }))
     .filter(({ file }) => file !== null);
@@ -134,14 +118,16 @@ function notesIn(db: Db) {
 
 const ENDED_SESSION = 'ended_session:';
 
-function endedSessionsIn(db: Db): EndedSessions {
+export type EndedSessions = ReturnType<typeof endedSessionsIn>;
+
+function endedSessionsIn(db: Db) {
   const find = db.prepare('SELECT 1 FROM meta WHERE key = ?');
   const write = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const forget = db.prepare(`
     DELETE FROM meta WHERE key GLOB '${ENDED_SESSION}*' AND CAST(value AS INTEGER) <= ?`);
   return {
-    has: (id) => find.get(`${ENDED_SESSION}${id}`) !== undefined,
-    add(id, until, now) {
+    has: (id: string): boolean => find.get(`${ENDED_SESSION}${id}`) !== undefined,
+    add(id: string, until: number, now: number): void {
       forget.run(now);
       write.run(`${ENDED_SESSION}${id}`, String(until));
     },

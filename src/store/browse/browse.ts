@@ -5,24 +5,8 @@ import { boundOf, conditionsOf, isThin, type PostFilter } from './filter.ts';
 import { pagesReader } from './pages.ts';
 import { type ListedPost, postReader } from './post.ts';
 
-/** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
-export interface BrowseReads {
-  page(request: PageRequest): PostPage;
-  /** Posts in the order of their ids here; what is not there is left out. */
-  rows(ids: readonly number[]): ListedPost[];
-  choices(): Choices;
-  /** How many live posts each board has in each status. */
-  tally(): Tally[];
-  creator(id: number): Person | null;
-  /** The people with this number, address or beginning of a name. */
-  creators(text: string): number[];
-  pages: ReturnType<typeof pagesReader>;
-  post: ReturnType<typeof postReader>;
-  close(): void;
-}
-
 export const SORTS = ['newest', 'oldest', 'votes', 'comments', 'changed'] as const;
-export type Sort = (typeof SORTS)[number];
+type Sort = (typeof SORTS)[number];
 
 export interface PageRequest {
   filter: PostFilter;
@@ -59,7 +43,7 @@ export interface Tally {
   posts: number;
 }
 
-export interface Person {
+interface Person {
   id: number;
   name: string | null;
 }
@@ -109,7 +93,8 @@ function totalOf(posts: number): PostPage['total'] {
   return { posts: Math.min(posts, COUNTED_TO), isMore: posts > COUNTED_TO };
 }
 
-export function openBrowseReads(options: OpenOptions): BrowseReads {
+/** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
+export function openBrowseReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   db.pragma(`cache_size = -${options.cacheKb ?? CACHE_KB}`);
   const rowsOf = db.prepare<[string], ListedPost>(ROWS);
@@ -148,13 +133,17 @@ export function openBrowseReads(options: OpenOptions): BrowseReads {
   return {
     // One snapshot for a page, its rows and their number.
     page: db.transaction(page),
+    /** Posts in the order of their ids here; what is not there is left out. */
     rows,
-    choices: () => ({ boards: boards.all(), statuses: statuses.all() }),
-    tally: () => tally.all(),
-    creator: (id) => creator.get(id) ?? null,
-    creators: (text) => creators.all({ text, name: `${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
+    choices: (): Choices => ({ boards: boards.all(), statuses: statuses.all() }),
+    /** How many live posts each board has in each status. */
+    tally: (): Tally[] => tally.all(),
+    creator: (id: number): Person | null => creator.get(id) ?? null,
+    /** The people with this number, address or beginning of a name. */
+    creators: (text: string): number[] =>
+      creators.all({ text, name: `${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
     pages: pagesReader(db, rows),
     post: postReader(db),
-    close: () => db.close(),
+    close: (): void => void db.close(),
   };
 }

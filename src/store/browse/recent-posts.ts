@@ -15,7 +15,7 @@ export interface RecentPost {
   changed: string;
 }
 
-export interface RecentFilter {
+interface RecentFilter {
   /** By name or short name. */
   board: string | null;
   status: string | null;

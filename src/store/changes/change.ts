@@ -42,7 +42,7 @@ export interface Change {
   sync?: Values;
 }
 
-export interface PostNow {
+interface PostNow {
   id: number;
   title: string;
   url: string;

@@ -9,7 +9,7 @@ const CHUNK = 200;
 /** Rows looked at in one question: some milliseconds. */
 const LOOK = 20_000;
 
-export interface Expiry {
+interface Expiry {
   expire(before: string, at: string): { counts: Expired; more: boolean };
   retire(walk: RetireWalk | null, at: string): { next: RetireWalk | null; users: number };
 }

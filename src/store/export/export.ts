@@ -8,7 +8,7 @@ export type Cell = string | number | null;
 /** One row, its cells in the order of the table's columns. */
 export type ExportRow = Cell[];
 
-export interface RowFilter {
+interface RowFilter {
   /**
    * Only rows of which anything exported may have changed since then, in the minute before, or after the clock was set back to before
    * then; null for all.
@@ -16,16 +16,6 @@ export interface RowFilter {
   since: string | null;
   /** Without what was deleted upstream, and without its history. */
   live: boolean;
-}
-
-/** The mirror as it was in one moment: what others write meanwhile is not seen. */
-export interface ExportSource {
-  readonly upstream: string;
-  /** In the order of the ids, a little at a time, so that whoever reads can do something else in between. */
-  rows(table: ExportTable, filter: RowFilter): Iterable<ExportRow[]>;
-  /** How many rows there are without a filter. */
-  count(table: ExportTable): number;
-  close(): void;
 }
 
 /** Ids walked through at a time: also where a filter lets nothing through, a step takes milliseconds. */
@@ -44,11 +34,14 @@ const NEAR_PASS_MS = 86_400_000;
 /** No id of the mirror is larger. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
+export type ExportSource = ReturnType<typeof openExportSource>;
+
+/** The mirror as it was in one moment: what others write meanwhile is not seen. */
 /**
  * Holds one read transaction until it is closed. Meanwhile the write-ahead log cannot start over, so it grows by what is written;
  * that is why exports are short and never wait for anything but their file.
  */
-export function openExportSource(options: OpenOptions): ExportSource {
+export function openExportSource(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   db.exec('BEGIN');
   // A transaction sees the moment of its first read.
@@ -72,9 +65,11 @@ export function openExportSource(options: OpenOptions): ExportSource {
 
   return {
     upstream: options.upstream,
+    /** In the order of the ids, a little at a time, so that whoever reads can do something else in between. */
     rows,
-    count: (table) => scalar(db)<[], number>(COUNTS[table]).get() ?? 0,
-    close: () => db.close(),
+    /** How many rows there are without a filter. */
+    count: (table: ExportTable): number => scalar(db)<[], number>(COUNTS[table]).get() ?? 0,
+    close: (): void => void db.close(),
   };
 }
 

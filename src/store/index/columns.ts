@@ -49,7 +49,7 @@ const SOURCES = {
   },
 } as const satisfies Record<string, { table: string; columns: Columns }>;
 
-export type Source = keyof typeof SOURCES;
+type Source = keyof typeof SOURCES;
 export type ColumnOf<S extends Source> = keyof (typeof SOURCES)[S]['columns'] & string;
 /** The columns that were asked for, each with a number for every row. Versions are in the order in which they were superseded. */
 export type Packed<C extends string> = { rows: number } & Record<C, Numbers>;

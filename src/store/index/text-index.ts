@@ -24,26 +24,14 @@ const INDEXES = {
   comments: { table: 'comments_text', columns: ['content'], mark: 'comments_indexed_to' },
 } as const;
 
+/** The texts of a row are given in the order of the columns. */
+export type RowIndex = Pick<ReturnType<typeof rowIndex>, 'added' | 'changed'>;
+
 /**
  * The full-text indexes of posts and comments. A new mirror is filled first and indexed afterwards, in id order, a chunk a transaction:
  * several times faster than row by row. A mark says how far that came; rows above it are not in the index yet and need no upkeep.
  */
-export interface TextIndex {
-  posts: RowIndex;
-  comments: RowIndex;
-  /** To be called when a transaction begins: another process may have moved the marks. */
-  refresh(): void;
-  /** Indexes the next chunk; false when there was nothing left. */
-  step(): boolean;
-}
-
-/** The texts of a row in the order of the columns. */
-export interface RowIndex {
-  added(id: number, ...texts: string[]): void;
-  changed(id: number, old: readonly string[], next: readonly string[]): void;
-}
-
-export function textIndex(db: Db): TextIndex {
+export function textIndex(db: Db) {
   db.function('searchable', { deterministic: true }, (text) => searchable(String(text)));
   const [posts, comments] = [rowIndex(db, 'posts'), rowIndex(db, 'comments')];
   const refresh = (): void => {
@@ -54,7 +42,14 @@ export function textIndex(db: Db): TextIndex {
     refresh();
     return posts.step() || comments.step();
   });
-  return { posts, comments, refresh, step: () => step.immediate() };
+  return {
+    posts,
+    comments,
+    /** To be called when a transaction begins: another process may have moved the marks. */
+    refresh,
+    /** Indexes the next chunk; false when there was nothing left. */
+    step: (): boolean => step.immediate(),
+  };
 }
 
 /**

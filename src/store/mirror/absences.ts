@@ -22,35 +22,7 @@ const NEVER = -1_000_000;
 const MOST_REREAD = 5000;
 
 /** Evidence that rows are gone, kept for each row over several sweeps. */
-export interface Absences {
-  /** Notes live rows within the gaps of a page, the given ids left out; returns how many. */
-  note(pass: Pass, absence: Absence, except: ReadonlySet<number>, at: string): number;
-  /** Nothing speaks against rows that were seen; returns whether anything did. */
-  clear(resource: Resource, ids: Iterable<number>): boolean;
-  toReread(pass: Pass): { total: number; candidates: Candidate[] };
-  /** Takes back what speaks against any row: it came from an order that proved to be none. */
-  reset(resource: Resource): void;
-  /** Counts this sweep against the rows it missed twice; returns those against which enough speaks. */
-  missedInGaps(pass: Pass, conclusion: Conclusion): number[];
-  /**
-   * Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. Where it newly misses
-   * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed. `isTimed` where
-   * pages go on after a time alone: then rows of the last second of a page may be skipped by every read.
-   */
-  missedInAll(pass: Pass, at: string, limits: { most: number; isTimed: boolean }): number[] | null;
-  /**
-   * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end also
-   * those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
-   */
-  cohorts(resource: Resource, ids: readonly number[]): Map<number, number>;
-  hold(resource: Resource, ids: readonly number[]): void;
-  /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
-  accept(resource: Resource): void;
-  settled(resource: Resource, ids: readonly number[]): void;
-  counts(resource: Resource): { suspects: number; held: number };
-}
-
-export function absences(db: Db): Absences {
+export function absences(db: Db) {
   const readers = { posts: rangeReaders(db, 'posts'), comments: rangeReaders(db, 'comments') };
   const count = db.prepare<[string], { suspects: number; held: number }>(`
     SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?`);
@@ -168,7 +140,8 @@ export function absences(db: Db): Absences {
   };
 
   return {
-    note(pass, { by, gaps, isReread }, except, at) {
+    /** Notes live rows within the gaps of a page, the given ids left out; returns how many. */
+    note(pass: Pass, { by, gaps, isReread }: Absence, except: ReadonlySet<number>, at: string): number {
       let noted = 0;
       for (const gap of gaps) {
         if (isFull(by, gap.range, except)) continue;
@@ -178,22 +151,25 @@ export function absences(db: Db): Absences {
       }
       return noted;
     },
-    clear(resource, ids) {
+    /** Nothing speaks against rows that were seen; returns whether anything did. */
+    clear(resource: Resource, ids: Iterable<number>): boolean {
       if (!any.get(resource)) return false;
       let cleared = 0;
       for (const id of ids) cleared += remove.run(resource, id).changes;
       return cleared > 0;
     },
-    toReread({ resource, runId }) {
+    toReread({ resource, runId }: Pass): { total: number; candidates: Candidate[] } {
       const { suspects, held: kept } = count.get(resource) ?? { suspects: 0, held: 0 };
       const total = suspects + kept;
       return { total, candidates: total === 0 ? [] : readers[resource].toReread(runId) };
     },
-    reset(resource) {
+    /** Takes back what speaks against any row: it came from an order that proved to be none. */
+    reset(resource: Resource): void {
       restart.run(resource);
       unhold.run(resource);
     },
-    missedInGaps(pass, { sweeps: least, moved, sameEnd }) {
+    /** Counts this sweep against the rows it missed twice; returns those against which enough speaks. */
+    missedInGaps(pass: Pass, { sweeps: least, moved, sameEnd }: Conclusion): number[] {
       const { resource, runId: run, counts } = pass;
       countSweep.run({ resource, run, sameEnd: Number(sameEnd) });
       doubtMeetings(pass);
@@ -206,7 +182,13 @@ export function absences(db: Db): Absences {
       const sweeps = isQuiet ? least : Math.max(least, leaky);
       return enough.all({ resource, run, sweeps, quiet: Number(isQuiet), moved: Number(moved) });
     },
-    missedInAll(pass, at, { most, isTimed }) {
+    /**
+     * Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. Where it newly misses
+     * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed. `isTimed` where
+     * pages go on after a time alone: then rows of the last second of a page may be skipped by every read.
+     */
+    missedInAll(pass: Pass, at: string, limits: { most: number; isTimed: boolean }): number[] | null {
+      const { most, isTimed } = limits;
       const { resource, runId: run, counts } = pass;
       const shown = sightingsOf(db, pass, isTimed);
       if (shown === null) return null;
@@ -216,7 +198,11 @@ export function absences(db: Db): Absences {
       const isSame = shown.isSame && counts.inserted + counts.updated === 0;
       return missed.all({ resource, run, sweeps, same: Number(isSame) });
     },
-    cohorts(resource, ids) {
+    /**
+     * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end also
+     * those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
+     */
+    cohorts(resource: Resource, ids: readonly number[]): Map<number, number> {
       const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
       const rows = ids.map((id) => ({ id, row: unaccepted.get(resource, id) }));
       const beyond = [0, 1].map((held) => rows.filter(({ row }) => row?.beyond && row.held === held).length);
@@ -224,14 +210,16 @@ export function absences(db: Db): Absences {
         row ? Math.max(sizes.get(row.first_run) ?? 0, row.beyond ? (beyond[row.held] ?? 0) : 0) : 0;
       return new Map(rows.map(({ id, row }) => [id, sizeOf(row)]));
     },
-    hold(resource, ids) {
+    hold(resource: Resource, ids: readonly number[]): void {
       for (const id of ids) holdOne.run(resource, id);
     },
-    accept: (resource) => acceptHeld.run(resource),
-    settled(resource, ids) {
+    /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
+    accept: (resource: Resource): void => void acceptHeld.run(resource),
+    settled(resource: Resource, ids: readonly number[]): void {
       for (const id of ids) remove.run(resource, id);
     },
-    counts: (resource) => count.get(resource) ?? { suspects: 0, held: 0 },
+    counts: (resource: Resource): { suspects: number; held: number } =>
+      count.get(resource) ?? { suspects: 0, held: 0 },
   };
 }
 

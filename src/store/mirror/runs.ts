@@ -2,26 +2,8 @@ import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
 import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './types.ts';
 
-/** The log of passes and the checkpoint of the sweep under way. */
-export interface RunLog {
-  start(resource: Resource, mode: PassMode, at: string): Pass;
-  /** The interrupted sweep of this resource, or null. */
-  resume(resource: Resource): Pass | null;
-  /** Closes a sweep that will not be resumed. */
-  abandon(resource: Resource, at: string): void;
-  checkpoint(pass: Pass, state: string): void;
-  remember(resource: Resource, learned: string): void;
-  ruleOf(resource: Resource): Known;
-  rule(resource: Resource, rule: Known): void;
-  finish(
-    end: PassEnd,
-    concluded: { deleted: number; held: number; suspects: number },
-    at: string,
-  ): PassSummary;
-}
-
 /** By which rule deletions of a list are concluded; null before the first complete sweep. */
-export type Known = Pick<PassSummary, 'rule' | 'ruleWhy'>;
+type Known = Pick<PassSummary, 'rule' | 'ruleWhy'>;
 
 const NO_RULE: Known = { rule: null, ruleWhy: null };
 
@@ -34,7 +16,8 @@ interface Unfinished extends PassCounts {
 
 const NO_COUNTS: PassCounts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
 
-export function runLog(db: Db): RunLog {
+/** The log of passes and the checkpoint of the sweep under way. */
+export function runLog(db: Db) {
   const insert = db.prepare(`
     INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES (?, ?, ?, 'running')`);
   const open = db.prepare(`
@@ -74,13 +57,14 @@ export function runLog(db: Db): RunLog {
   };
 
   return {
-    start(resource, mode, at) {
+    start(resource: Resource, mode: PassMode, at: string): Pass {
       close.run(at, resource, mode);
       const runId = Number(insert.run(resource, mode, at).lastInsertRowid);
       if (mode === 'sweep') open.run(resource, runId);
       return { runId, resource, mode, resumed: 0, startedAt: at, state: null, counts: { ...NO_COUNTS } };
     },
-    resume(resource) {
+    /** The interrupted sweep of this resource, or null. */
+    resume(resource: Resource): Pass | null {
       const found = unfinished.get(resource);
       if (!found) return null;
       reopen.run(found.id);
@@ -96,18 +80,23 @@ export function runLog(db: Db): RunLog {
         counts,
       };
     },
-    abandon(resource, at) {
+    /** Closes a sweep that will not be resumed. */
+    abandon(resource: Resource, at: string): void {
       close.run(at, resource, 'sweep');
       dropUnfinished.run(resource);
     },
-    remember: (resource, learned) => saveLearned.run(resource, learned),
-    ruleOf: (resource) => knownRule.get(resource) ?? NO_RULE,
-    rule: (resource, { rule, ruleWhy }) => saveRule.run(rule, ruleWhy, resource),
-    checkpoint(pass, state) {
+    remember: (resource: Resource, learned: string): void => void saveLearned.run(resource, learned),
+    ruleOf: (resource: Resource): Known => knownRule.get(resource) ?? NO_RULE,
+    rule: (resource: Resource, { rule, ruleWhy }: Known): void => void saveRule.run(rule, ruleWhy, resource),
+    checkpoint(pass: Pass, state: string): void {
       saveState.run(state, pass.resource);
       writeCounts(pass);
     },
-    finish({ pass, outcome, error, keepState, learned, conclusion }, { deleted, held, suspects }, at) {
+    finish(
+      { pass, outcome, error, keepState, learned, conclusion }: PassEnd,
+      { deleted, held, suspects }: { deleted: number; held: number; suspects: number },
+      at: string,
+    ): PassSummary {
       conclude.run(at, outcome, deleted, held, suspects, error, pass.runId);
       writeCounts(pass);
       if (keepState !== null) saveState.run(keepState, pass.resource);

@@ -11,7 +11,7 @@ const MOST_REPEATED = 0.1;
 const SAME_SLID = 0.2;
 
 /** What the pages of a sweep showed, where the order of the list proves nothing and their ids were kept. */
-export interface Sightings {
+interface Sightings {
   /** Live rows that no page showed. */
   unseen: number[];
   /** Nothing was shown twice but what the sweep before showed twice as well, as a pinned row is. */

@@ -7,7 +7,7 @@ import type { MirrorStatus, ResourceStatus, Rule, RunRow } from './types.ts';
 
 const RECENT_RUNS = 10;
 
-export interface Size {
+interface Size {
   live: number;
   deleted: number;
 }
@@ -80,19 +80,7 @@ function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'de
   return { resource, ...facts, unfinished: facts.unfinished > 0 };
 }
 
-/** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
-export interface SyncView {
-  status(): MirrorStatus;
-  /** Rows that no longer show upstream, lowest id first: those that the mass-delete guard holds, or those with too little evidence yet. */
-  absent(filter: AbsentFilter): AbsentRow[];
-  /** Rows the upstream sent broken, newest first, without what was sent. */
-  quarantine(filter: { before: number | null; limit: number }): QuarantinedRow[];
-  /** What was sent, as it came; null where there is no such row. */
-  quarantined(id: number): string | null;
-  close(): void;
-}
-
-export interface AbsentFilter {
+interface AbsentFilter {
   resource: Resource;
   held: boolean;
   after: number;
@@ -120,7 +108,10 @@ export interface QuarantinedRow {
 /** Heads come every few minutes: fewer would show none of the sweeps. */
 const RUNS_SHOWN = 40;
 
-export function openSyncView(options: OpenOptions): SyncView {
+export type SyncView = ReturnType<typeof openSyncView>;
+
+/** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
+export function openSyncView(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
   const quarantine = db.prepare<{ before: number; limit: number }, QuarantinedRow>(`
@@ -128,11 +119,15 @@ export function openSyncView(options: OpenOptions): SyncView {
      WHERE id < $before ORDER BY id DESC LIMIT $limit`);
   const body = scalar(db)<[number], string>('SELECT body FROM quarantine WHERE id = ?');
   return {
-    status: () => readStatus(db, options, RUNS_SHOWN),
-    absent: ({ resource, ...filter }) => absent[resource](filter),
-    quarantine: ({ before, limit }) => quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
-    quarantined: (id) => body.get(id) ?? null,
-    close: () => db.close(),
+    status: (): MirrorStatus => readStatus(db, options, RUNS_SHOWN),
+    /** Rows that no longer show upstream, lowest id first: those that the mass-delete guard holds, or those with too little evidence yet. */
+    absent: ({ resource, ...filter }: AbsentFilter): AbsentRow[] => absent[resource](filter),
+    /** Rows the upstream sent broken, newest first, without what was sent. */
+    quarantine: ({ before, limit }: { before: number | null; limit: number }): QuarantinedRow[] =>
+      quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
+    /** What was sent, as it came; null where there is no such row. */
+    quarantined: (id: number): string | null => body.get(id) ?? null,
+    close: (): void => void db.close(),
   };
 }
 

@@ -29,8 +29,6 @@ export interface BoardToMend {
   rows: number;
 }
 
-export type BatchReader = ReturnType<typeof batchReader>;
-
 export function batchReader(db: Db) {
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
   const some = db.prepare<[], BatchRow>(`

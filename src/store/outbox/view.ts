@@ -6,7 +6,7 @@ import { OUTBOX_STATES, type OutboxRow, type OutboxState, type StoredRow, toRow 
 
 export type OutboxView = NonNullable<ReturnType<typeof openOutboxView>>;
 
-export interface NewestFilter {
+interface NewestFilter {
   state: OutboxState | null;
   batch: string | null;
   before?: number | null;

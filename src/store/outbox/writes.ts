@@ -21,8 +21,6 @@ import {
   toRow,
 } from './types.ts';
 
-export type OutboxWriter = ReturnType<typeof outboxWriter>;
-
 /** The writing half of the outbox: each function is the inside of one transaction. */
 export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<OutboxReader, 'knowledge'>) {
   const suppressed = suppressionList(db, options);

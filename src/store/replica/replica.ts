@@ -1,4 +1,3 @@
-import type { KnownBoard } from '../../base/boards.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../../contract/entities.ts';
 import { type CommentColumns, type PostColumns, toComment, toPost } from '../../contract/wire.ts';
@@ -7,19 +6,6 @@ import { openMirrorReadOnly } from '../open.ts';
 import { boardReader } from '../outbox/imports.ts';
 import { ranker } from '../search/search.ts';
 import { scalar } from '../sql.ts';
-
-/** The mirror as the upstream's own API shows it, from a handle that cannot change it. */
-export interface ReplicaReads {
-  /** One page of a list, newest first, as it is at this moment. */
-  page(resource: Resource, place: Place, size: number): Promise<Slice>;
-  /** The most relevant posts. */
-  search(text: string): Promise<PostWire[]>;
-  /** Whether the mirror has this post. */
-  hasPost(id: number): Promise<boolean>;
-  /** Boards that a client can name. */
-  boards(): KnownBoard[];
-  close(): Promise<void>;
-}
 
 /**
  * Where a page is: the rows that come after the one with this id in the list, or those right before it. Ids never change and a walk
@@ -37,7 +23,10 @@ export interface Slice {
   hasMore: boolean;
 }
 
-export function openReplicaReads(options: OpenOptions): ReplicaReads {
+export type ReplicaReads = ReturnType<typeof openReplicaReads>;
+
+/** The mirror as the upstream's own API shows it, from a handle that cannot change it. */
+export function openReplicaReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   const lists = {
     posts: lister<PostColumns>(db, POSTS),
@@ -46,11 +35,16 @@ export function openReplicaReads(options: OpenOptions): ReplicaReads {
   const search = postSearch(db);
   const post = scalar(db)<[number], number>('SELECT 1 FROM posts WHERE id = ?');
   return {
-    page: async (resource, place, size) => lists[resource](place, size),
-    search: async (text) => search(text),
-    hasPost: async (id) => post.get(id) === 1,
+    /** One page of a list, newest first, as it is at this moment. */
+    page: async (resource: Resource, place: Place, size: number): Promise<Slice> =>
+      lists[resource](place, size),
+    /** The most relevant posts. */
+    search: async (text: string): Promise<PostWire[]> => search(text),
+    /** Whether the mirror has this post. */
+    hasPost: async (id: number): Promise<boolean> => post.get(id) === 1,
+    /** Boards that a client can name. */
     boards: boardReader(db),
-    async close() {
+    async close(): Promise<void> {
       db.close();
     },
   };

@@ -8,7 +8,7 @@ export interface Part {
 }
 
 /** Where a term stands in a text. */
-export interface Mark {
+interface Mark {
   term: number;
   start: number;
   end: number;

@@ -22,7 +22,7 @@ export interface Sized {
   posts: number;
 }
 
-export interface Scored {
+interface Scored {
   id: number;
   relevance: number;
 }
@@ -140,7 +140,7 @@ const BEGINNING = 4000;
 /** Less of it than this share of what the best has is not shown. */
 const LEAST_SHARE = 0.5;
 
-export interface Covering extends Scored {
+interface Covering extends Scored {
   /** How much of what was asked for it has, the rare terms counting more; 0 to 1. */
   coverage: number;
 }

@@ -4,16 +4,10 @@ import type { OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
 import { scalar } from '../sql.ts';
 
-/** Which posts people hold to be the same; kept in the mirror alone, and undone as easily as said. */
-export interface SamePosts {
-  /** False where it was said already. */
-  mark(a: number, b: number, now: number): boolean;
-  /** False where nobody had said so. */
-  unmark(a: number, b: number): boolean;
-  close(): void;
-}
+export type SamePosts = ReturnType<typeof openSamePosts>;
 
-export function openSamePosts(options: OpenOptions): SamePosts {
+/** Which posts people hold to be the same; kept in the mirror alone, and undone as easily as said. */
+export function openSamePosts(options: OpenOptions) {
   const db = openMirror(options);
   db.pragma('cache_size = -500');
   const post = scalar(db)<[number], number>('SELECT 1 FROM posts WHERE id = ?');
@@ -30,8 +24,10 @@ export function openSamePosts(options: OpenOptions): SamePosts {
     (a: number, b: number, now: number) => insert.run(...ordered(a, b), iso(now)).changes === 1,
   );
   return {
-    mark: (a, b, now) => mark.immediate(a, b, now),
-    unmark: (a, b) => remove.run(...ordered(a, b)).changes === 1,
-    close: () => db.close(),
+    /** False where it was said already. */
+    mark: (a: number, b: number, now: number): boolean => mark.immediate(a, b, now),
+    /** False where nobody had said so. */
+    unmark: (a: number, b: number): boolean => remove.run(...ordered(a, b)).changes === 1,
+    close: (): void => void db.close(),
   };
 }

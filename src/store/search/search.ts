@@ -12,15 +12,6 @@ import { suggester } from './suggest.ts';
 
 export type { Part } from './marks.ts';
 
-/** The full-text search of live posts and their comments, from a handle that cannot change them. */
-export interface SearchReads {
-  /** The most relevant first; a word in the title weighs more than one in the content, and posts come before comments. */
-  find(text: string, options?: SearchOptions): Promise<Found>;
-  /** Posts that are about the same as a post or a text, the most similar first; null where there is no such post. */
-  similar(request: SimilarRequest): Promise<SimilarPost[] | null>;
-  close(): Promise<void>;
-}
-
 export interface SearchOptions {
   /** 50 at most, and that many unless given. */
   limit?: number;
@@ -65,15 +56,20 @@ export interface Hit {
   relevance: number;
 }
 
-export function openSearchReads(options: OpenOptions): SearchReads {
+export type SearchReads = ReturnType<typeof openSearchReads>;
+
+/** The full-text search of live posts and their comments, from a handle that cannot change them. */
+export function openSearchReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   if (options.cacheKb) db.pragma(`cache_size = -${options.cacheKb}`);
   const find = searcher(db);
   const similar = db.transaction(moreLikeThis(db));
   return {
-    find: async (text, wanted) => find(text, wanted),
-    similar: async (request) => similar(request),
-    async close() {
+    /** The most relevant first; a word in the title weighs more than one in the content, and posts come before comments. */
+    find: async (text: string, wanted?: SearchOptions): Promise<Found> => find(text, wanted),
+    /** Posts that are about the same as a post or a text, the most similar first; null where there is no such post. */
+    similar: async (request: SimilarRequest): Promise<SimilarPost[] | null> => similar(request),
+    async close(): Promise<void> {
       db.close();
     },
   };

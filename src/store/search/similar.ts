@@ -23,14 +23,11 @@ export interface SimilarPost {
   votes: number;
   comments: number;
   created: string;
-  /** How much of the one is in the other, 0 to 1; from ALIKE on a person should compare them. */
+  /** How much of the one is in the other, 0 to 1; from 0.5 on a person should compare them. */
   likeness: number;
   /** Whether a person has said that it is the same. */
   isSame: boolean;
 }
-
-/** Where a person should look before writing the same once more. */
-export const ALIKE = 0.5;
 
 /** As much of a text as its subject is said in; the words of a pasted log would crowd it out. */
 const BEGINNING = 1500;

@@ -4,30 +4,17 @@ import { textIndex } from '../index/text-index.ts';
 import { scalar } from '../sql.ts';
 import { ERASED, erased } from './words.ts';
 
-/** Takes the words out of single rows, wherever the mirror keeps them; ids, numbers, states and times stay. */
-export interface RowErasers {
-  /** To be called when a transaction begins. */
-  refresh(): void;
-  /** Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. */
-  post(id: number, at: string): void;
-  comment(id: number, at: string): void;
-  /** Brings the words that a comment was given into the index in place of its old ones. */
-  reindexComment(id: number, old: string, next: string): void;
-  /** Puts other words into a post that is somebody else's. */
-  rewritePost(id: number, next: PostWords, at: string): void;
-  /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
-  outbox(id: number, at: string): void;
-  user(id: number, at: string): boolean;
-}
-
-export interface PostWords {
+interface PostWords {
   title: string;
   content: string;
   url: string;
   extra: string | null;
 }
 
-export function rowErasers(db: Db): RowErasers {
+export type RowErasers = ReturnType<typeof rowErasers>;
+
+/** Takes the words out of single rows, wherever the mirror keeps them; ids, numbers, states and times stay. */
+export function rowErasers(db: Db) {
   const text = textIndex(db);
   const changes = changeLog(db);
   const find = db.prepare<[number], PostWords>('SELECT title, content, url, extra FROM posts WHERE id = ?');
@@ -62,17 +49,21 @@ export function rowErasers(db: Db): RowErasers {
     if (old !== next) text.comments.changed(id, [old], [next]);
   };
   return {
+    /** To be called when a transaction begins. */
     refresh: text.refresh,
+    /** Puts other words into a post that is somebody else's. */
     rewritePost,
+    /** Brings the words that a comment was given into the index in place of its old ones. */
     reindexComment,
-    post(id, at) {
+    /** Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. */
+    post(id: number, at: string): void {
       const old = find.get(id);
       if (!old) return;
       rewritePost(id, { title: erased(old.title), content: erased(old.content), url: '', extra: null }, at);
       postHistory.run(id);
       reference.run(ERASED, at, id);
     },
-    comment(id, at) {
+    comment(id: number, at: string): void {
       const old = commentText.get(id);
       if (old === undefined) return;
       comment.run(ERASED, at, id);
@@ -80,8 +71,9 @@ export function rowErasers(db: Db): RowErasers {
       commentHistory.run(id);
       changes.add('comment.erased', at, id);
     },
+    /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
     outbox: outboxEraser(db, changes),
-    user(id, at) {
+    user(id: number, at: string): boolean {
       const isErased = user.run(at, id).changes === 1;
       if (isErased) changes.add('user.erased', at, id);
       return isErased;
@@ -94,7 +86,7 @@ export function rowErasers(db: Db): RowErasers {
  * the transitions of src/outbox/states.ts that is cancel, or markAmbiguous, park and cancel. Without its words no second post
  * of it can be looked for either, hence no more checks.
  */
-function outboxEraser(db: Db, changes: ChangeLog): RowErasers['outbox'] {
+function outboxEraser(db: Db, changes: ChangeLog) {
   const row = db.prepare(`
     UPDATE outbox SET title = $erased, content = iif(content = '', '', $erased), email = iif(email IS NULL, NULL, $erased),
                       full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL, on_hold = 0,
@@ -103,7 +95,7 @@ function outboxEraser(db: Db, changes: ChangeLog): RowErasers['outbox'] {
   const attempts = db.prepare(`
     UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL`);
   const edits = db.prepare('DELETE FROM outbox_edits WHERE outbox_id = ?');
-  return (id, at) => {
+  return (id: number, at: string): void => {
     row.run({ id, at, erased: ERASED, reason: 'its text was erased' });
     attempts.run(id);
     edits.run(id);

@@ -6,7 +6,7 @@ import { type CurrentList, suppressionList } from './list.ts';
 import { ERASED, erased, type Scrubber } from './words.ts';
 
 /** Keeps people who were erased from coming back with a page. */
-export interface Suppression {
+interface Suppression {
   /** The page as it may be stored; the very same one while nobody is on the list. To be called inside the page's transaction. */
   apply<P extends { page: PageRows; rejects: Reject[] }>(write: P): P;
 }

@@ -18,7 +18,7 @@ const LOOSE = /^.*[!#$&'*/=?^`{|}~]/su;
 const LEADING = /^[._+-]+/u;
 
 /** Whether a text can hold an address at all; most cannot, and that is known quickly. */
-export function mayHoldAddress(text: string): boolean {
+function mayHoldAddress(text: string): boolean {
   return text.includes('@') || text.includes('%40');
 }
 
@@ -42,14 +42,10 @@ function formsOf(local: string): string[] {
   return [...new Set([local, tight, tight.replace(LEADING, '')])].filter((form) => form !== '');
 }
 
-/** Takes addresses out of what other people wrote. */
-export interface Scrubber {
-  text(text: string): string;
-  /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
-  json<T extends string | null>(text: T): T;
-}
+export type Scrubber = ReturnType<typeof scrubber>;
 
-export function scrubber(isMeant: (email: string) => boolean): Scrubber {
+/** Takes addresses out of what other people wrote. */
+export function scrubber(isMeant: (email: string) => boolean) {
   const text = (given: string): string => withoutAddresses(given, isMeant);
   const value = (given: unknown): unknown => {
     if (typeof given === 'string') return text(given);
@@ -59,6 +55,7 @@ export function scrubber(isMeant: (email: string) => boolean): Scrubber {
   };
   return {
     text,
+    /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
     json: <T extends string | null>(given: T): T =>
       (given === null || !mayHoldAddress(given) ? given : canonicalJson(value(JSON.parse(given)))) as T,
   };

@@ -24,7 +24,7 @@ export interface CopyFacts {
   rows: ReturnType<typeof rowsOf>;
 }
 
-export type ChoreName = keyof Chores;
+type ChoreName = keyof Chores;
 export type ChoreRequest<N extends ChoreName = ChoreName> = { chore: N } & Parameters<Chores[N]>[0];
 export type ChoreAnswer =
   | { ok: true; result: ReturnType<Chores[ChoreName]> }
