@@ -31,7 +31,7 @@ const PROMISED = {
 };
 
 describe('the schema', () => {
-  it('is what src/store/schema.sql says; after a new migration, "npm run schema" writes it anew', () => {
+  it('is what test/store/schema.sql says; after a new migration, "npm run schema" writes it anew', () => {
     assert.equal(writtenSchema(), migratedSchema(), 'run "npm run schema" and look at what changed');
   });
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { migrate, versionOf } from '../../src/store/migrate.ts';
 
-const SNAPSHOT = new URL('../../src/store/schema.sql', import.meta.url);
+const SNAPSHOT = new URL('./schema.sql', import.meta.url);
 
 /** The snapshot in the repository. It shows in review what a migration comes to; nothing runs it. */
 export function writtenSchema(): string {
