@@ -5,12 +5,11 @@ import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
 import { eraseExpired, type Retained } from '../erasure/retention.ts';
-import type { ErasureStore } from '../store/erasure/store.ts';
-import { openErasureStore } from '../store/erasure/store.ts';
+import { type ErasureStore, openErasureStore } from '../store/erasure/store.ts';
 import { openMirrorStore } from '../store/mirror/store.ts';
 import { type Backup, backUp, keepBackup, keptBackup } from '../store/upkeep/backup.ts';
 import { doChore } from '../store/upkeep/chores.ts';
-import { type Tidying, tidy } from '../store/upkeep/housekeeping.ts';
+import type { TidyRequest } from '../store/upkeep/housekeeping.ts';
 import { holder, mirrorOf } from './place.ts';
 
 /** What of an open app upkeep needs. */
@@ -20,8 +19,9 @@ interface Keeper {
 }
 
 /** One piece of housekeeping on the mirror's file. */
-export async function tidyMirror({ settings, clock }: Keeper, step: Tidying): Promise<number> {
-  return await tidy({ ...mirrorOf(settings), step, now: clock.now(), changesKeepMs: settings.changesKeep });
+export async function tidyMirror({ settings, clock }: Keeper, step: TidyRequest['step']): Promise<number> {
+  const when = { now: clock.now(), changesKeepMs: settings.changesKeep };
+  return await doChore({ chore: 'tidy', ...mirrorOf(settings), step, ...when });
 }
 
 /** Makes what reports add up anew from the rows of the mirror, and finishes its indexes. */

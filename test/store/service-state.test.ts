@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openForWriting } from '../../src/store/db.ts';
 import { openServiceState } from '../../src/store/service-state.ts';
-import { tidy } from '../../src/store/upkeep/housekeeping.ts';
+import { doChore } from '../../src/store/upkeep/chores.ts';
 import { folderFor } from '../support/folder.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -100,8 +100,8 @@ describe('keeping the file in order', () => {
     })();
     const step = 'trim the log of passes';
     // The newest thousand stay, a hundred of them old.
-    assert.equal(await tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
-    assert.equal(await tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 0);
+    assert.equal(await doChore({ chore: 'tidy', ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
+    assert.equal(await doChore({ chore: 'tidy', ...file, step, now: NOW, changesKeepMs: 0 }), 0);
     const left = db.prepare<[], number>('SELECT id FROM sync_runs').pluck().all();
     assert.ok(left.includes(needed) && left.includes(lastSweep));
     assert.equal(left.length, 1002);
@@ -112,11 +112,29 @@ describe('keeping the file in order', () => {
     const file = fileFor(t);
     const db = openForWriting(file);
     addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 1 });
-    assert.ok((await tidy({ ...file, step: 'shorten the write-ahead log', now: NOW, changesKeepMs: 0 })) > 0);
-    assert.equal(await tidy({ ...file, step: 'renew statistics', now: NOW, changesKeepMs: 0 }), 0);
+    assert.ok(
+      (await doChore({
+        chore: 'tidy',
+        ...file,
+        step: 'shorten the write-ahead log',
+        now: NOW,
+        changesKeepMs: 0,
+      })) > 0,
+    );
+    assert.equal(
+      await doChore({ chore: 'tidy', ...file, step: 'renew statistics', now: NOW, changesKeepMs: 0 }),
+      0,
+    );
     db.close();
     await assert.rejects(
-      tidy({ ...file, upstream: 'http://other.test', step: 'renew statistics', now: NOW, changesKeepMs: 0 }),
+      doChore({
+        chore: 'tidy',
+        ...file,
+        upstream: 'http://other.test',
+        step: 'renew statistics',
+        now: NOW,
+        changesKeepMs: 0,
+      }),
       /belongs to/,
     );
   });

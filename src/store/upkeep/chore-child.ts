@@ -8,6 +8,7 @@ import { markCopy, olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { rowsOf } from '../sql.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
+import { tidy } from './housekeeping.ts';
 
 /** The longest pass writes for a moment only; a rewrite that gets no turn in this time will not get one. */
 const PATIENCE_MS = 60_000;
@@ -22,6 +23,7 @@ const CHORES: Chores = {
       db.close();
     }
   },
+  tidy,
   copy({ to, ...mirror }) {
     const db = openMirrorReadOnly(mirror);
     const now = new Date().toISOString();

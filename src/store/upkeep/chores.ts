@@ -7,6 +7,7 @@ import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../db.ts';
 import type { rowsOf } from '../sql.ts';
+import type { tidy } from './housekeeping.ts';
 
 /** What takes seconds on a large mirror, and cannot be stopped from inside the process that does it. */
 export interface Chores {
@@ -15,6 +16,8 @@ export interface Chores {
    * waits: about a second for 100,000 posts. False when the log could not be emptied because somebody was reading.
    */
   compact(mirror: OpenOptions & { patienceMs?: number }): { isClean: boolean };
+  /** Fresh statistics or a checkpoint of a million rows take longer than anybody in the service should have to wait. */
+  tidy: typeof tidy;
   /** Writes a copy, as of one moment, and checks it. Nobody waits. */
   copy(mirror: OpenOptions & { to: string }): CopyFacts;
 }

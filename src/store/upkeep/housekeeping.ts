@@ -1,6 +1,4 @@
-import { Worker } from 'node:worker_threads';
 import { iso } from '../../base/clock.ts';
-import { ownFile } from '../../base/program.ts';
 import { pruneChanges } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
@@ -13,7 +11,7 @@ export const TIDYING = [
   'renew statistics',
   'shorten the write-ahead log',
 ] as const;
-export type Tidying = (typeof TIDYING)[number];
+type Tidying = (typeof TIDYING)[number];
 
 export interface TidyRequest extends OpenOptions {
   step: Tidying;
@@ -28,21 +26,8 @@ const KEEP_RUNS_MS = 30 * 86_400_000;
 /** Rows removed in one transaction: whoever wants to write meanwhile waits a few milliseconds. */
 const TRIM_STEP = 1000;
 
-/**
- * One piece of work on the file, in a thread of its own: a checkpoint or fresh statistics of a million rows take longer than anybody in
- * this process should have to wait. Returns how many rows or pages it was about.
- */
-export async function tidy(request: TidyRequest): Promise<number> {
-  const thread = new Worker(ownFile('./housekeeping-thread.ts', import.meta.url), { workerData: request });
-  return await new Promise((resolve, reject) => {
-    thread.once('message', resolve);
-    thread.once('error', reject);
-    thread.once('exit', () => reject(new Error(`the thread that was to ${request.step} ended early`)));
-  });
-}
-
-/** The same in the thread that asks. */
-export function tidyHere(request: TidyRequest): number {
+/** One piece of work on the file; returns how many rows or pages it was about. */
+export function tidy(request: TidyRequest): number {
   const db = openMirror(request);
   try {
     return STEPS[request.step](db, request);
