@@ -3,7 +3,7 @@ import { openMirrorReadOnly } from '../open.ts';
 import { scalar } from '../sql.ts';
 import { boundOf, conditionsOf, isThin, type PostFilter } from './filter.ts';
 import { pagesReader } from './pages.ts';
-import { type ListedPost, postReader } from './post.ts';
+import { LINE, LINES, type ListedPost, postReader } from './post.ts';
 
 export const SORTS = ['newest', 'oldest', 'votes', 'comments', 'changed'] as const;
 type Sort = (typeof SORTS)[number];
@@ -77,12 +77,9 @@ export function pageSql({ filter, sort, after, isBackward = false }: Omit<PageRe
 }
 
 const ROWS = `
-  SELECT p.id, p.title, p.url, substr(p.content, 1, ${BEGINNING}) AS beginning, b.name AS board, b.slug AS boardSlug,
-         s.name AS status, s.color AS statusColor, u.name AS creator, p.creator_id AS creatorId, p.votes_count AS votes,
-         p.comments_count AS comments, p.created, p.version_at AS changed, p.deleted_at AS deleted
-    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
-    JOIN users u ON u.id = p.creator_id
-   WHERE p.id IN (SELECT value FROM json_each(?))`;
+  SELECT ${LINE}, substr(p.content, 1, ${BEGINNING}) AS beginning, u.name AS creator, p.creator_id AS creatorId,
+         p.version_at AS changed, p.deleted_at AS deleted
+    FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 /** Of very many people with a name that begins alike some are enough to go on from. */
 const CREATORS = `

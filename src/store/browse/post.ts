@@ -13,44 +13,42 @@ export interface WholePost {
   edits: Edit[];
 }
 
-export interface PostFacts {
+/** A post as a line of any list. */
+export interface PostLine {
   id: number;
   title: string;
-  content: string;
   /** As the upstream gave it: perhaps only a path. */
   url: string;
   board: string;
   boardSlug: string;
   status: string;
   statusColor: string;
-  creator: string | null;
-  creatorId: number;
-  creatorIsTeam: number;
   votes: number;
   comments: number;
   created: string;
+}
+
+/** The columns of such a line, and where they come from. */
+export const LINE = `p.id, p.title, p.url, b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
+         p.votes_count AS votes, p.comments_count AS comments, p.created`;
+export const LINES = 'posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id';
+
+export interface PostFacts extends PostLine {
+  content: string;
+  creator: string | null;
+  creatorId: number;
+  creatorIsTeam: number;
   firstSeen: string;
   deleted: string | null;
   erased: string | null;
 }
 
-/** A post as a line of a list. */
-export interface ListedPost {
-  id: number;
-  title: string;
-  /** As the upstream gave it: perhaps only a path. */
-  url: string;
+/** A post as a line of a list that people look through. */
+export interface ListedPost extends PostLine {
   /** How the content begins. */
   beginning: string;
-  board: string;
-  boardSlug: string;
-  status: string;
-  statusColor: string;
   creator: string | null;
   creatorId: number;
-  votes: number;
-  comments: number;
-  created: string;
   changed: string;
   deleted: string | null;
 }
@@ -109,13 +107,9 @@ const MOST_EDITS = 50;
 const COMMENTS = 50;
 
 const POST = `
-  SELECT p.id, p.title, p.content, p.url, b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
-         u.name AS creator, p.creator_id AS creatorId, u.is_team OR u.is_admin AS creatorIsTeam, p.votes_count AS votes,
-         p.comments_count AS comments, p.created, p.first_seen_at AS firstSeen, p.version_at AS at, p.deleted_at AS deleted,
-         p.erased_at AS erased
-    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
-    JOIN users u ON u.id = p.creator_id
-   WHERE p.id = ?`;
+  SELECT ${LINE}, p.content, u.name AS creator, p.creator_id AS creatorId, u.is_team OR u.is_admin AS creatorIsTeam,
+         p.first_seen_at AS firstSeen, p.version_at AS at, p.deleted_at AS deleted, p.erased_at AS erased
+    FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id = ?`;
 
 const VERSIONS = `
   SELECT v.n, v.observed_at AS at, v.title, v.content, v.votes_count AS votes, v.comments_count AS comments, b.name AS board,

@@ -1,16 +1,11 @@
 import type { OpenOptions } from '../db.ts';
 import { matchText, readTerms } from '../index/terms.ts';
 import { openMirrorReadOnly } from '../open.ts';
+import { LINES, type PostLine } from './post.ts';
 
-export interface RecentPost {
-  id: number;
-  title: string;
+export interface RecentPost extends Pick<PostLine, 'id' | 'title' | 'url' | 'board' | 'status' | 'created'> {
   content: string;
-  url: string;
-  board: string;
-  status: string;
   votes_count: number;
-  created: string;
   /** When it was last seen to change in anything that its history tells about. */
   changed: string;
 }
@@ -28,12 +23,9 @@ export type RecentPosts = ReturnType<typeof openRecentPosts>;
 /** The newest live posts, for programs that read feeds. */
 export function openRecentPosts(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
-  const recent = db.prepare<
-    { board: string | null; status: string | null; match: string | null; limit: number },
-    RecentPost
-  >(`
+  const recent = db.prepare<Omit<RecentFilter, 'search'> & { match: string | null }, RecentPost>(`
     SELECT p.id, p.title, p.content, p.url, b.name AS board, s.name AS status, p.votes_count, p.created, p.version_at AS changed
-      FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
+      FROM ${LINES}
      WHERE p.deleted_at IS NULL
        AND ($board IS NULL OR b.name = $board COLLATE NOCASE OR b.slug = $board COLLATE NOCASE)
        AND ($status IS NULL OR s.name = $status COLLATE NOCASE)

@@ -3,7 +3,7 @@ import type { Db, OpenOptions } from '../db.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { readMeta, scalar } from '../sql.ts';
-import type { MirrorStatus, ResourceStatus, Rule, RunRow } from './types.ts';
+import type { MirrorStatus, ResourceStatus, RunRow } from './types.ts';
 
 const RECENT_RUNS = 10;
 
@@ -51,16 +51,9 @@ export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUN
   };
 }
 
-interface PassFacts {
-  lastSweepAt: string | null;
-  lastHeadAt: string | null;
+type PassFacts = Omit<ResourceStatus, 'resource' | 'live' | 'deleted' | 'unfinished'> & {
   unfinished: number;
-  suspects: number;
-  held: number;
-  quarantined: number;
-  rule: Rule | null;
-  ruleWhy: string | null;
-}
+};
 
 function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted'> {
   const facts = db

@@ -167,23 +167,13 @@ export interface PassSummary extends PassCounts {
   finishedAt: string;
 }
 
-export interface RunRow {
+export interface RunRow
+  extends PassCounts,
+    Pick<PassSummary, 'resource' | 'mode' | 'error' | 'deleted' | 'held' | 'suspects'> {
   id: number;
-  resource: Resource;
-  mode: PassMode;
   started_at: string;
   finished_at: string | null;
   outcome: string;
-  pages: number;
-  rows: number;
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  deleted: number;
-  held: number;
-  suspects: number;
-  quarantined: number;
-  error: string | null;
 }
 
 export interface ResourceStatus {

@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
+import { LINE, LINES, type PostLine } from '../browse/post.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { matchText, readTerms, type Term } from '../index/terms.ts';
 import { openMirrorReadOnly } from '../open.ts';
@@ -37,21 +38,12 @@ export interface Found {
   unindexed: number;
 }
 
-export interface Hit {
-  id: number;
+export interface Hit extends Omit<PostLine, 'title'> {
   title: Part[];
   /** Where the content, or a comment, says it; or how the content begins. */
   snippet: Part[];
   /** The comment that matched where the post itself does not. */
   comment: number | null;
-  url: string;
-  board: string;
-  boardSlug: string;
-  status: string;
-  statusColor: string;
-  votes: number;
-  comments: number;
-  created: string;
   /** Comparable within one search only; the best has the smallest. */
   relevance: number;
 }
@@ -186,22 +178,13 @@ function pathOf(address: string): string {
   return path.replace(/\/+$/, '');
 }
 
-interface ShownPost extends Omit<Hit, 'title' | 'snippet' | 'relevance' | 'comment'> {
-  title: string;
-  content: string;
-}
-
-const SHOWN = `
-  SELECT p.id, p.title, p.content, p.url, b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
-         p.votes_count AS votes, p.comments_count AS comments, p.created
-    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
-   WHERE p.id IN (SELECT value FROM json_each(?))`;
+const SHOWN = `SELECT ${LINE}, p.content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
   const rank = ranker(db);
   const inComments = commentRanker(db);
   const suggest = suggester(db);
-  const shown = db.prepare<[string], ShownPost>(SHOWN);
+  const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
   const comment = scalar(db)<[number], string>('SELECT content FROM comments WHERE id = ?');
   const unindexed = unindexedCounter(db);
   const show = ({ terms, best }: Ranked): Hit[] => {

@@ -1,5 +1,6 @@
 import { isSmallWord, likeness, wordsOf } from '../../base/words.ts';
 import { EVERY_LIVE_POST } from '../browse/filter.ts';
+import { LINE, LINES, type PostLine } from '../browse/post.ts';
 import type { Db } from '../db.ts';
 import { readTerms, type Term } from '../index/terms.ts';
 import { scalar } from '../sql.ts';
@@ -13,16 +14,7 @@ export interface SimilarRequest {
   limit?: number;
 }
 
-export interface SimilarPost {
-  id: number;
-  title: string;
-  url: string;
-  board: string;
-  status: string;
-  statusColor: string;
-  votes: number;
-  comments: number;
-  created: string;
+export interface SimilarPost extends Omit<PostLine, 'boardSlug'> {
   /** How much of the one is in the other, 0 to 1; from 0.5 on a person should compare them. */
   likeness: number;
   /** Whether a person has said that it is the same. */
@@ -48,15 +40,7 @@ interface Asked extends Sized {
   weight: number;
 }
 
-interface Candidate extends Omit<SimilarPost, 'likeness' | 'isSame'> {
-  content: string;
-}
-
-const CANDIDATES = `
-  SELECT p.id, p.title, p.content, p.url, b.name AS board, s.name AS status, s.color AS statusColor, p.votes_count AS votes,
-         p.comments_count AS comments, p.created
-    FROM posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id
-   WHERE p.id IN (SELECT value FROM json_each(?))`;
+const CANDIDATES = `SELECT ${LINE}, p.content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 /**
  * More like this: the rarest words of a text are asked of the search index, and what it finds is compared by the weight of the words
@@ -66,7 +50,7 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
   const rank = ranking(db);
   const find = db.prepare<[number], { title: string; content: string }>(`
     SELECT title, content FROM posts WHERE id = ?`);
-  const rows = db.prepare<[string], Candidate>(CANDIDATES);
+  const rows = db.prepare<[string], PostLine & { content: string }>(CANDIDATES);
   const same = sameAs(db);
   return ({ about, limit = LIMIT }) => {
     const text = typeof about === 'number' ? find.get(about) : about;
@@ -80,7 +64,7 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
     const compare = comparison(text.title, asked, chosen);
     return rows
       .all(JSON.stringify([...ids].filter((id) => id !== own)))
-      .map(({ content, ...post }) => ({
+      .map(({ content, boardSlug: _, ...post }) => ({
         ...post,
         likeness: compare(post.title, content.slice(0, BEGINNING)),
         isSame: marked.has(post.id),
