@@ -3,7 +3,7 @@ import { rowCounter } from './mirror/status.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { outboxReader } from './outbox/reads.ts';
 import type { StateCounts } from './outbox/types.ts';
-import { scalar } from './sql.ts';
+import { dataVersion, scalar } from './sql.ts';
 
 export interface MirrorStats {
   /** When the last complete pass of any list ended. */
@@ -37,7 +37,7 @@ export function openLiveStats(options: OpenOptions) {
     SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id`);
   return {
     /** Changes whenever any connection has written to the file. */
-    version: (): number => db.pragma('data_version', { simple: true }) as number,
+    version: dataVersion(db),
     read: (): MirrorStats => ({
       updatedAt: updatedAt.get() ?? null,
       live: { posts: size('posts').live, comments: size('comments').live },

@@ -1,6 +1,6 @@
 import { emailKey } from '../base/email.ts';
 import type { Db } from './db.ts';
-import { scalar } from './sql.ts';
+import { keptUntilWritten, scalar } from './sql.ts';
 
 /**
  * Users of the mirror by their addresses, whatever the spelling. The index folds ASCII only; the few addresses that hold anything
@@ -10,13 +10,10 @@ export function peopleByEmail(db: Db): (email: string) => number[] {
   const plain = scalar(db)<[string], number>('SELECT id FROM users WHERE email = ? COLLATE NOCASE');
   const others = db.prepare<[], { id: number; email: string }>(`
     SELECT id, email FROM users WHERE email GLOB '*[^!-~]*'`);
-  const version = scalar(db)<[], number>('PRAGMA data_version');
-  let read: { version: number | undefined; unusual: Map<string, number[]> } | undefined;
+  const unusual = keptUntilWritten(db, () => byKey(others.all()));
   return (email) => {
-    const current = version.get();
-    if (read?.version !== current) read = { version: current, unusual: byKey(others.all()) };
     const key = emailKey(email);
-    return [...new Set([...plain.all(key), ...(read?.unusual.get(key) ?? [])])];
+    return [...new Set([...plain.all(key), ...(unusual().get(key) ?? [])])];
   };
 }
 

@@ -6,7 +6,7 @@ import { type Touched, touchedRows } from './changes/feed.ts';
 import { type Db, type OpenOptions, openForReading } from './db.ts';
 import { versionOf } from './migrate.ts';
 import { openMirror, openMirrorReadOnly } from './open.ts';
-import { countRows, readMeta, scalar } from './sql.ts';
+import { countRows, dataVersion, readMeta, scalar } from './sql.ts';
 
 interface Definition {
   /** What only the file itself can use: the place to resume a sweep, say. */
@@ -124,7 +124,7 @@ export function openPublishSource(options: OpenOptions) {
     schemaVersion: versionOf(db),
     tables: publishedTables(db),
     /** Changes with every write of another connection. */
-    version: (): number => db.pragma('data_version', { simple: true }) as number,
+    version: dataVersion(db),
     /** The number of the last change. */
     head: (): number => head.get() ?? 0,
     /** Others go on writing meanwhile, and the write-ahead log grows by what they write. */

@@ -2,7 +2,7 @@ import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { openMirror } from './open.ts';
-import { scalar } from './sql.ts';
+import { immediate, scalar } from './sql.ts';
 
 /** What people keep under a name, in the mirror's own file, so that everybody who uses it has it. */
 export interface SavedItems {
@@ -75,7 +75,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
     throw new AppError('usage', `there is a saved ${item} "${name}" already`, { hint: 'Take another name.' });
   };
 
-  const save = db.transaction((words: Words<K>, now: number): Item => {
+  const save = immediate(db, (words: Words<K>, now: number): Item => {
     const { name, text } = checked(words, kind);
     refuseTaken(name, 0);
     if (list.all().length >= MOST_ITEMS)
@@ -85,7 +85,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
     const at = iso(now);
     return insert.get(name, text, at, at) as Item;
   });
-  const change = db.transaction((id: number, words: Partial<Words<K>>, now: number): Item | null => {
+  const change = immediate(db, (id: number, words: Partial<Words<K>>, now: number): Item | null => {
     const before = find.get(id);
     if (!before) return null;
     const { name, text } = checked({ ...before, ...words }, kind);
@@ -94,8 +94,8 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
   });
   return {
     list: () => list.all(),
-    save: (words, now) => save.immediate(words, now),
-    change: (id, words, now) => change.immediate(id, words, now),
+    save,
+    change,
     remove: (id) => remove.run(id).changes > 0,
   };
 }

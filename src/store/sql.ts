@@ -5,6 +5,35 @@ export function scalar(db: Database) {
   return <P extends unknown[] | object, V>(sql: string) => db.prepare<P, V>(sql).pluck();
 }
 
+/** The work as one transaction that has the write lock from its beginning: no upgrade of a lock can fail half-way. */
+export function immediate<A extends unknown[], R>(db: Database, work: (...args: A) => R): (...args: A) => R {
+  const run = db.transaction(work);
+  return (...args) => run.immediate(...args) as R;
+}
+
+/** Changes with every write of another connection. */
+export function dataVersion(db: Database): () => number {
+  const version = scalar(db)<[], number>('PRAGMA data_version');
+  return () => version.get() ?? 0;
+}
+
+/** What was read, until another connection has written. */
+export function keptUntilWritten<T>(db: Database, read: () => T): () => T {
+  const version = dataVersion(db);
+  let kept: { version: number; value: T } | undefined;
+  return () => {
+    const current = version();
+    if (kept?.version !== current) kept = { version: current, value: read() };
+    return kept.value;
+  };
+}
+
+/** For walks in small steps: the last key of the so many rows after one; null where there are none. */
+export function chunkEnd(db: Database, table: string, key = 'id') {
+  return scalar(db)<[after: number, rows: number], number | null>(`
+    SELECT max(${key}) FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`);
+}
+
 export function countRows(db: Database, table: string): number {
   return scalar(db)<[], number>(`SELECT count(*) FROM ${table}`).get() ?? 0;
 }

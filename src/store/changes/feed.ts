@@ -3,7 +3,7 @@ import type { Resource } from '../../contract/endpoints.ts';
 import { CHANGE_TYPES, type ChangeType, type Subject } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import { readMeta, scalar } from '../sql.ts';
+import { dataVersion, readMeta, scalar } from '../sql.ts';
 import { type Change, changeReader, positionOf, type StoredChange } from './change.ts';
 
 /** The reading half of the change feed: everything after a position, oldest first. */
@@ -82,7 +82,7 @@ export function changeFeed(db: Db): Omit<ChangeFeed, 'close'> {
   };
 
   return {
-    version: () => db.pragma('data_version', { simple: true }) as number,
+    version: dataVersion(db),
     head: db.transaction(() => ({
       mirror: readMeta(db, 'mirror_id') ?? '',
       position: positions.of(positions.head()),

@@ -1,6 +1,6 @@
 import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import { scalar } from '../sql.ts';
+import { chunkEnd, scalar } from '../sql.ts';
 import { type RowErasers, rowErasers } from '../suppression/rows.ts';
 import type { Expired, RetireWalk } from './types.ts';
 
@@ -75,7 +75,7 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
 function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
   const toCheck = scalar(db)<[], number>('SELECT user_id FROM users_to_check ORDER BY user_id');
   const checked = db.prepare('DELETE FROM users_to_check WHERE user_id = ?');
-  const ends = { posts: ender(db, 'posts'), comments: ender(db, 'comments') };
+  const ends = { posts: chunkEnd(db, 'posts'), comments: chunkEnd(db, 'comments') };
   const authors = { posts: stillThere(db, 'posts'), comments: stillThere(db, 'comments') };
   const finish = (candidates: readonly number[], asked: readonly number[], at: string): number => {
     for (const id of asked) checked.run(id);
@@ -91,11 +91,6 @@ function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
     const there = new Set(authors[table].all({ after, end, ids: JSON.stringify(candidates) }));
     return { next: { table, after: end, candidates: candidates.filter((id) => !there.has(id)) }, users: 0 };
   };
-}
-
-function ender(db: Db, table: string) {
-  return scalar(db)<[number, number], number | null>(`
-    SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ?)`);
 }
 
 /** Those of the given authors who have a row here that still has its words. */

@@ -1,5 +1,5 @@
 import type { Db } from '../db.ts';
-import { scalar } from '../sql.ts';
+import { immediate, keptUntilWritten, scalar } from '../sql.ts';
 
 /** A column of a table in the form that reports add up: one number a row. */
 export type Numbers = Float64Array | Int32Array | Uint8Array;
@@ -126,17 +126,16 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
     settle.run(source, begin, last);
     return true;
   };
-  const step = db.transaction(
-    (sources: readonly Source[]): boolean => sources.some(packNew) || sources.some(packAgain),
-  );
-  const clear = db.transaction((): void => {
-    db.exec('DELETE FROM report_columns; DELETE FROM report_changes; UPDATE report_packed SET last = -1');
-  });
   return {
     /** Packs the next chunk; false when there was nothing left. */
-    step: (sources: readonly Source[] = ALL): boolean => step.immediate(sources),
+    step: immediate(
+      db,
+      (sources: readonly Source[] = ALL): boolean => sources.some(packNew) || sources.some(packAgain),
+    ),
     /** Forgets what is packed: the next steps pack everything anew from the tables. */
-    clear: (): void => clear.immediate(),
+    clear: immediate(db, (): void => {
+      db.exec('DELETE FROM report_columns; DELETE FROM report_changes; UPDATE report_packed SET last = -1');
+    }),
   };
 }
 
@@ -144,15 +143,11 @@ export type ColumnReader = ReturnType<typeof columnReader>;
 
 /** The columns as they stand at this moment. They are kept until the mirror changes: one page asks for the same ones several times. */
 export function columnReader(db: Db) {
-  const version = scalar(db)<[], number>('PRAGMA data_version');
-  const kept = new Map<string, Numbers>();
-  let keptOf = version.get();
+  const columns = keptUntilWritten(db, () => new Map<string, Numbers>());
   return {
     /** To be called in a transaction: what it gives must not be written to. */
     read<S extends Source, C extends ColumnOf<S>>(source: S, names: readonly C[]): Packed<C> {
-      const current = version.get();
-      if (current !== keptOf) kept.clear();
-      keptOf = current;
+      const kept = columns();
       const missing = names.filter((name) => !kept.has(`${source} ${name}`));
       for (const [name, numbers] of readColumns(db, source, missing)) kept.set(`${source} ${name}`, numbers);
       const packed: Record<string, Numbers | number> = { rows: 0 };

@@ -1,6 +1,6 @@
 import { searchable } from '../../base/words.ts';
 import type { Db } from '../db.ts';
-import { scalar } from '../sql.ts';
+import { chunkEnd, immediate, scalar } from '../sql.ts';
 
 /** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
 const CHUNK = 10_000;
@@ -38,17 +38,16 @@ export function textIndex(db: Db) {
     posts.refresh();
     comments.refresh();
   };
-  const step = db.transaction((): boolean => {
-    refresh();
-    return posts.step() || comments.step();
-  });
   return {
     posts,
     comments,
     /** To be called when a transaction begins: another process may have moved the marks. */
     refresh,
     /** Indexes the next chunk; false when there was nothing left. */
-    step: (): boolean => step.immediate(),
+    step: immediate(db, (): boolean => {
+      refresh();
+      return posts.step() || comments.step();
+    }),
   };
 }
 
@@ -69,8 +68,7 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const writeMark = db.prepare('UPDATE meta SET value = ? WHERE key = ?');
   const add = db.prepare(`INSERT INTO ${table} (rowid, ${names}) VALUES (?, ${places})`);
   const drop = db.prepare(`INSERT INTO ${table} (${table}, rowid, ${names}) VALUES ('delete', ?, ${places})`);
-  const chunkEnd = scalar(db)<[number, number], number | null>(`
-    SELECT max(id) FROM (SELECT id FROM ${source} WHERE id > ? ORDER BY id LIMIT ?)`);
+  const ends = chunkEnd(db, source);
   const addChunk = db.prepare(`
     INSERT INTO ${table} (rowid, ${names})
     SELECT id, ${columns.map(indexed).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);
@@ -87,7 +85,7 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
     step(): boolean {
       if (mark === ALL) return false;
       if (mark < 0) wholeChunks.run();
-      const end = chunkEnd.get(mark, CHUNK) ?? null;
+      const end = ends.get(mark, CHUNK) ?? null;
       if (end !== null) addChunk.run(mark, end);
       else mergeFromNowOn.run();
       mark = end ?? ALL;

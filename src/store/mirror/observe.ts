@@ -2,7 +2,7 @@ import type { Board, PostReference, Status, User } from '../../contract/decode.t
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { ChangeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import { scalar } from '../sql.ts';
+import { keptUntilWritten } from '../sql.ts';
 import {
   boardTable,
   type Entity,
@@ -52,9 +52,11 @@ export function entityObserver(
   const isNewest = newestChecks(db);
   // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
   const recent: { at: string; observed: Observed }[] = [];
-  const isUntouched = otherWriters(db);
+  const forgetKnown = keptUntilWritten(db, () => {
+    for (const { known } of tables) for (const list of RESOURCES) known[list].clear();
+  });
   return (resource, observed, at) => {
-    if (!isUntouched()) for (const { known } of tables) for (const list of RESOURCES) known[list].clear();
+    forgetKnown();
     const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
     recent.push({ at, observed });
     if (recent.length > RECENT_PAGES) recent.shift();
@@ -120,30 +122,14 @@ function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
       SELECT 1 FROM ${table} WHERE id > ? AND ${column} = ? AND deleted_at IS NULL LIMIT 1`);
     return (id, above) => newer.get(above, id) === undefined;
   };
-  const posts = check('posts', 'creator_id');
-  const comments = check('comments', 'creator_id');
-  const [boards, statuses, references] = [
-    check('posts', 'board_id'),
-    check('posts', 'status_id'),
-    check('comments', 'post_id'),
-  ];
+  const [posts, comments] = [check('posts', 'creator_id'), check('comments', 'creator_id')];
+  const [boards, statuses] = [check('posts', 'board_id'), check('posts', 'status_id')];
+  const references = check('comments', 'post_id');
   return {
     users: (resource, id, by) => (resource === 'posts' ? posts(id, by) : posts(id, -1) && comments(id, by)),
     boards: (_, id, by) => boards(id, by),
     statuses: (_, id, by) => statuses(id, by),
     references: (_, id, by) => references(id, by),
-  };
-}
-
-/** Whether no other connection has written since the last call. */
-function otherWriters(db: Db): () => boolean {
-  const version = scalar(db)<[], number>('PRAGMA data_version');
-  let last = version.get();
-  return () => {
-    const current = version.get();
-    const isSameVersion = current === last;
-    last = current;
-    return isSameVersion;
   };
 }
 

@@ -4,6 +4,7 @@ import type { Resource } from '../../contract/endpoints.ts';
 import { changeLog, passEvents } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { textIndex } from '../index/text-index.ts';
+import { immediate } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
 import { entityObserver, type Observed, type Shown } from './observe.ts';
@@ -180,12 +181,6 @@ export function passes(db: Db, options: OpenOptions) {
 interface Deferred {
   pages: number;
   ids: Map<number, Buffer>;
-}
-
-/** Every operation owns one transaction, with the write lock from its beginning: no upgrade can fail half-way. */
-function immediate<A, R>(db: Db, operation: (argument: A) => R): (argument: A) => R {
-  const run = db.transaction(operation);
-  return (argument) => run.immediate(argument) as R;
 }
 
 /** A page that was rolled back leaves no trace in the counts either. */

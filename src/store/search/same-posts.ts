@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
-import { scalar } from '../sql.ts';
+import { immediate, scalar } from '../sql.ts';
 
 export type SamePosts = ReturnType<typeof openSamePosts>;
 
@@ -20,12 +20,12 @@ export function openSamePosts(options: OpenOptions) {
     if (a === b) throw new AppError('usage', `post ${a} is the same as itself: name two posts`);
     return a < b ? [a, b] : [b, a];
   };
-  const mark = db.transaction(
-    (a: number, b: number, now: number) => insert.run(...ordered(a, b), iso(now)).changes === 1,
-  );
   return {
     /** False where it was said already. */
-    mark: (a: number, b: number, now: number): boolean => mark.immediate(a, b, now),
+    mark: immediate(
+      db,
+      (a: number, b: number, now: number): boolean => insert.run(...ordered(a, b), iso(now)).changes === 1,
+    ),
     /** False where nobody had said so. */
     unmark: (a: number, b: number): boolean => remove.run(...ordered(a, b)).changes === 1,
     close: (): void => void db.close(),

@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { Db, OpenOptions } from '../db.ts';
-import { scalar } from '../sql.ts';
+import { keptUntilWritten, scalar } from '../sql.ts';
 import { type Hash, keyFileOf, readKey } from './key.ts';
 import { type Scrubber, scrubber } from './words.ts';
 
@@ -24,22 +24,14 @@ export function suppressedPerson(): AppError {
 
 /** The list as it stands, or null while it is empty; read again only when some other connection has written. */
 export function suppressionList(db: Db, options: OpenOptions): () => CurrentList | null {
-  const version = scalar(db)<[], number>('PRAGMA data_version');
   const isUsed = scalar(db)<[], number>(`
     SELECT EXISTS (SELECT 1 FROM suppressions) OR EXISTS (SELECT 1 FROM suppressed_users)`);
   const hashes = scalar(db)<[], string>('SELECT hash FROM suppressions');
   const users = scalar(db)<[], number>('SELECT user_id FROM suppressed_users');
-  let known: { version: number | undefined; list: CurrentList | null } | null = null;
-  return () => {
-    const current = version.get();
-    if (known?.version !== current) {
-      const list = isUsed.get()
-        ? currentList(readableKey(db, options, hashes.all()), new Set(hashes.all()), users.all())
-        : null;
-      known = { version: current, list };
-    }
-    return known?.list ?? null;
-  };
+  return keptUntilWritten(db, () => {
+    if (!isUsed.get()) return null;
+    return currentList(readableKey(db, options, hashes.all()), new Set(hashes.all()), users.all());
+  });
 }
 
 /** After a new key there may be people known by their number only: those need none. */

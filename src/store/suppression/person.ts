@@ -1,7 +1,7 @@
 import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import type { Person, Step, Walk } from '../erasure/types.ts';
-import { scalar } from '../sql.ts';
+import { chunkEnd, scalar } from '../sql.ts';
 import { PLACES, type Place } from './places.ts';
 import { type RowErasers, rowErasers } from './rows.ts';
 import { erasedBody, isAboutErased } from './suppression.ts';
@@ -49,13 +49,8 @@ interface Piece {
 
 interface Work {
   /** The last key of the next piece. */
-  end: { get(after: number, limit: number): number | null | undefined };
+  end: ReturnType<typeof chunkEnd>;
   run(piece: Piece): Pick<Step, 'counts'> & Partial<Pick<Step, 'underWay' | 'unsettled'>>;
-}
-
-function ender(db: Db, table: string, key = 'id'): Work['end'] {
-  return scalar(db)<[number, number], number | null>(`
-    SELECT max(${key}) FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`);
 }
 
 const names = (column: string, kind: 'names_person' | 'json_names_person' = 'names_person'): string =>
@@ -74,7 +69,7 @@ function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
   >(`SELECT id, title, content, url, extra FROM posts WHERE id ${RANGE}
       AND (${names('title')} OR ${names('content')} OR ${names('url')} OR ${names('extra', 'json_names_person')})`);
   return {
-    end: ender(db, 'posts'),
+    end: chunkEnd(db, 'posts'),
     run({ person, after, end, at }) {
       const ids = own.all({ after, end, users: JSON.stringify(person.users) });
       for (const id of ids) rows.post(id, at);
@@ -99,7 +94,7 @@ function commentWork(db: Db, rows: RowErasers): Work {
           AND (content NOT IN ('', '${ERASED}') OR extra IS NOT NULL
                OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = c.id AND v.content IS NOT NULL))`);
   return {
-    end: ender(db, 'comments'),
+    end: chunkEnd(db, 'comments'),
     run({ person, after, end, at }) {
       const ids = own.all({ after, end, users: JSON.stringify(person.users) });
       for (const id of ids) rows.comment(id, at);
@@ -141,7 +136,7 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
     RETURNING outbox_id`);
   const forgetKey = db.prepare("UPDATE outbox SET source_key = 'erased:' || id WHERE id = ?");
   return {
-    end: ender(db, 'outbox'),
+    end: chunkEnd(db, 'outbox'),
     run({ after, end, at }) {
       const counts = { outbox: 0, cancelled: 0, unclear: 0, mentions: 0 };
       const [underWay, unsettled]: [number[], number[]] = [[], []];
@@ -187,7 +182,7 @@ function quarantineWork(db: Db, scrub: Scrubber): Work {
   // Two rows may have become the same one.
   const rewrite = db.prepare('UPDATE OR REPLACE quarantine SET body = ? WHERE id = ?');
   return {
-    end: ender(db, 'quarantine'),
+    end: chunkEnd(db, 'quarantine'),
     run({ person, after, end }) {
       const ids = new Set(person.users);
       const about = bodies.all({ after, end }).filter(({ body }) => isAboutErased(body, { ids, scrub }));
@@ -226,7 +221,7 @@ function placeWork(
   const rewrite = db.prepare(`UPDATE ${table} SET ${set.join(', ')} WHERE ${key} = $place_key`);
   const changes = changeLog(db);
   return {
-    end: ender(db, table, key),
+    end: chunkEnd(db, table, key),
     run({ after, end, at }) {
       const hits = found.all({ after, end });
       for (const row of hits) {
