@@ -52,10 +52,7 @@ function textEncoder(
   };
 }
 
-/**
- * RFC 4180 with a header, UTF-8, lines ending in LF; booleans are 0 and 1. An empty text is `""` and nothing at all is a missing
- * value, so that a raw file can be read back exactly.
- */
+/** RFC 4180 with a header, UTF-8, LF; booleans are 0 and 1. An empty text is `""` and a missing value nothing, so that a raw file can be read back. */
 export function csvEncoder(columns: readonly ExportColumn[], { raw }: EncoderOptions): Encoder {
   return textEncoder({
     head: `${columns.map(({ name }) => name).join(',')}\n`,

@@ -23,10 +23,7 @@ interface ScheduledExport {
   removed: string[];
 }
 
-/**
- * Everything, into a folder of its own that appears whole or not at all. `latest.json` is its manifest and the folder's name; then
- * the oldest folders go.
- */
+/** Everything, into a folder that appears whole or not at all. `latest.json` is its manifest with the folder's name; then the oldest folders go. */
 export async function exportOnSchedule(
   source: ExportSource,
   request: ScheduleRequest,

@@ -56,10 +56,7 @@ function main(): void {
   }
 }
 
-/**
- * SQLite does not ask the guard for the columns that a NATURAL or FULL JOIN compares and gives out. What a statement opens stands in its
- * program all the same.
- */
+/** SQLite does not ask the guard for columns that a NATURAL or FULL JOIN compares. What a statement opens stands in its program all the same. */
 function refuseHidden(db: Database, sql: string): void {
   const names = Object.keys(HIDDEN_TABLES).map((name) => `'${name}'`);
   const roots = db.prepare(

@@ -17,10 +17,7 @@ interface Guard {
   refused(): string | null;
 }
 
-/**
- * Everything that is not on a list is refused, so that what a later SQLite can do is refused too. Where views stand in front of the
- * tables, those are all that a statement may read.
- */
+/** Everything that is not on a list is refused, also what a later SQLite can do. Where views stand in front of the tables, only they may be read. */
 export function createGuard(views: ShownViews | null): Guard {
   let refused: string | null = null;
   return {

@@ -176,10 +176,7 @@ interface MovementRequest {
   buckets: readonly Bucket[];
 }
 
-/**
- * How the votes of live posts moved, as the mirror saw it. With a board, a vote counts where its post was on that board when it was
- * seen: a post that moves takes none of its past along.
- */
+/** How the votes of live posts moved. With a board, a vote counts where its post was when the vote was seen. */
 interface Movement {
   recent: number;
   prior: number | null;

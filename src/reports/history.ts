@@ -62,10 +62,7 @@ export async function funnel(reader: ReportReader, asked: Question): Promise<Row
     }));
 }
 
-/**
- * A stay begins when the post was seen to enter the status, or when it was made, if the mirror was watching by then. A stay whose
- * beginning nobody saw is not counted: it would be too short.
- */
+/** A stay begins when the post was seen to enter the status or, if the mirror was watching, was made. Others would be too short, and do not count. */
 export async function timeInStatus(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { since, until, now, observed } = asked;
   const { posts, versions, statuses } = await reader.columns({

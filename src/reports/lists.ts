@@ -36,10 +36,7 @@ export async function unanswered(reader: ReportReader, asked: Question): Promise
   return await described(reader, idsOf(posts, best), waiting);
 }
 
-/**
- * Posts in a status that is not an end, made before the beginning of the period, without a comment or a seen change after it. That a
- * post was first seen later is no change: it has no earlier version then.
- */
+/** Open posts made before the period, without a comment or a seen change in it. Being first seen later is no change: it left no version. */
 export async function stale(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { since } = asked;
   const { posts, comments, versions } = await reader.columns({
@@ -162,10 +159,7 @@ interface MostVoted {
   counts(place: number): Row;
 }
 
-/**
- * The posts with the most votes. Where that is asked, posts that people hold to be the same count as one: the one with the most votes of
- * those that are wanted stands for all of them that are there, wherever they are.
- */
+/** The posts with the most votes. Where asked, posts held to be the same count as one: the wanted one with the most votes stands for all. */
 async function mostVoted(
   reader: ReportReader,
   posts: Ranked,

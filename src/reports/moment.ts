@@ -197,10 +197,7 @@ interface Coverage {
 /** A sweep a day is enough for figures by the week. */
 const FRESH_MS = 86_400_000;
 
-/**
- * Which part of a period the mirror was watching. Its history begins with the end of the first complete sweep, when every post
- * had been seen, and tells nothing before the posts were looked at a second time.
- */
+/** Which part of a period the mirror was watching: from the end of its first complete sweep, once the posts were looked at a second time. */
 export function coverage({ first, last }: Watched, { since, until }: Period, { spoken }: Calendar): Coverage {
   if (first === null)
     return unknown(

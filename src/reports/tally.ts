@@ -105,10 +105,7 @@ export function selection(
   };
 }
 
-/**
- * The same as one byte a row. Versions and comments name posts in no order, and each look at one of theirs is a look at far memory:
- * a megabyte of flags stays near.
- */
+/** The same as one byte a row: a megabyte of flags stays near, where each look at a post in no order is a look at far memory. */
 export function flagged(rows: number, isWanted: (row: number) => boolean): (row: number) => boolean {
   const flags = new Uint8Array(rows);
   for (let i = 0; i < rows; i++) if (isWanted(i)) flags[i] = 1;
@@ -158,10 +155,7 @@ export function weekFinder(weeks: readonly Bucket[]): (at: number) => number {
   };
 }
 
-/**
- * The value below which a share of the values lies, between two of them where it falls between; null where there are none. Changes the
- * order of the values: only what is on the way to the place is sorted.
- */
+/** The value below which a share of the values lies, interpolated; null where there are none. Sorts only what is on the way to the place. */
 export function quantile(values: Float64Array, share: number): number | null {
   if (values.length === 0) return null;
   const place = share * (values.length - 1);

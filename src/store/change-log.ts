@@ -137,10 +137,7 @@ export function passEvents(db: Db, changes: ChangeLog): (at: string, pass: PassE
 /** Rows removed in one transaction: another writer waits a few milliseconds. */
 const PRUNE_STEP = 1000;
 
-/**
- * Removes changes older than the given time and returns how many. The newest of those stays, and so does the last change of all: a
- * consumer that has read so far finds the change it stands at, and goes on from there.
- */
+/** Removes older changes and returns how many. The newest of them and the last of all stay: consumers who stand there go on from them. */
 export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: number }): number {
   // A time in the future was written while the clock was ahead, and keeps nothing.
   const firstKept = scalar(db)<[string, string], number>(`

@@ -3,10 +3,7 @@ import Database from 'better-sqlite3';
 import { createPrivately } from '../base/files.ts';
 import type { Busy, Lock } from './mirror/types.ts';
 
-/**
- * A lock the kernel keeps for us: SQLite's exclusive lock on a small file of its own. A frozen holder keeps it, a killed
- * one loses it at once, and nobody has to guess from a pid or a timestamp which of the two it was.
- */
+/** SQLite's exclusive lock on a file of its own: the kernel keeps it for a frozen holder and frees it at once for a killed one. */
 export function takeLock(path: string, holder: string): Lock | Busy {
   createPrivately(path);
   const db = new Database(path, { timeout: 0 });

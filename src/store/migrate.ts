@@ -26,10 +26,7 @@ export function migrations(): Migration[] {
     }));
 }
 
-/**
- * Brings the database to the newest version, one transaction a step. A newer one is refused untouched; of an older one, `keep` is
- * called before the first step. Returns whether there was a step.
- */
+/** Brings the database to the newest version, a transaction a step; of an older one `keep` is called first. Returns whether there was a step. */
 export function migrate(
   db: Database,
   all: readonly Migration[] = migrations(),

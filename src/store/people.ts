@@ -2,10 +2,7 @@ import { emailKey } from '../base/email.ts';
 import type { Db } from './db.ts';
 import { keptUntilWritten, scalar } from './sql.ts';
 
-/**
- * Users of the mirror by their addresses, whatever the spelling. The index folds ASCII only; the few addresses that hold anything
- * else, or a space, are read when another connection has written, and compared by their keys.
- */
+/** Users of the mirror by address, however it is spelt. The index folds ASCII only; the few other addresses are compared by their keys. */
 export function peopleByEmail(db: Db): (email: string) => number[] {
   const plain = scalar(db)<[string], number>('SELECT id FROM users WHERE email = ? COLLATE NOCASE');
   const others = db.prepare<[], { id: number; email: string }>(`

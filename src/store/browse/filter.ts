@@ -61,10 +61,7 @@ export function boundOf(filter: PostFilter): Record<string, string | number> {
   return Object.fromEntries([...lists, ...bounds]);
 }
 
-/**
- * Few posts are of one person, in one status or have many votes: walking all by their time until a page is full would read their texts
- * too. One status of one board is in the order of time in the narrow index as it is.
- */
+/** Few posts match: walking all by time until a page is full would read their texts. One status of one board is in that order already. */
 export function isThin({ board, status, creator, votes }: PostFilter): boolean {
   const isOnePart = board.length === 1 && status.length === 1;
   return creator.length > 0 || votes !== null || (board.length + status.length > 0 && !isOnePart);

@@ -167,10 +167,7 @@ function gone(why: string): AppError {
   });
 }
 
-/**
- * Rows that changed, each once, by what they are; to be read from their tables as they are now. Authors of posts and comments are among
- * them, also unchanged: a user whom only comments of a first sweep showed is in no change.
- */
+/** Rows that changed, each once, to be read as they are now; also authors, whom comments of a first sweep show without a change. */
 export interface Touched {
   next: string;
   isLast: boolean;

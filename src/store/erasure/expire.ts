@@ -68,10 +68,7 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
   };
 }
 
-/**
- * An index from authors to rows would answer at once, and take a fifth longer for every row of a first sweep. So both tables are
- * walked instead, in small steps, and only when an author's row was erased.
- */
+/** An index from authors to rows would cost a first sweep a fifth. Both tables are walked instead, and only when an author's row was erased. */
 function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
   const toCheck = scalar(db)<[], number>('SELECT user_id FROM users_to_check ORDER BY user_id');
   const checked = db.prepare('DELETE FROM users_to_check WHERE user_id = ?');

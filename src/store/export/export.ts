@@ -22,10 +22,7 @@ interface RowFilter {
 const WINDOW = 1000;
 /** A batch ends when its texts are this long together: a million characters are 1 to 3 MB. */
 const BATCH_CHARACTERS = 1_000_000;
-/**
- * An increment begins so much before the moment it is asked for: a row's time is when its page came, a little before it is written,
- * and whoever exported in between did not see it. Rows that come twice replace themselves.
- */
+/** An increment begins so much earlier: a row's time is when its page came, a little before it is written. Rows that come twice replace themselves. */
 const OVERLAP_MS = 60_000;
 /** Where the clock was set back, what people did before the next pass began is earlier still than that pass. */
 const SET_BACK_OVERLAP_MS = 3_600_000;
@@ -37,10 +34,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 export type ExportSource = ReturnType<typeof openExportSource>;
 
 /** The mirror as it was in one moment: what others write meanwhile is not seen. */
-/**
- * Holds one read transaction until it is closed. Meanwhile the write-ahead log cannot start over, so it grows by what is written;
- * that is why exports are short and never wait for anything but their file.
- */
+/** Holds one read transaction until it is closed. Meanwhile the write-ahead log cannot start over, so exports are short. */
 export function openExportSource(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   db.exec('BEGIN');

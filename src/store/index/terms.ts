@@ -18,10 +18,7 @@ const WORDS = new RegExp(`${LETTER}(?:${LETTER}|\\p{M})*`, 'gu');
 /** `e-mail`, `don't` and `2.1` are written as one word and indexed as two: they are looked for side by side. */
 const JOINED = new RegExp(`${LETTER}(?:${LETTER}|\\p{M}|[-‐‑'’._,](?=${LETTER}))*(\\*?)`, 'gu');
 
-/**
- * What a person's text asks for. Only runs of letters and digits are taken from it, so nothing in it can be the index's own
- * language: AND, NEAR, ^ or a colon are words or nothing.
- */
+/** What a person's text asks for. Only letters and digits are taken from it: AND, NEAR, ^ or a colon are words or nothing. */
 export function readTerms(text: string, { typing = false, most = MOST_WORDS } = {}): Term[] {
   const given = fold(text.slice(0, MOST_CHARACTERS));
   const terms: Term[] = [];

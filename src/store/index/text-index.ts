@@ -4,10 +4,7 @@ import { chunkEnd, immediate, scalar } from '../sql.ts';
 
 /** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
 const CHUNK = 10_000;
-/**
- * Bytes of index a chunk may take in memory before they are written out; a chunk takes less. With FTS5's own megabyte each one is
- * written in several pieces that are merged later: a third more time.
- */
+/** Bytes of index held in memory; a chunk takes less. With FTS5's own megabyte it is written in pieces, and merging those takes a third more time. */
 const HASH_BYTES = 8 * 1024 * 1024;
 /**
  * So many pieces of the index may stand side by side before all are merged at once. FTS5's own 16 are there after 160,000 posts: in a
@@ -51,10 +48,7 @@ export function textIndex(db: Db) {
   };
 }
 
-/**
- * Most texts are indexed as they are: those of ASCII without a hyphen or a grouped number. SQLite sees that itself, and so the chunk
- * of an English mirror costs no call a row.
- */
+/** Most texts, ASCII without a hyphen or a grouped number, are indexed as they are: SQLite sees that itself, without a call a row. */
 function indexed(column: string): string {
   return `iif(octet_length(${column}) = length(${column}) AND instr(${column}, '-') = 0
               AND ${column} NOT GLOB '*[0-9][,.'' ][0-9][0-9][0-9]*', ${column}, searchable(${column}))`;

@@ -31,7 +31,7 @@ export function passes(db: Db, options: OpenOptions) {
     comments: rowWriter(db, COMMENTS, text.comments, changes),
   };
   const observe = entityObserver(db, changes);
-  const suppressed = suppression(db, options);
+  const withoutErased = suppression(db, options);
   const absent = absences(db);
   const runs = runLog(db);
   const keepIds = db.prepare('INSERT OR REPLACE INTO sweep_pages (run_id, n, ids) VALUES (?, ?, ?)');
@@ -52,17 +52,8 @@ export function passes(db: Db, options: OpenOptions) {
   }
 
   function apply(received: PageWrite): PageResult {
-    const {
-      pass,
-      page,
-      rejects,
-      repeated,
-      observedAt,
-      absence,
-      keepIds: keep,
-      state,
-    } = suppressed.apply(received);
-    const at = iso(observedAt);
+    const { pass, page, rejects, repeated, absence, keepIds: keep, state } = withoutErased(received);
+    const at = iso(received.observedAt);
     const { resource, runId, counts } = pass;
     text.refresh();
     changes.refresh();

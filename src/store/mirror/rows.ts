@@ -182,10 +182,7 @@ function observedAfter(version: string, at: string): string {
 /** So many ids in a page's range for each of its own: beyond that, more would be read than is needed. */
 const MOST_GAPS = 3;
 
-/**
- * Stored rows to compare a page with. A page's ids mostly stand side by side, and reading them as one range takes a third of the time
- * of asking for each.
- */
+/** Stored rows to compare a page with. Ids mostly stand side by side: reading them as one range takes a third of the time of asking for each. */
 function storedRows(db: Db, table: string, columns: readonly string[]) {
   const select = `SELECT ${[FACTS, ...columns].join(', ')} FROM ${table}`;
   const one = db.prepare<[number], Stored>(`${select} WHERE id = ?`).raw();

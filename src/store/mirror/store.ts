@@ -45,10 +45,7 @@ export function openMirrorStore(options: StoreOptions) {
   };
 }
 
-/**
- * Without statistics the planner guesses; this looks only at tables that changed enough to matter. Someone who is writing just now
- * is not waited for: they will do the same when they close.
- */
+/** Statistics for the planner, of tables that changed enough to matter. Someone who is writing is not waited for: they do the same when they close. */
 function optimize(db: Db): void {
   db.pragma('busy_timeout = 0');
   try {

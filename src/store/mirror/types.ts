@@ -100,10 +100,7 @@ export interface Absence {
 /** A range of keys in which a page showed no row beyond its own. */
 export interface Gap {
   range: KeyRange;
-  /**
-   * Inside a page there is a neighbour on each side, seen at one moment; between two pages, or before the first row, there is not; and
-   * beyond the end there may be rows that a list which is cut short does not show.
-   */
+  /** Inside a page a row has a neighbour on each side, seen at one moment; between pages it has not; beyond the end a list may be cut short. */
   kind: 'inside' | 'between' | 'end';
   /** Where to begin reading this place again, and the page before that. */
   page: string;

@@ -59,10 +59,7 @@ export function outboxReader(db: Db) {
   return {
     /** Whether nothing more happens by itself to these rows. */
     isOver: openReader(db),
-    /**
-     * What is due now, in the order it became so and at most `limit` rows of it; a row with the words of one under way is not. Of one
-     * batch where it is named, except for ambiguous rows.
-     */
+    /** What is due now, oldest first, at most `limit` rows and none with the words of one under way; of one batch where named, except ambiguous rows. */
     due: dueReader(db),
     /** How many rows could go on now, ambiguous ones among them, counted up to a thousand. */
     countDue: dueCounter(db),

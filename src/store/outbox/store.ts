@@ -22,10 +22,7 @@ import { outboxWriter } from './writes.ts';
 
 export type OutboxStore = ReturnType<typeof openOutboxStore>;
 
-/**
- * The outbox in the mirror's file, over a connection of its own: a commit here is a promise to somebody, so every one of these calls
- * is one transaction that has reached the disk before it returns, while a lost page of the mirror is only read again.
- */
+/** The outbox, over a connection of its own: a commit is a promise to somebody, so each call is one transaction on disk before it returns. */
 export function openOutboxStore(options: StoreOptions) {
   const db = openDurably(options);
   const reads = outboxReader(db);

@@ -90,10 +90,7 @@ function pageReader(db: Db, way: Way): (page: PageBounds) => OutboxRow[] {
   };
 }
 
-/**
- * Both indexes go on with `on_hold` and `not_before`, and only where those are one value do they stand in the order of ids: few rows
- * wait for a time, and only rows that are ready can be on hold.
- */
+/** Both indexes go on with `on_hold` and `not_before`: only where those are one value do they stand in the order of ids. */
 function walks(way: Way, condition: string, holds: readonly (0 | 1)[] = [0, 1]): string[] {
   return holds.flatMap((hold) =>
     ['IS NULL', 'IS NOT NULL'].map((waiting) =>

@@ -7,10 +7,7 @@ import { boardReader } from '../outbox/imports.ts';
 import { ranker } from '../search/search.ts';
 import { scalar } from '../sql.ts';
 
-/**
- * Where a page is: the rows that come after the one with this id in the list, or those right before it. Ids never change and a walk
- * never goes back, so whatever comes and goes meanwhile, it sees every row that stayed, and none twice.
- */
+/** Where a page is: the rows after the one with this id, or right before it. Ids never change: a walk sees every row that stayed, and none twice. */
 export interface Place {
   /** Null is the start of the list. */
   id: number | null;

@@ -20,10 +20,7 @@ const LOOKED_AT = 20_000;
 const MOST_PIECES = 4;
 const JOINT = /^[-\u2010\u2011,.'’\u00a0\u202f ]$/;
 
-/**
- * Finds terms in texts as the index does. Its own highlight() and snippet() cannot: they take the stored text apart, and the index holds
- * other words than that. Only what is shown is looked through.
- */
+/** Finds terms in shown texts as the index does. Its own highlight() and snippet() take the stored text apart, and the index holds other words. */
 export function marker(terms: readonly Term[]): (text: string) => Mark[] {
   const byFirst = new Map<string, { term: number; words: string[] }[]>();
   const open: { term: number; words: string[] }[] = [];

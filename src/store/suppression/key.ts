@@ -45,10 +45,7 @@ export function readOrMakeKey(db: Db, file: string): Hash {
   return hash;
 }
 
-/**
- * The key of the data folder, for a mirror that lacks erasures made under it. Where the mirror's own list was made under another key,
- * that key was given up after the mirror was copied, and its hashes say nothing any more.
- */
+/** The key of the data folder, for a mirror that lacks erasures made under it. Hashes under another key were given up, and say nothing any more. */
 export function adoptKey(db: Db, file: string, check: string): Hash {
   const hash = keyIn(file, check);
   if (readMeta(db, KEY_CHECK) !== check) db.prepare('DELETE FROM suppressions').run();

@@ -1,9 +1,9 @@
-import { changeLog } from '../change-log.ts';
+import { type ChangeType, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import type { Person, Step, Walk } from '../erasure/types.ts';
 import { chunkEnd, scalar } from '../sql.ts';
-import { PLACES, type Place } from './places.ts';
-import { type RowErasers, rowErasers } from './rows.ts';
+import { type PostWords, type RowErasers, rowErasers } from './rows.ts';
+
 import { erasedBody, isAboutErased } from './suppression.ts';
 import { ERASED, type Scrubber, scrubber } from './words.ts';
 
@@ -63,10 +63,8 @@ function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
       SELECT id FROM posts p WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
           AND (title NOT IN ('', '${ERASED}') OR content NOT IN ('', '${ERASED}') OR url <> '' OR extra IS NOT NULL
                OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND coalesce(v.title, v.content) IS NOT NULL))`);
-  const naming = db.prepare<
-    { after: number; end: number },
-    { id: number; title: string; content: string; url: string; extra: string | null }
-  >(`SELECT id, title, content, url, extra FROM posts WHERE id ${RANGE}
+  const naming = db.prepare<{ after: number; end: number }, { id: number } & PostWords>(`
+    SELECT id, title, content, url, extra FROM posts WHERE id ${RANGE}
       AND (${names('title')} OR ${names('content')} OR ${names('url')} OR ${names('extra', 'json_names_person')})`);
   return {
     end: chunkEnd(db, 'posts'),
@@ -74,15 +72,8 @@ function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
       const ids = own.all({ after, end, users: JSON.stringify(person.users) });
       for (const id of ids) rows.post(id, at);
       const others = naming.all({ after, end });
-      for (const { id, title, content, url, extra } of others) {
-        const next = {
-          title: scrub.text(title),
-          content: scrub.text(content),
-          url: scrub.text(url),
-          extra: scrub.json(extra),
-        };
-        rows.rewritePost(id, next, at);
-      }
+      for (const { id, ...words } of others)
+        rows.rewritePost(id, scrub.row(words, ['title', 'content', 'url'], ['extra']), at);
       return { counts: { posts: ids.length, mentions: others.length } };
     },
   };
@@ -151,16 +142,13 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
           if (state === 'ambiguous' || state === 'uncertain') counts.unclear++;
         } else if (['ready', 'sending', 'ambiguous'].includes(state)) unsettled.push(id);
         else {
-          const { title, content, url, last_error } = row;
-          const plain = (text: string | null): string | null => (text === null ? null : scrub.text(text));
-          rewrite.run({
-            id,
-            at,
-            title: scrub.text(title),
-            content: scrub.text(content),
-            url: plain(url),
-            last_error: plain(last_error),
-          });
+          const { title, content, url, last_error } = scrub.row(row, [
+            'title',
+            'content',
+            'url',
+            'last_error',
+          ]);
+          rewrite.run({ id, at, title, content, url, last_error });
           forgetErrors.run(id);
           changes.add('outbox.erased', at, id);
           counts.mentions++;
@@ -202,22 +190,15 @@ function idIn(body: string): number | null {
   }
 }
 
-function placeWork(
-  db: Db,
-  { table, key, words, json, dated, told }: Place,
-  rows: RowErasers,
-  scrub: Scrubber,
-): Work {
+function placeWork(db: Db, place: Place, rows: RowErasers, scrub: Scrubber): Work {
+  const { table, key, words, json, dated, told } = place;
   const columns = [...words, ...json];
-  const conditions = [
-    ...words.map((column) => names(column)),
-    ...json.map((column) => names(column, 'json_names_person')),
-  ];
+  const conditions = columns.map((column) =>
+    names(column, json.includes(column) ? 'json_names_person' : 'names_person'),
+  );
   const found = db.prepare<{ after: number; end: number }, Record<string, string | number | null>>(`
-    SELECT ${key} AS place_key, ${told?.of ?? 'NULL'} AS told_of, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`);
-  const set = columns
-    .map((column) => `${column} = $${column}`)
-    .concat(dated === null ? [] : [`${dated} = $at`]);
+    SELECT ${key} AS place_key, ${told?.[1] ?? 'NULL'} AS told_of, ${columns.join(', ')} FROM ${table} WHERE ${key} ${RANGE} AND (${conditions.join(' OR ')})`);
+  const set = [...columns.map((column) => `${column} = $${column}`), ...(dated ? [`${dated} = $at`] : [])];
   const rewrite = db.prepare(`UPDATE ${table} SET ${set.join(', ')} WHERE ${key} = $place_key`);
   const changes = changeLog(db);
   return {
@@ -225,18 +206,44 @@ function placeWork(
     run({ after, end, at }) {
       const hits = found.all({ after, end });
       for (const row of hits) {
-        const before = row.content;
-        for (const column of words)
-          row[column] = typeof row[column] === 'string' ? scrub.text(row[column]) : null;
-        for (const column of json)
-          row[column] = typeof row[column] === 'string' ? scrub.json(row[column]) : null;
-        const { told_of, ...values } = row;
+        const { told_of, ...values } = scrub.row(row, words, json);
         rewrite.run(dated === null ? values : { ...values, at });
-        if (told) changes.add(told.type, at, Number(told_of));
+        if (told) changes.add(told[0], at, Number(told_of));
         if (table === 'comments')
-          rows.reindexComment(Number(row.place_key), String(before), String(row.content));
+          rows.reindexComment(Number(row.place_key), String(row.content), String(values.content));
       }
       return { counts: { mentions: hits.length } };
     },
   };
 }
+
+/** A table in which somebody else may have written a person's address. */
+interface Place {
+  table: string;
+  key: string;
+  words: readonly string[];
+  json: readonly string[];
+  /** The column that says when the row was last changed; null where none does. */
+  dated: 'changed_at' | 'erased_at' | null;
+  /** What tells consumers of the change feed, and the column with the id of the row it is about. */
+  told?: readonly [type: ChangeType, of: string];
+}
+
+function place(table: string, words: string[], json: string[], more: Partial<Place> = {}): Place {
+  return { table, key: 'id', words, json, dated: 'changed_at', ...more };
+}
+
+const VERSION = { key: 'n', dated: 'erased_at' } as const;
+
+/** Besides posts, the outbox and the quarantine, which have rules of their own. */
+const PLACES: readonly Place[] = [
+  place('comments', ['content'], ['extra', 'status'], { told: ['comment.erased', 'id'] }),
+  place('comment_versions', ['content'], ['status'], { ...VERSION, told: ['comment.erased', 'comment_id'] }),
+  place('post_versions', ['title', 'content'], [], { ...VERSION, told: ['post.erased', 'post_id'] }),
+  place('commented_posts', ['title', 'url'], ['extra'], { told: ['post.erased', 'id'] }),
+  place('users', ['name', 'alias'], ['extra'], { told: ['user.erased', 'id'] }),
+  place('saved_queries', ['name', 'sql'], []),
+  place('saved_views', ['name', 'address'], []),
+  place('sync_runs', ['error'], [], { dated: null }),
+  place('changes', [], ['detail'], { key: 'n', dated: null }),
+];

@@ -21,10 +21,7 @@ export function missingErasures(db: Db, all: Erasures): Erasures | null {
   return missing.hashes.length + missing.users.length > 0 ? missing : null;
 }
 
-/**
- * Erases people once more, of whom only the hash of their address and their numbers are known. To be called inside a transaction that
- * writes; all of them in one walk, and at once: nobody may read the mirror before it is done.
- */
+/** Erases people again, by hash and number, in one walk inside the caller's transaction: nobody may read the mirror before it is done. */
 export function reapplyErasures(db: Db, options: OpenOptions, missing: Erasures, at: string): void {
   const { keyCheck, hashes, users } = missing;
   const hash: Hash = keyCheck === null ? () => '' : adoptKey(db, keyFileOf(options), keyCheck);

@@ -4,7 +4,7 @@ import { textIndex } from '../index/text-index.ts';
 import { scalar } from '../sql.ts';
 import { ERASED, erased } from './words.ts';
 
-interface PostWords {
+export interface PostWords {
   title: string;
   content: string;
   url: string;

@@ -3,31 +3,27 @@ import type { Db, OpenOptions } from '../db.ts';
 import type { PageRows, Reject } from '../mirror/types.ts';
 import { scalar } from '../sql.ts';
 import { type CurrentList, suppressionList } from './list.ts';
-import { ERASED, erased, type Scrubber } from './words.ts';
+import { ERASED, erased } from './words.ts';
 
-/** Keeps people who were erased from coming back with a page. */
-interface Suppression {
-  /** The page as it may be stored; the very same one while nobody is on the list. To be called inside the page's transaction. */
-  apply<P extends { page: PageRows; rejects: Reject[] }>(write: P): P;
-}
-
-export function suppression(db: Db, options: OpenOptions): Suppression {
+/**
+ * Keeps people who were erased from coming back: the page as it may be stored, and the very same one while nobody is on the list. To
+ * be called inside the page's transaction.
+ */
+export function suppression(db: Db, options: OpenOptions) {
   const list = suppressionList(db, options);
   const censors = censorMaker(db);
-  return {
-    apply(write) {
-      const current = list();
-      if (!current) return write;
-      const censor = censors(current);
-      const page: PageRows =
-        write.page.resource === 'posts'
-          ? { resource: 'posts', rows: write.page.rows.map(censor.post) }
-          : { resource: 'comments', rows: write.page.rows.map(censor.comment) };
-      const rejects = write.rejects.map((reject) =>
-        isAboutErased(reject.body, current) ? { ...reject, body: erasedBody(reject.id) } : reject,
-      );
-      return { ...write, page, rejects };
-    },
+  return <P extends { page: PageRows; rejects: Reject[] }>(write: P): P => {
+    const current = list();
+    if (!current) return write;
+    const censor = censors(current);
+    const page: PageRows =
+      write.page.resource === 'posts'
+        ? { resource: 'posts', rows: write.page.rows.map(censor.post) }
+        : { resource: 'comments', rows: write.page.rows.map(censor.comment) };
+    const rejects = write.rejects.map((reject) =>
+      isAboutErased(reject.body, current) ? { ...reject, body: erasedBody(reject.id) } : reject,
+    );
+    return { ...write, page, rejects };
   };
 }
 
@@ -57,36 +53,24 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
     const reference = (post: PostReference): PostReference =>
       ids.has(authorOf.get(post.id) ?? Number.NaN)
         ? { ...post, ...NO_PLACE, title: erased(post.title) }
-        : {
-            ...post,
-            title: scrub.text(post.title),
-            url: scrub.text(post.url),
-            extra: scrub.json(post.extra),
-          };
+        : scrub.row(post, ['title', 'url'], ['extra']);
+    const scrubUser = (user: User): User => scrub.row(user, ['name', 'alias'], ['extra']);
     return {
       post(row) {
         const { title, content, creator } = row;
-        if (!isErased(creator)) return scrubPost(scrub, row);
+        if (!isErased(creator))
+          return { ...scrub.row(row, ['title', 'content', 'url'], ['extra']), creator: scrubUser(creator) };
         eraseReference.run({ id: row.id, erased: ERASED });
-        return {
-          ...row,
-          ...NO_PLACE,
-          title: erased(title),
-          content: erased(content),
-          creator: withoutPerson(creator),
-        };
+        const words = { title: erased(title), content: erased(content) };
+        return { ...row, ...NO_PLACE, ...words, creator: withoutPerson(creator) };
       },
       comment(row) {
-        const { content, creator, status, extra } = row;
+        const { content, creator } = row;
         const post = reference(row.post);
         if (isErased(creator))
           return { ...row, post, content: erased(content), extra: null, creator: withoutPerson(creator) };
-        const scrubbed = {
-          content: scrub.text(content),
-          status: scrub.json(status),
-          extra: scrub.json(extra),
-        };
-        return { ...row, post, ...scrubbed, creator: scrubUser(scrub, creator) };
+        const scrubbed = scrub.row(row, ['content'], ['status', 'extra']);
+        return { ...scrubbed, post, creator: scrubUser(creator) };
       },
     };
   };
@@ -96,28 +80,6 @@ const NO_PLACE = { url: '', extra: null };
 
 function withoutPerson(user: User): User {
   return { ...user, email: null, name: null, alias: null, extra: null };
-}
-
-function scrubUser(scrub: Scrubber, user: User): User {
-  const { name, alias, extra } = user;
-  return {
-    ...user,
-    name: name === null ? null : scrub.text(name),
-    alias: alias === null ? null : scrub.text(alias),
-    extra: scrub.json(extra),
-  };
-}
-
-function scrubPost(scrub: Scrubber, row: Post): Post {
-  const { title, content, url, extra, creator } = row;
-  return {
-    ...row,
-    creator: scrubUser(scrub, creator),
-    title: scrub.text(title),
-    content: scrub.text(content),
-    url: scrub.text(url),
-    extra: scrub.json(extra),
-  };
 }
 
 /** What is kept of a row that could not be read: that there is one. */

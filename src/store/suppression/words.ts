@@ -53,10 +53,26 @@ export function scrubber(isMeant: (email: string) => boolean) {
     if (typeof given !== 'object' || given === null) return given;
     return Object.fromEntries(Object.entries(given).map(([key, item]) => [text(key), value(item)]));
   };
+  /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
+  const json = (given: string): string =>
+    mayHoldAddress(given) ? canonicalJson(value(JSON.parse(given))) : given;
   return {
     text,
-    /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
-    json: <T extends string | null>(given: T): T =>
-      (given === null || !mayHoldAddress(given) ? given : canonicalJson(value(JSON.parse(given)))) as T,
+    json,
+    /** A copy of a row in which these texts, and these with JSON, are scrubbed. */
+    row<T extends object>(
+      given: T,
+      texts: readonly (keyof T & string)[],
+      jsons: readonly (keyof T & string)[] = [],
+    ): T {
+      const scrubbed = { ...given } as Record<string, unknown>;
+      for (const [names, scrub] of [
+        [texts, text],
+        [jsons, json],
+      ] as const)
+        for (const name of names)
+          if (typeof scrubbed[name] === 'string') scrubbed[name] = scrub(scrubbed[name]);
+      return scrubbed as T;
+    },
   };
 }

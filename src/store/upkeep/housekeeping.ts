@@ -71,10 +71,7 @@ function trimRuns(db: Db, now: number): number {
 /** Pages of an index that one transaction merges: some tens of milliseconds. */
 const MERGE_STEP = 250;
 
-/**
- * A first sweep leaves a piece of the index for every ten thousand posts, and each word of a question is looked up in each: with a
- * hundred of them posts like a given one took five times as long to find. Merged into one in 7 s for a million posts, a little at a time.
- */
+/** A first sweep leaves many pieces of the index: with a hundred, posts like another took five times as long to find. A million merge in 7 s. */
 function mergeIndexes(db: Db): number {
   const changes = scalar(db)<[], number>('SELECT total_changes()');
   let pages = 0;
