@@ -1,7 +1,7 @@
 import { type SettingLine, type Settings, secretsOf, settingLines } from '../../config/load.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { limitQueries, type QueryPart, type QueryRequest } from '../query/run.ts';
-import { openRecentPosts, type RecentPosts } from '../store/browse/recent-posts.ts';
+import { openRecentPosts, type RecentPosts } from '../store/browse/browse.ts';
 import { type ChangeFeed, openChangeFeed } from '../store/changes/feed.ts';
 import type { OpenOptions } from '../store/db.ts';
 import { type ExportSource, openExportSource } from '../store/export/export.ts';

@@ -5,7 +5,8 @@ import { AppError } from '../base/errors.ts';
 import { counted } from '../base/text.ts';
 import type { Erased, ErasurePreview } from '../erasure/erase.ts';
 import type { UntouchedFiles } from '../erasure/files.ts';
-import type { ErasedCounts, Whom } from '../store/erasure/types.ts';
+import type { Whom } from '../store/erasure/store.ts';
+import type { ErasedCounts } from '../store/suppression/person.ts';
 import { type Context, EXIT_CODES, openContext, wholeNumber } from './context.ts';
 import { table } from './table.ts';
 

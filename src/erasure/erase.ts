@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { ErasureStore } from '../store/erasure/store.ts';
-import type { ErasedCounts, Found, Person, Step, Walk, Whom } from '../store/erasure/types.ts';
+import type { ErasureStore, Found, Whom } from '../store/erasure/store.ts';
+import type { ErasedCounts, Person, Step, Walk } from '../store/suppression/person.ts';
 
 export interface ErasureContext {
   store: ErasureStore;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { RecentPost, RecentPosts } from '../store/browse/recent-posts.ts';
+import type { RecentPost, RecentPosts } from '../store/browse/browse.ts';
 import { textOf } from './dashboard/parameters.ts';
 import { originalOf } from './dashboard/posts.ts';
 import { FEED_PATH } from './guard.ts';

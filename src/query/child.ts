@@ -3,8 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { DatabaseSync as Database, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
-import { DatabaseSync, takenBy } from './engine.ts';
-import { createGuard } from './guard.ts';
+import { createGuard, DatabaseSync, takenBy } from './guard.ts';
 import { HIDDEN_TABLES } from './schema-words.ts';
 import { namesInsides, type ShownViews, standInFront } from './shown.ts';
 import {

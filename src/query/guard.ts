@@ -1,6 +1,37 @@
-import { constants } from './engine.ts';
+import { createRequire } from 'node:module';
+import * as builtIn from 'node:sqlite';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
 import { SHOWN_FUNCTIONS, type ShownViews } from './shown.ts';
+import { NO_ENGINE } from './wire.ts';
+
+/**
+ * An SQLite that asks before it does anything, and has limits: Node's own from 24.15 on. Before that the same as a package, which a
+ * plain install leaves out; without it no statement of a person runs.
+ */
+const engine: typeof builtIn = hasLimits() ? builtIn : substitute();
+
+export const { DatabaseSync, constants } = engine;
+
+/** What SQLite took as the first statement of a text; the package keeps the whole text as the source. */
+export function takenBy(statement: builtIn.StatementSync): string {
+  return engine === builtIn ? statement.sourceSQL : statement.expandedSQL;
+}
+
+/** They came last, after the authorizer and the defensive mode. */
+function hasLimits(): boolean {
+  const db = new builtIn.DatabaseSync(':memory:');
+  const found = 'limits' in db;
+  db.close();
+  return found;
+}
+
+function substitute(): typeof builtIn {
+  try {
+    return createRequire(import.meta.url)('@photostructure/sqlite') as typeof builtIn;
+  } catch {
+    process.exit(NO_ENGINE);
+  }
+}
 
 /** SQLite asks this for every single thing a statement would do, while it is compiled and while it runs. */
 type Authorizer = (

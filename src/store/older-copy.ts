@@ -6,7 +6,7 @@ import type { OlderCopy } from './mirror/types.ts';
 import type { Acceptance, NewRow } from './outbox/types.ts';
 import { type Erasures, openRecoveryLog, type RecoveryLog, readRecoveryLog } from './recovery-log.ts';
 import { dropMeta, readMeta, scalar, writeMeta } from './sql.ts';
-import { keyCheckOf } from './suppression/key.ts';
+import { keyCheckOf } from './suppression/list.ts';
 import { missingErasures, reapplyErasures } from './suppression/reapply.ts';
 
 /**

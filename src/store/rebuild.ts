@@ -8,7 +8,7 @@ import type { OpenOptions } from './db.ts';
 import { migrate, migrations } from './migrate.ts';
 import { publishedTables } from './publish-source.ts';
 import { rowsOf, scalar, writeMeta } from './sql.ts';
-import { keyFileOf } from './suppression/key.ts';
+import { keyFileOf } from './suppression/list.ts';
 
 /** A mirror that is made again from a copy of its rows, in a file that nobody else knows yet. */
 export interface Rebuild {

@@ -2,7 +2,18 @@ import { changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { chunkEnd, scalar } from '../sql.ts';
 import { type RowErasers, rowErasers } from '../suppression/rows.ts';
-import type { Expired, RetireWalk } from './types.ts';
+
+export interface Expired {
+  posts: number;
+  comments: number;
+  outbox: number;
+}
+
+export interface RetireWalk {
+  table: 'posts' | 'comments';
+  after: number;
+  candidates: number[];
+}
 
 /** Rows erased in one transaction; each means a few writes and a step into the text index. */
 const CHUNK = 200;

@@ -1,7 +1,6 @@
 import { iso } from '../../base/clock.ts';
 import { emailKey } from '../../base/email.ts';
 import { type Db, noteUnclean, type OpenOptions, type StoreOptions, UNCLEAN } from '../db.ts';
-import { senderLockPath, takeLock } from '../lock.ts';
 import { openMirror } from '../open.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
 import { dropMeta, readMeta, scalar } from '../sql.ts';
@@ -13,11 +12,33 @@ import {
   readKey,
   readOrMakeKey,
   storedKey,
-} from '../suppression/key.ts';
-import { personEraser } from '../suppression/person.ts';
+} from '../suppression/list.ts';
+import { type Person, personEraser, type Step, type Walk } from '../suppression/person.ts';
+import { eraseOrphans, suppressAll } from '../suppression/reapply.ts';
 import { rowErasers } from '../suppression/rows.ts';
-import { expiry } from './expire.ts';
-import type { Expired, Found, Person, RetireWalk, Step, Suppressed, Walk, Whom } from './types.ts';
+import { type Expired, expiry, type RetireWalk } from './expire.ts';
+
+/** An address, or the upstream's number of a user who has none. */
+export type Whom = string | number;
+
+export interface Found extends Person {
+  /** The address, also where a user who has one was asked for by number. */
+  whom: Whom;
+  isSuppressed: boolean;
+  /** How many users have something left to erase. */
+  namedUsers: number;
+  /** Texts that show the person in a file; none where only a number is known. */
+  needles: string[];
+}
+
+interface Suppressed extends Person {
+  /** Tells one erasure from another without telling whose it was. */
+  hash: string;
+  /** False when the address was on the list already. */
+  isNew: boolean;
+  /** How many users had something left to erase. */
+  erasedUsers: number;
+}
 
 export type ErasureStore = ReturnType<typeof openErasureStore>;
 
@@ -97,9 +118,6 @@ function suppressing(db: Db, options: OpenOptions) {
       log.close();
     }
   };
-  const add = db.prepare('INSERT INTO suppressions (hash, since) VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const addUser = db.prepare(`
-    INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash`);
   const remove = db.prepare('DELETE FROM suppressions WHERE hash = ?');
   const removeUsers = db.prepare('DELETE FROM suppressed_users WHERE hash = ?');
   const find = personFinder(db);
@@ -110,15 +128,10 @@ function suppressing(db: Db, options: OpenOptions) {
       const key = readOrMakeKey(db, keyFile);
       const { whom, users, isMeant } = find(asked, key);
       const hash = key(subjectOf(whom));
-      const isNew = add.run(hash, at).changes === 1;
-      for (const id of users) addUser.run(id, hash);
-      logged((log) =>
-        log.addErasures({
-          keyCheck: keyCheckOf(db),
-          hashes: [{ hash, since: at }],
-          users: users.map((user_id) => ({ user_id, hash })),
-        }),
-      );
+      const listed = users.map((user_id) => ({ user_id, hash }));
+      const erasures = { keyCheck: keyCheckOf(db), hashes: [{ hash, since: at }], users: listed };
+      const isNew = suppressAll(db, erasures) === 1;
+      logged((log) => log.addErasures(erasures));
       const erasedUsers = users.filter((id) => rows.user(id, at)).length;
       noteUnclean(db);
       return { isMeant, users, hash, isNew, erasedUsers };
@@ -174,21 +187,4 @@ function personFinder(db: Db): (whom: Whom, key: Hash | null) => Found {
     const needles = email === null ? [row?.name, row?.alias].filter((name) => name != null) : [email];
     return { whom, users, isMeant, isSuppressed, namedUsers, needles };
   };
-}
-
-/** Whoever gets the sender's lock knows that nobody sends: what still says so was left behind. */
-function eraseOrphans(db: Db, options: StoreOptions, ids: readonly number[], at: string): number {
-  const lock = takeLock(senderLockPath(options.path), `${options.holder}, since ${at}`);
-  if (!lock.ok) return 0;
-  try {
-    const orphans = scalar(db)<[string], number>(`
-      SELECT id FROM outbox WHERE state = 'sending' AND id IN (SELECT value FROM json_each(?))`).all(
-      JSON.stringify(ids),
-    );
-    const rows = rowErasers(db);
-    for (const id of orphans) rows.outbox(id, at);
-    return orphans.length;
-  } finally {
-    lock.release();
-  }
 }

@@ -1,11 +1,46 @@
 import { type ChangeType, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import type { Person, Step, Walk } from '../erasure/types.ts';
 import { chunkEnd, scalar } from '../sql.ts';
 import { type PostWords, type RowErasers, rowErasers } from './rows.ts';
 
 import { erasedBody, isAboutErased } from './suppression.ts';
 import { ERASED, type Scrubber, scrubber } from './words.ts';
+
+/** One person, or several at once. */
+export interface Person {
+  /** Whether an address is theirs, in any spelling. */
+  isMeant(email: string): boolean;
+  users: number[];
+}
+
+export interface ErasedCounts {
+  users: number;
+  posts: number;
+  comments: number;
+  quarantine: number;
+  outbox: number;
+  /** Rows of the outbox that had not been sent. */
+  cancelled: number;
+  /** Rows of the outbox of which nobody knows whether they left a post. */
+  unclear: number;
+  /** Rows of others that named the address. */
+  mentions: number;
+}
+
+/** Where the walk through the tables has come to. */
+export interface Walk {
+  place: number;
+  after: number;
+}
+
+export interface Step {
+  next: Walk | null;
+  counts: Partial<ErasedCounts>;
+  /** The person's rows of the outbox that are on their way out just now, and were not touched. */
+  underWay: number[];
+  /** Rows of the outbox that name the address for somebody else and are not settled: other words would make them other posts. */
+  unsettled: number[];
+}
 
 /** Rows looked at in one transaction: whoever wants to write meanwhile waits less than a tenth of a second. */
 const CHUNK = 5000;

@@ -1,12 +1,10 @@
 import { type Db, noteUnclean, type OpenOptions } from '../db.ts';
-import type { Walk } from '../erasure/types.ts';
 import { senderLockPath, takeLock } from '../lock.ts';
 import type { Erasures } from '../recovery-log.ts';
 import { scalar } from '../sql.ts';
-import { adoptKey, type Hash, keyFileOf } from './key.ts';
-import { currentList } from './list.ts';
-import { personEraser } from './person.ts';
-import { type RowErasers, rowErasers } from './rows.ts';
+import { adoptKey, currentList, type Hash, keyFileOf } from './list.ts';
+import { type Person, personEraser, type Walk } from './person.ts';
+import { rowErasers } from './rows.ts';
 
 /** Those of the erasures that this mirror does not know; null where it knows them all. */
 export function missingErasures(db: Db, all: Erasures): Erasures | null {
@@ -37,20 +35,21 @@ export function reapplyErasures(db: Db, options: OpenOptions, missing: Erasures,
   const rows = rowErasers(db);
   for (const { user_id } of people) rows.user(user_id, at);
   const sending = walkAll(db, { isMeant, users: people.map(({ user_id }) => user_id) }, at);
-  eraseIfIdle(options.path, sending, rows, at);
+  eraseOrphans(db, { path: options.path, holder: `process ${process.pid}` }, sending, at);
   noteUnclean(db);
 }
 
-function suppressAll(db: Db, { hashes, users }: Erasures): void {
+/** Puts people on the list; returns how many of the hashes were not on it. */
+export function suppressAll(db: Db, { hashes, users }: Erasures): number {
   const addHash = db.prepare('INSERT INTO suppressions (hash, since) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const addUser = db.prepare(`
     INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash`);
-  for (const { hash, since } of hashes) addHash.run(hash, since);
   for (const { user_id, hash } of users) addUser.run(user_id, hash);
+  return hashes.filter(({ hash, since }) => addHash.run(hash, since).changes === 1).length;
 }
 
 /** Returns the people's rows of the outbox that the mirror says are being sent. */
-function walkAll(db: Db, person: Parameters<ReturnType<typeof personEraser>>[0], at: string): number[] {
+function walkAll(db: Db, person: Person, at: string): number[] {
   const eraseStep = personEraser(db);
   const sending: number[] = [];
   for (let walk: Walk | null = { place: 0, after: -1 }; walk !== null; ) {
@@ -61,11 +60,27 @@ function walkAll(db: Db, person: Parameters<ReturnType<typeof personEraser>>[0],
   return sending;
 }
 
-/** Where nobody has the sender's lock nobody sends: what an older copy says about it was true when the copy was made. */
-function eraseIfIdle(path: string, sending: readonly number[], rows: RowErasers, at: string): void {
-  if (sending.length === 0) return;
-  const lock = takeLock(senderLockPath(path), `process ${process.pid}, since ${at}`);
-  if (!lock.ok) return;
-  for (const id of sending) rows.outbox(id, at);
-  lock.release();
+/**
+ * Erases those of the rows that are said to be on their way; returns how many. Whoever gets the sender's lock knows that nobody sends:
+ * what still says so was left behind, or was true when an older copy was made.
+ */
+export function eraseOrphans(
+  db: Db,
+  { path, holder }: { path: string; holder: string },
+  ids: readonly number[],
+  at: string,
+): number {
+  if (ids.length === 0) return 0;
+  const lock = takeLock(senderLockPath(path), `${holder}, since ${at}`);
+  if (!lock.ok) return 0;
+  try {
+    const sending = scalar(db)<[string], number>(`
+      SELECT id FROM outbox WHERE state = 'sending' AND id IN (SELECT value FROM json_each(?))`);
+    const orphans = sending.all(JSON.stringify(ids));
+    const rows = rowErasers(db);
+    for (const id of orphans) rows.outbox(id, at);
+    return orphans.length;
+  } finally {
+    lock.release();
+  }
 }
