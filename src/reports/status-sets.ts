@@ -2,32 +2,12 @@ import { AppError } from '../base/errors.ts';
 import type { KnownStatus } from '../store/reports.ts';
 
 /** The API does not say what a status means, so its name has to. */
-const DELIVERED = [
-  'done',
-  'shipped',
-  'released',
-  'complete',
-  'completed',
-  'delivered',
-  'live',
-  'launched',
-  'implemented',
-  'fixed',
-];
-const CLOSED = [
-  'closed',
-  'declined',
-  'rejected',
-  'cancelled',
-  'canceled',
-  'duplicate',
-  'archived',
-  'merged',
-  'not planned',
-  "won't do",
-  'wont do',
-  "won't fix",
-];
+const DELIVERED =
+  'done, shipped, released, complete, completed, delivered, live, launched, implemented, fixed'.split(', ');
+const CLOSED = (
+  "closed, declined, rejected, cancelled, canceled, duplicate, archived, merged, not planned, won't do, wont do, " +
+  "won't fix"
+).split(', ');
 
 interface StatusSets {
   delivered: KnownStatus[];

@@ -4,7 +4,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, temporaryName } from '../base/files.ts';
 import { ownFile, programVersion } from '../base/program.ts';
-import { readMeta, writeMeta } from './sql.ts';
+import { closing, readMeta, writeMeta } from './sql.ts';
 
 const FOLDER = ownFile('./migrations/', import.meta.url);
 
@@ -107,11 +107,8 @@ export function keepCopy(db: Database, folder: string, version: number): string 
 
 /** So that it is known for an older copy once somebody puts it back; returns the version of its schema. */
 function markCopied(path: string): number {
-  const copy = new Sqlite(path);
-  try {
+  return closing(new Sqlite(path), (copy) => {
     writeMeta(copy, 'copied_at', new Date().toISOString());
     return versionOf(copy);
-  } finally {
-    copy.close();
-  }
+  });
 }

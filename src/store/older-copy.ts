@@ -5,7 +5,7 @@ import type { Db, OpenOptions } from './db.ts';
 import type { OlderCopy } from './mirror/types.ts';
 import type { Acceptance, NewRow } from './outbox/types.ts';
 import { type Erasures, openRecoveryLog, type RecoveryLog, readRecoveryLog } from './recovery-log.ts';
-import { dropMeta, readMeta, scalar, writeMeta } from './sql.ts';
+import { closing, dropMeta, immediate, readMeta, scalar, writeMeta } from './sql.ts';
 import { keyCheckOf } from './suppression/list.ts';
 import { missingErasures, reapplyErasures } from './suppression/reapply.ts';
 
@@ -66,7 +66,7 @@ export function bringUpToDate(
     missingErasures(db, log.erasures()) === null
   )
     return { isOlder: false, erased: false };
-  return db.transaction(() => catchUp(db, log, options)).immediate();
+  return immediate(db, catchUp)(db, log, options);
 }
 
 /** Inside a transaction that writes, so that nobody claims a row meanwhile. */
@@ -190,33 +190,22 @@ function logErasures(db: Db, log: RecoveryLog): void {
 /** Before a mirror is read: only who was erased since. Its rows are not touched, so looking at a copy changes nothing else. */
 export function applyMissingErasures(db: Db, options: OpenOptions): void {
   const log = readRecoveryLog(options);
-  try {
-    db.transaction(() => {
-      const missing = log && missingErasures(db, log.erasures());
-      if (missing) reapply(db, options, missing, new Date().toISOString());
-    }).immediate();
-  } finally {
-    log?.close();
-  }
+  if (!log) return;
+  const apply = immediate(db, ({ erasures }: RecoveryLog) => {
+    const missing = missingErasures(db, erasures());
+    if (missing) reapply(db, options, missing, new Date().toISOString());
+  });
+  closing(log, apply);
 }
 
 export function lacksErasures(db: Db, options: OpenOptions): boolean {
   const log = readRecoveryLog(options);
-  try {
-    return log !== null && missingErasures(db, log.erasures()) !== null;
-  } finally {
-    log?.close();
-  }
+  return log !== null && closing(log, ({ erasures }) => missingErasures(db, erasures()) !== null);
 }
 
 /** Marks a copy that was just made, as what it is: what the mirror does from `at` on is not in it. */
 export function markCopy(path: string, at: string): void {
-  const db = new Database(path);
-  try {
-    writeMeta(db, 'copied_at', at);
-  } finally {
-    db.close();
-  }
+  closing(new Database(path), (db) => writeMeta(db, 'copied_at', at));
 }
 
 /** What the outbox asks and tells, for as long as it is open. */

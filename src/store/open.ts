@@ -3,17 +3,14 @@ import { compact, type Db, OlderSchema, type OpenOptions, openForReading, openFo
 import { isBusy } from './lock.ts';
 import { applyMissingErasures, bringUpToDate, lacksErasures } from './older-copy.ts';
 import { openRecoveryLog } from './recovery-log.ts';
+import { closing } from './sql.ts';
 
 /** The mirror for writing. An older copy is brought up to what the data folder knows before anybody gets to see it. */
 export function openMirror(options: OpenOptions): Db {
   const db = openForWriting(options);
   try {
-    const log = openRecoveryLog(options);
-    try {
-      if (bringUpToDate(db, log, options).erased) compactIfIdle(db);
-    } finally {
-      log.close();
-    }
+    const { erased } = closing(openRecoveryLog(options), (log) => bringUpToDate(db, log, options));
+    if (erased) compactIfIdle(db);
     return db;
   } catch (error) {
     db.close();

@@ -6,7 +6,7 @@ import { type Touched, touchedRows } from './changes/feed.ts';
 import { type Db, type OpenOptions, openForReading } from './db.ts';
 import { versionOf } from './migrate.ts';
 import { openMirror, openMirrorReadOnly } from './open.ts';
-import { countRows, dataVersion, readMeta, scalar } from './sql.ts';
+import { closing, countRows, dataVersion, readMeta, scalar } from './sql.ts';
 
 interface Definition {
   /** What only the file itself can use: the place to resume a sweep, say. */
@@ -89,24 +89,7 @@ function typeOf(table: string, { name, type }: { name: string; type: string }): 
 /** Which rows of a table: all, those whose column is one of the values, or those whose column is greater than one. */
 export type Rows = 'all' | { column: string; values: readonly number[] } | { column: string; above: number };
 
-/** The mirror as it was in one moment. */
-export interface Snapshot {
-  /** When it was taken, by this machine's clock, or a moment before. */
-  at: string;
-  /** The last change that is in it. */
-  position: string;
-  number: number;
-  /** That change as it is stored; null where there was none yet. */
-  change: StoredChange | null;
-  /** What changed after a position; null where the feed does not tell any more, or where it is as much as everything. */
-  touched(since: string): Touched | null;
-  rows(table: PublishedTable, which: Rows): Iterable<Cell[]>;
-  count(table: string): number;
-  /** The highest `n` of a table of versions. */
-  last(table: string): number;
-  /** Passes that can still change: the last ones, and those that are not finished. */
-  openRuns(): number[];
-}
+export type Snapshot = ReturnType<ReturnType<typeof snapshotReader>>;
 
 export type PublishSource = ReturnType<typeof openPublishSource>;
 
@@ -147,26 +130,21 @@ export function publishedState(options: OpenOptions): {
   life: string | null;
   head: number;
 } {
-  const db = openForReading(options);
-  try {
+  return closing(openForReading(options), (db) => {
     const head = scalar(db)<[], number | null>('SELECT max(n) FROM changes').get() ?? 0;
     return { mirrorId: readMeta(db, 'mirror_id') ?? '', life: readMeta(db, 'publish_life') ?? null, head };
-  } finally {
-    db.close();
-  }
+  });
 }
 
 /** Made when the mirror is first published. */
 function lifeOf(options: OpenOptions): string {
-  const db = openMirror(options);
-  try {
-    db.prepare("INSERT INTO meta (key, value) VALUES ('publish_life', ?) ON CONFLICT DO NOTHING").run(
-      randomUUID(),
+  return closing(openMirror(options), (db) => {
+    const make = db.prepare(
+      "INSERT INTO meta (key, value) VALUES ('publish_life', ?) ON CONFLICT DO NOTHING",
     );
+    make.run(randomUUID());
     return readMeta(db, 'publish_life') ?? '';
-  } finally {
-    db.close();
-  }
+  });
 }
 
 /** More changes than this cost as much as a copy of everything, and have to be held in memory. */
@@ -175,28 +153,34 @@ const MOST_CHANGES = 200_000;
 const ASKED_AT_ONCE = 2000;
 const LAST_RUNS = 50;
 
-function snapshotReader(db: Db): (at: string) => Snapshot {
+/** The mirror as it was in one moment. */
+function snapshotReader(db: Db) {
   const last = db.prepare<[], StoredChange>('SELECT * FROM changes ORDER BY n DESC LIMIT 1');
   const sequence = scalar(db)<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'changes'");
   const touched = touchedRows(db);
   const openRuns = scalar(db)<[number], number>(`
       SELECT id FROM sync_runs WHERE id > (SELECT coalesce(max(id), 0) FROM sync_runs) - ? OR outcome = 'running'
           OR id IN (SELECT run_id FROM sync_state)`);
-  return (at) => {
+  return (at: string) => {
     const change = last.get() ?? null;
     return {
+      /** When it was taken, by this machine's clock, or a moment before. */
       at,
+      /** The last change that is in it, as it is stored; null where there was none yet. */
       change,
       number: change?.n ?? sequence.get() ?? 0,
       position: change ? positionOf(change) : '0',
-      touched(since) {
+      /** What changed after a position; null where the feed does not tell any more, or where it is as much as everything. */
+      touched(since: string): Touched | null {
         const found = unlessGone(() => touched(since, MOST_CHANGES));
         return found?.isLast ? found : null;
       },
-      rows: (table, which) => rowsOf(db, table, which),
-      count: (table) => countRows(db, table),
-      last: (table) => scalar(db)<[], number | null>(`SELECT max(n) FROM ${table}`).get() ?? 0,
-      openRuns: () => openRuns.all(LAST_RUNS),
+      rows: (table: PublishedTable, which: Rows): Iterable<Cell[]> => rowsOf(db, table, which),
+      count: (table: string): number => countRows(db, table),
+      /** The highest `n` of a table of versions. */
+      last: (table: string) => scalar(db)<[], number | null>(`SELECT max(n) FROM ${table}`).get() ?? 0,
+      /** Passes that can still change: the last ones, and those that are not finished. */
+      openRuns: (): number[] => openRuns.all(LAST_RUNS),
     };
   };
 }

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import { type Db, logAhead, type OpenOptions } from './db.ts';
+import { immediate, readMeta, scalar, writeMeta } from './sql.ts';
 
 /** Who was erased, without telling who it was. */
 export interface Erasures {
@@ -87,69 +88,44 @@ export type RecoveryLog = ReturnType<typeof recoveryLog>;
  * did afterwards; this file does: the last claim of each mirror, the rows that were claimed, and the people who were erased.
  */
 function recoveryLog(db: Db) {
-  const statement = statements(db);
-  const readHead = statement('SELECT head FROM heads WHERE mirror_id = ?');
-  const writeHead = statement(
-    'INSERT INTO heads VALUES (?, ?) ON CONFLICT DO UPDATE SET head = excluded.head',
-  );
-  const addClaim = statement('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING');
-  const findClaim = statement('SELECT 1 FROM claims WHERE source_key = ?');
+  const setHead = (mirrorId: string, head: string): void =>
+    void db
+      .prepare('INSERT INTO heads VALUES (?, ?) ON CONFLICT DO UPDATE SET head = excluded.head')
+      .run(mirrorId, head);
   return {
     /** The token of the last claim of this mirror; null where the data folder does not know the mirror. */
     head: (mirrorId: string): string | null =>
-      (readHead().pluck().get(mirrorId) as string | undefined) ?? null,
-    setHead: (mirrorId: string, head: string): void => void writeHead().run(mirrorId, head),
+      scalar(db)<[string], string>('SELECT head FROM heads WHERE mirror_id = ?').get(mirrorId) ?? null,
+    setHead,
     /** A claim, on disk when this returns: the new head, and the key by which the same source row is recognised. */
-    recordClaim: db.transaction(({ mirrorId, head, sourceKey }: Claimed): void => {
-      writeHead().run(mirrorId, head);
-      addClaim().run(keyHash(sourceKey));
-    }).immediate,
-    wasClaimed: (sourceKey: string): boolean => findClaim().get(keyHash(sourceKey)) !== undefined,
-    ...erasureRecords(db),
-    close: (): void => void db.close(),
-  };
-}
-
-function erasureRecords(db: Db) {
-  const statement = statements(db);
-  const keyCheck = statement("SELECT value FROM meta WHERE key = 'key_check'");
-  const setKeyCheck = statement(
-    "INSERT INTO meta VALUES ('key_check', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-  );
-  const addHash = statement('INSERT INTO erasures VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const addUser = statement(
-    'INSERT INTO erased_users VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash',
-  );
-  return {
+    recordClaim: immediate(db, ({ mirrorId, head, sourceKey }: Claimed): void => {
+      setHead(mirrorId, head);
+      db.prepare('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING').run(keyHash(sourceKey));
+    }),
+    wasClaimed: (sourceKey: string): boolean =>
+      db.prepare('SELECT 1 FROM claims WHERE source_key = ?').get(keyHash(sourceKey)) !== undefined,
     erasures: (): Erasures => ({
-      keyCheck: (keyCheck().pluck().get() as string | undefined) ?? null,
+      keyCheck: readMeta(db, 'key_check') ?? null,
       hashes: db.prepare<[], Erasures['hashes'][number]>('SELECT hash, since FROM erasures').all(),
       users: db.prepare<[], Erasures['users'][number]>('SELECT user_id, hash FROM erased_users').all(),
     }),
-    addErasures: db.transaction(({ keyCheck: check, hashes, users }: Erasures) => {
-      if (check !== null) setKeyCheck().run(check);
-      for (const { hash: made, since } of hashes) addHash().run(made, since);
-      for (const { user_id, hash: made } of users) addUser().run(user_id, made);
-    }).immediate,
-    removeErasure: db.transaction((made: string) => {
+    addErasures: immediate(db, ({ keyCheck, hashes, users }: Erasures): void => {
+      const addHash = db.prepare('INSERT INTO erasures VALUES (?, ?) ON CONFLICT DO NOTHING');
+      const addUser = db.prepare(`
+        INSERT INTO erased_users VALUES (?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash`);
+      if (keyCheck !== null) writeMeta(db, 'key_check', keyCheck);
+      for (const { hash: made, since } of hashes) addHash.run(made, since);
+      for (const { user_id, hash: made } of users) addUser.run(user_id, made);
+    }),
+    removeErasure: immediate(db, (made: string): void => {
       db.prepare('DELETE FROM erasures WHERE hash = ?').run(made);
       db.prepare('DELETE FROM erased_users WHERE hash = ?').run(made);
-    }).immediate,
+    }),
     /** Forgets the hashes, for when their key is lost; users known by number stay. */
-    removeHashes: db.transaction(() => {
+    removeHashes: immediate(db, (): void => {
       db.exec("DELETE FROM erasures; DELETE FROM meta WHERE key = 'key_check'");
-    }).immediate,
-  };
-}
-
-/** Statements are prepared when they are first needed: this file is opened with every connection, and mostly for one question. */
-function statements(db: Db): (sql: string) => () => Database.Statement<unknown[], unknown> {
-  return (sql) => {
-    let made: Database.Statement<unknown[], unknown> | undefined;
-    return () => {
-      made ??= db.prepare(sql);
-      return made;
-    };
+    }),
+    close: (): void => void db.close(),
   };
 }
 

@@ -45,7 +45,13 @@ export function openServiceState(options: OpenOptions) {
   const db = openMirror(options);
   // A handful of rows of one small table; the rest of the file is read over other connections.
   db.pragma('cache_size = -500');
-  const notes = notesIn(db);
+  const note = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
+  // Two processes may hear of different times: the later one holds, whoever writes last. One that was asked for after the moment at
+  // hand was written while the clock was ahead, and goes.
+  const noteLater = db.prepare(`
+    INSERT INTO meta (key, value) VALUES ('upstream_closed', ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value
+      WHERE value ->> 'until' < excluded.value ->> 'until' OR value ->> 'askedAt' > excluded.value ->> 'askedAt'`);
   const lastPass = lastPassReader(db);
   const underWay = db.prepare<[string], { id: number; pages: number; started_at: string }>(`
     SELECT id, pages, started_at FROM sync_runs
@@ -54,18 +60,18 @@ export function openServiceState(options: OpenOptions) {
     /** Whether what is written is still in the file that other programs open. */
     mirrorFile: fileWatch(options.path),
     /** Made once; keeps mirrors apart that share a queue. */
-    mirrorId: notes.get('mirror_id') ?? '',
+    mirrorId: note.get('mirror_id') ?? '',
     /** When the upstream last asked for no calls, and until when; null when it never did. */
     closing(): Closing | null {
-      const text = notes.get('upstream_closed');
+      const text = note.get('upstream_closed');
       return text === undefined ? null : (JSON.parse(text) as Closing);
     },
-    noteClosing: (closing: Closing): void => void notes.putLater('upstream_closed', JSON.stringify(closing)),
+    noteClosing: (closing: Closing): void => void noteLater.run(JSON.stringify(closing)),
     lastHousekeepingAt(): number | null {
-      const text = notes.get('housekeeping_at');
+      const text = note.get('housekeeping_at');
       return text === undefined ? null : Number(text);
     },
-    noteHousekeeping: (now: number): void => void notes.put('housekeeping_at', String(now)),
+    noteHousekeeping: (now: number): void => writeMeta(db, 'housekeeping_at', String(now)),
     /** Browser sessions that ended before their time; each is forgotten when that time has come. */
     endedSessions: endedSessionsIn(db),
     /** The last complete pass of each list and kind. */
@@ -99,21 +105,6 @@ function fileWatch(path: string): () => MirrorFile {
 function fileAt(path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found ? `${found.dev}:${found.ino}` : null;
-}
-
-function notesIn(db: Db) {
-  const read = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
-  // Two processes may hear of different times: the later one holds, whoever writes last. One that was asked for after the moment at
-  // hand was written while the clock was ahead, and goes.
-  const writeLater = db.prepare(`
-    INSERT INTO meta (key, value) VALUES (?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value
-      WHERE value ->> 'until' < excluded.value ->> 'until' OR value ->> 'askedAt' > excluded.value ->> 'askedAt'`);
-  return {
-    get: (key: string) => read.get(key),
-    put: (key: string, value: string): void => writeMeta(db, key, value),
-    putLater: (key: string, json: string): void => void writeLater.run(key, json),
-  };
 }
 
 const ENDED_SESSION = 'ended_session:';

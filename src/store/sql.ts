@@ -5,6 +5,15 @@ export function scalar(db: Database) {
   return <P extends unknown[] | object, V>(sql: string) => db.prepare<P, V>(sql).pluck();
 }
 
+/** Work over a connection of its own, which is closed afterwards. */
+export function closing<D extends { close(): unknown }, T>(opened: D, work: (opened: D) => T): T {
+  try {
+    return work(opened);
+  } finally {
+    opened.close();
+  }
+}
+
 /** The work as one transaction that has the write lock from its beginning: no upgrade of a lock can fail half-way. */
 export function immediate<A extends unknown[], R>(db: Database, work: (...args: A) => R): (...args: A) => R {
   const run = db.transaction(work);

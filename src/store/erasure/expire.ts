@@ -20,13 +20,8 @@ const CHUNK = 200;
 /** Rows looked at in one question: some milliseconds. */
 const LOOK = 20_000;
 
-interface Expiry {
-  expire(before: string, at: string): { counts: Expired; more: boolean };
-  retire(walk: RetireWalk | null, at: string): { next: RetireWalk | null; users: number };
-}
-
 /** Deleted rows whose time is up, and then the people of whom nothing else is left. */
-export function expiry(db: Db): Expiry {
+export function expiry(db: Db) {
   const rows = rowErasers(db);
   return { expire: expirer(db, rows), retire: retirer(db, rows) };
 }
@@ -36,7 +31,7 @@ interface Due {
   creator_id: number;
 }
 
-function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
+function expirer(db: Db, rows: RowErasers) {
   const due = (table: 'posts' | 'comments') =>
     db.prepare<[string, number], Due>(`
         SELECT id, creator_id FROM ${table}
@@ -54,7 +49,7 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
   const check = db.prepare('INSERT INTO users_to_check (user_id) VALUES (?) ON CONFLICT DO NOTHING');
   const sentAs = scalar(db)<[number], number>(`
     SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL`);
-  return (before, at) => {
+  return (before: string, at: string): { counts: Expired; more: boolean } => {
     rows.refresh();
     for (const id of redatePosts.all({ at })) changes.add('post.updated', at, id);
     for (const id of redateComments.all({ at })) changes.add('comment.updated', at, id);
@@ -80,7 +75,7 @@ function expirer(db: Db, rows: RowErasers): Expiry['expire'] {
 }
 
 /** An index from authors to rows would cost a first sweep a fifth. Both tables are walked instead, and only when an author's row was erased. */
-function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
+function retirer(db: Db, rows: RowErasers) {
   const toCheck = scalar(db)<[], number>('SELECT user_id FROM users_to_check ORDER BY user_id');
   const checked = db.prepare('DELETE FROM users_to_check WHERE user_id = ?');
   const ends = { posts: chunkEnd(db, 'posts'), comments: chunkEnd(db, 'comments') };
@@ -89,7 +84,7 @@ function retirer(db: Db, rows: RowErasers): Expiry['retire'] {
     for (const id of asked) checked.run(id);
     return candidates.filter((id) => rows.user(id, at)).length;
   };
-  return (walk, at) => {
+  return (walk: RetireWalk | null, at: string): { next: RetireWalk | null; users: number } => {
     const { table, after, candidates } = walk ?? { table: 'posts', after: -1, candidates: toCheck.all() };
     if (walk === null && candidates.length === 0) return { next: null, users: 0 };
     const end = ends[table].get(after, LOOK) ?? null;

@@ -3,7 +3,7 @@ import { emailKey } from '../../base/email.ts';
 import { type Db, noteUnclean, type OpenOptions, type StoreOptions, UNCLEAN } from '../db.ts';
 import { openMirror } from '../open.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
-import { dropMeta, readMeta, scalar } from '../sql.ts';
+import { closing, dropMeta, readMeta, scalar } from '../sql.ts';
 import {
   type Hash,
   KEY_CHECK,
@@ -110,14 +110,7 @@ function noting<T extends { counts: object }>(db: Db, step: T): T {
 /** What changes the list is written into the data folder's log before it is committed here: a crash between the two is caught up with. */
 function suppressing(db: Db, options: OpenOptions) {
   const keyFile = keyFileOf(options);
-  const logged = (work: (log: RecoveryLog) => void): void => {
-    const log = openRecoveryLog(options);
-    try {
-      work(log);
-    } finally {
-      log.close();
-    }
-  };
+  const logged = (work: (log: RecoveryLog) => void): void => closing(openRecoveryLog(options), work);
   const remove = db.prepare('DELETE FROM suppressions WHERE hash = ?');
   const removeUsers = db.prepare('DELETE FROM suppressed_users WHERE hash = ?');
   const find = personFinder(db);

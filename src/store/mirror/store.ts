@@ -3,7 +3,7 @@ import type { Db, OpenOptions, StoreOptions } from '../db.ts';
 import { columnPacker } from '../index/columns.ts';
 import { isBusy, takeLock } from '../lock.ts';
 import { openMirror, openMirrorReadOnly } from '../open.ts';
-import { scalar } from '../sql.ts';
+import { closing, scalar } from '../sql.ts';
 import { passes } from './passes.ts';
 import { readStatus } from './status.ts';
 import type { Busy, Key, KeyFamily, Lock, MirrorStatus } from './types.ts';
@@ -16,11 +16,12 @@ export function openMirrorStore(options: StoreOptions) {
   const makeFacts = factsIndex(db);
   const columns = columnPacker(db);
   const { text, ...work } = passes(db, options);
+  const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');
   return {
     ...work,
     /** Keeps every other process off this resource until released; the operating system releases it if we die. */
     lock: (resource: Resource): Lock | Busy =>
-      takeLock(lockPath(options.path, resource), `${options.holder}, since ${new Date().toISOString()}`),
+      takeLock(`${options.path}.${resource}.lock`, `${options.holder}, since ${new Date().toISOString()}`),
     /**
      * Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. Columns
      * are packed once their list was swept: the first sweep brings the oldest rows last, and they would be packed again and again.
@@ -34,7 +35,7 @@ export function openMirrorStore(options: StoreOptions) {
     /** Forgets what reports add up: `index` makes it anew from the tables. */
     forgetColumns: columns.clear,
     /** What earlier passes learned about a list, as src/sync left it. */
-    learnedOf: (resource: Resource) => readLearned(db, resource),
+    learnedOf: (resource: Resource): string | null => learned.get(resource) ?? null,
     /** Newest live row by the given key, for the high-water mark of a head pass. */
     newestKey: (resource: Resource, by: KeyFamily) => newestKey(db, resource, by),
     status: () => readStatus(db, options),
@@ -57,23 +58,7 @@ function optimize(db: Db): void {
 
 /** How the mirror stands, without being able to change it. */
 export function readMirrorStatus(options: OpenOptions): MirrorStatus {
-  const db = openMirrorReadOnly(options);
-  try {
-    return readStatus(db, options);
-  } finally {
-    db.close();
-  }
-}
-
-function lockPath(path: string, resource: Resource): string {
-  return `${path}.${resource}.lock`;
-}
-
-function readLearned(db: Db, resource: Resource): string | null {
-  return (
-    scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?').get(resource) ??
-    null
-  );
+  return closing(openMirrorReadOnly(options), (db) => readStatus(db, options));
 }
 
 function newestKey(db: Db, resource: Resource, by: KeyFamily): Key | null {
@@ -94,7 +79,7 @@ const FACTS = `CREATE INDEX IF NOT EXISTS posts_facts
   ON posts (board_id, status_id, created, votes_count, comments_count, creator_id, version_at, deleted_at)`;
 
 /** To be called when the first rows are in; does nothing when the index stands. */
-export function factsIndex(db: Db): () => void {
+function factsIndex(db: Db): () => void {
   const exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'posts_facts'");
   return () => {
     if (exists.get() === undefined) sortingSparingly(db, () => db.exec(FACTS));

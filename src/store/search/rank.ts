@@ -37,12 +37,6 @@ export type Rank = ReturnType<typeof ranking>;
 
 /** Questions to the index of posts, each bounded by what it reads and not by the size of the mirror. */
 export function ranking(db: Db) {
-  const prepared = new Map<string, ReturnType<typeof db.prepare<object, Scored>>>();
-  const statement = (sql: string) => {
-    const known = prepared.get(sql) ?? db.prepare<object, Scored>(sql);
-    prepared.set(sql, known);
-    return known;
-  };
   const newestId = scalar(db)<[], number | null>('SELECT max(id) FROM posts');
   const sample = db.prepare<[string], { found: number; oldest: number }>(SEARCH_SQL.sample);
 
@@ -54,7 +48,7 @@ export function ranking(db: Db) {
   const size = (terms: readonly Term[]): Sized[] =>
     terms.map((term) => ({ term, posts: estimate(matchTerm(term)) }));
   const ask = (sql: (condition: string) => string, match: string, { filter, limit }: Scope): Scored[] =>
-    statement(sql(conditionOf(filter))).all({ match, limit, ...boundOf(filter) });
+    db.prepare<object, Scored>(sql(conditionOf(filter))).all({ match, limit, ...boundOf(filter) });
 
   /** The best by relevance; of very many the newest, those with a match in their title first. */
   const best = (match: string, scope: Scope, posts = estimate(match)): Scored[] =>

@@ -6,7 +6,7 @@ import { compact, openForWriting } from '../db.ts';
 import { isBusy } from '../lock.ts';
 import { markCopy, olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import { rowsOf } from '../sql.ts';
+import { closing, rowsOf } from '../sql.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
 import { tidy } from './housekeeping.ts';
 
@@ -15,13 +15,10 @@ const PATIENCE_MS = 60_000;
 
 const CHORES: Chores = {
   compact({ patienceMs = PATIENCE_MS, ...mirror }) {
-    const db = openForWriting(mirror);
-    try {
+    return closing(openForWriting(mirror), (db) => {
       db.pragma(`busy_timeout = ${patienceMs}`);
       return { isClean: compact(db) };
-    } finally {
-      db.close();
-    }
+    });
   },
   tidy,
   copy({ to, ...mirror }) {

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts';
 import { pruneChanges } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
-import { scalar } from '../sql.ts';
+import { closing, scalar } from '../sql.ts';
 
 export const TIDYING = [
   'trim the log of passes',
@@ -28,12 +28,7 @@ const TRIM_STEP = 1000;
 
 /** One piece of work on the file; returns how many rows or pages it was about. */
 export function tidy(request: TidyRequest): number {
-  const db = openMirror(request);
-  try {
-    return STEPS[request.step](db, request);
-  } finally {
-    db.close();
-  }
+  return closing(openMirror(request), (db) => STEPS[request.step](db, request));
 }
 
 const STEPS: Record<Tidying, (db: Db, request: TidyRequest) => number> = {
