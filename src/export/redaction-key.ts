@@ -20,13 +20,10 @@ export async function redactionKey(path: string): Promise<Uint8Array> {
   const text = (await read(path)) ?? (await make(path));
   const key = Buffer.from(text.trim(), 'hex');
   if (key.length === BYTES) return key;
-  throw new AppError(
-    'usage',
-    `${path} is not a key for pseudonyms: it must hold ${BYTES} bytes as hex digits`,
-    {
-      hint: 'Restore it from a backup; or delete it, and people get new pseudonyms from now on.',
-    },
-  );
+  const wanted = `it must hold ${BYTES} bytes as hex digits`;
+  throw new AppError('usage', `${path} is not a key for pseudonyms: ${wanted}`, {
+    hint: 'Restore it from a backup; or delete it, and people get new pseudonyms from now on.',
+  });
 }
 
 async function read(path: string): Promise<string | null> {

@@ -6,29 +6,26 @@ import type { Refusal } from './wire.ts';
 /** Where the tables can be seen; a page that shows them itself says so instead. */
 export const SCHEMA_HINT = '"feedback-mirror query --schema" lists tables and columns.';
 
+const DOCTOR = 'Run "feedback-mirror doctor".';
+
 /** The refusal as one sentence that says what is wrong, where, and what to do. */
 export function explainRefusal({ reason, message }: Refusal, sql: string): AppError {
+  const usage = (what: string, hint: string): AppError => new AppError('usage', what, { hint });
   switch (reason) {
     case 'empty':
-      return new AppError('usage', 'there is no statement', { hint: SCHEMA_HINT });
+      return usage('there is no statement', SCHEMA_HINT);
     case 'several':
-      return new AppError('usage', 'one statement at a time: there is more after the first', {
-        hint: 'Run each on its own.',
-      });
+      return usage('one statement at a time: there is more after the first', 'Run each on its own.');
     case 'forbidden':
-      return new AppError('usage', message, { hint: forbiddenHint(message) });
+      return usage(message, forbiddenHint(message));
     case 'unreadable':
-      return new AppError('usage', `the mirror cannot be opened: ${message}`, {
-        hint: 'Run "feedback-mirror doctor".',
-      });
+      return usage(`the mirror cannot be opened: ${message}`, DOCTOR);
     case 'storage':
       return new AppError('storage', `the mirror is damaged, or its disk fails: ${message}`, {
-        hint: 'Run "feedback-mirror doctor".',
+        hint: DOCTOR,
       });
     case 'sqlite':
-      return new AppError('usage', `${sentence(message)}${placeOf(message, sql)}`, {
-        hint: hintFor(message),
-      });
+      return usage(`${sentence(message)}${placeOf(message, sql)}`, hintFor(message));
   }
 }
 
@@ -41,8 +38,7 @@ function forbiddenHint(message: string): string {
 }
 
 function sentence(message: string): string {
-  if (message === 'string or blob too big') return 'a value grew beyond 32 MiB';
-  return message;
+  return message === 'string or blob too big' ? 'a value grew beyond 32 MiB' : message;
 }
 
 /** Line and column, where the word that SQLite stumbled over stands only once. */
@@ -63,14 +59,8 @@ function hintFor(message: string): string {
   const missing = /no such (table|column|function): (.+)/.exec(message);
   const [, what, name = ''] = missing ?? [];
   const bare = name.split('.').at(-1) ?? '';
-  const near =
-    bare.length < SHORTEST_NAME
-      ? null
-      : what === 'table'
-        ? nearest(bare, TABLE_NAMES)
-        : what === 'column'
-          ? nearest(bare, COLUMN_NAMES)
-          : null;
+  const known = what === 'table' ? TABLE_NAMES : what === 'column' ? COLUMN_NAMES : [];
+  const near = bare.length < SHORTEST_NAME ? null : nearest(bare, known);
   const quoted = what === 'column' && /^"/.test(bare) ? ' A text stands in single quotes.' : '';
   return `${near === null ? '' : `Did you mean ${near}? `}${SCHEMA_HINT}${quoted}`;
 }

@@ -71,13 +71,11 @@ export function stopper(
 }
 
 function noEngine(): AppError {
-  return new AppError(
-    'usage',
-    `SQL of your own needs the SQLite of Node 24.15 or newer, which can refuse whatever is not reading; this is Node ${process.versions.node}`,
-    {
-      hint: `Run it with a newer Node, or install that SQLite on its own. ${installHint('@photostructure/sqlite')}`,
-    },
-  );
+  const what =
+    'SQL of your own needs the SQLite of Node 24.15 or newer, which can refuse whatever is not reading';
+  return new AppError('usage', `${what}; this is Node ${process.versions.node}`, {
+    hint: `Run it with a newer Node, or install that SQLite on its own. ${installHint('@photostructure/sqlite')}`,
+  });
 }
 
 function tooLong(limitMs: number): AppError {
@@ -87,30 +85,22 @@ function tooLong(limitMs: number): AppError {
 }
 
 function tooMuch(maxMemoryBytes: number): AppError {
-  return new AppError(
-    'partial',
-    `the statement was stopped at its limit of ${maxMemoryBytes / MIB} MiB of memory`,
-    {
-      hint: 'Sort or group fewer columns, or fewer rows.',
-    },
-  );
+  const limit = `${maxMemoryBytes / MIB} MiB of memory`;
+  return new AppError('partial', `the statement was stopped at its limit of ${limit}`, {
+    hint: 'Sort or group fewer columns, or fewer rows.',
+  });
 }
 
 function notTaken(stallMs: number): AppError {
-  return new AppError(
-    'partial',
-    `the statement was stopped because nobody took its rows for ${durationText(stallMs)}`,
-  );
+  const time = durationText(stallMs);
+  return new AppError('partial', `the statement was stopped because nobody took its rows for ${time}`);
 }
 
 function notStarted(): AppError {
-  return new AppError(
-    'busy',
-    `the process for the statement did not start within ${durationText(START_MS)}`,
-    {
-      hint: 'The machine seems to be overloaded; try again.',
-    },
-  );
+  const time = durationText(START_MS);
+  return new AppError('busy', `the process for the statement did not start within ${time}`, {
+    hint: 'The machine seems to be overloaded; try again.',
+  });
 }
 
 function died(code: number | null, signal: string | null, cause: unknown): AppError {

@@ -121,10 +121,8 @@ function partialNotes(step: 'day' | 'week', buckets: readonly Bucket[]): string[
 
 /** The rows of a list as the page shows posts. */
 async function titled(reader: ReportReader, rows: readonly Row[]): Promise<(Titled & { row: Row })[]> {
-  const titles = await titlesOf(
-    reader,
-    rows.map(({ post }) => Number(post)),
-  );
+  const ids = rows.map(({ post }) => Number(post));
+  const titles = await titlesOf(reader, ids);
   return rows.map((row) => {
     const { title, board, status, statusColor } = titles.get(Number(row.post)) ?? {};
     return { row, ...({ id: Number(row.post), title, board, status, statusColor } as Titled) };

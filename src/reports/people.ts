@@ -3,7 +3,7 @@ import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
-import { firstBy, flagged, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
+import { bestOf, firstBy, flagged, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
 
 /** Reports about those who wrote. */
 
@@ -44,10 +44,8 @@ export async function customers(reader: ReportReader, asked: Question): Promise<
     asked.limit,
     (a, b) => total(b) - total(a) || (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
   );
-  const known = await peopleOf(
-    reader,
-    best.map((i) => ids[i] ?? 0),
-  );
+  const chosen = best.map((i) => ids[i] ?? 0);
+  const known = await peopleOf(reader, chosen);
   return best.map((i) => ({
     ...known(ids[i] ?? 0),
     posts: asks[i] ?? 0,
@@ -76,20 +74,9 @@ export async function requests(reader: ReportReader, asked: Question): Promise<R
     const more = votes - (posts.votes[sum.top] ?? 0);
     if (more > 0 || (more === 0 && (posts.id[i] ?? 0) < (posts.id[sum.top] ?? 0))) sum.top = i;
   }
-  const best = firstBy(
-    sums.length,
-    () => true,
-    asked.limit,
-    (a, b) => (sums[b]?.votes ?? 0) - (sums[a]?.votes ?? 0) || (sums[a]?.id ?? 0) - (sums[b]?.id ?? 0),
-  ).flatMap((i) => sums[i] ?? []);
-  const known = await peopleOf(
-    reader,
-    best.map(({ id }) => id),
-  );
-  const titles = await titlesOf(
-    reader,
-    best.map(({ top }) => posts.id[top] ?? 0),
-  );
+  const best = bestOf(sums, asked.limit, (a, b) => b.votes - a.votes || a.id - b.id);
+  const [writers, tops] = [best.map(({ id }) => id), best.map(({ top }) => posts.id[top] ?? 0)];
+  const [known, titles] = [await peopleOf(reader, writers), await titlesOf(reader, tops)];
   return best.map(({ id, top, ...counts }) => {
     const post = posts.id[top] ?? 0;
     return { ...known(id), ...counts, top_post: post, top_title: titles.get(post)?.title ?? null };
@@ -183,18 +170,13 @@ export async function demand(reader: ReportReader, asked: Question): Promise<Row
     const amounts = [...heard].map((line) => asked.customers[line]?.amount ?? null);
     return { post: posts.id[place] ?? 0, heard, amount: amountOf(amounts) };
   });
-  const compare = (a: number, b: number): number => {
-    const [one, other] = [wanted[a], wanted[b]];
-    if (!one || !other) return 0;
-    return byAmount(one.amount, other.amount) || other.heard.size - one.heard.size || one.post - other.post;
-  };
-  const best = firstBy(wanted.length, () => true, asked.limit, compare).flatMap(
-    (place) => wanted[place] ?? [],
+  const best = bestOf(
+    wanted,
+    asked.limit,
+    (a, b) => byAmount(a.amount, b.amount) || b.heard.size - a.heard.size || a.post - b.post,
   );
-  const titles = await titlesOf(
-    reader,
-    best.map(({ post }) => post),
-  );
+  const chosen = best.map(({ post }) => post);
+  const titles = await titlesOf(reader, chosen);
   return best.map(({ post, heard, amount }) => {
     const who = [...heard].flatMap((line) => asked.customers[line] ?? []);
     const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({

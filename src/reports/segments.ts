@@ -81,13 +81,10 @@ function amountOf(cell: string, row: number, column: string): number | null {
   const digits = cell.replace(/[\s\p{Sc}']/gu, '').replace(/,(?=\d{3}(\D|$))/g, '');
   if (digits === '') return null;
   if (/^-?\d+(\.\d+)?$/.test(digits)) return Number(digits);
-  throw new AppError(
-    'usage',
-    `row ${row} of the customers file has "${cell.trim()}" in ${column}: that is no number`,
-    {
-      hint: 'Write amounts with a dot for decimals, such as 1200.50.',
-    },
-  );
+  const where = `row ${row} of the customers file has "${cell.trim()}" in ${column}`;
+  throw new AppError('usage', `${where}: that is no number`, {
+    hint: 'Write amounts with a dot for decimals, such as 1200.50.',
+  });
 }
 
 interface Kept {

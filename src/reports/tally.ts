@@ -140,6 +140,17 @@ export function firstBy(
   return best;
 }
 
+/** The same of a list. */
+export function bestOf<T>(items: readonly T[], limit: number, compare: (a: T, b: T) => number): T[] {
+  const first = firstBy(
+    items.length,
+    () => true,
+    limit,
+    (a, b) => compare(items[a] as T, items[b] as T),
+  );
+  return first.map((place) => items[place] as T);
+}
+
 /** The place of the week that a moment is in, -1 outside of all. */
 export function weekFinder(weeks: readonly Bucket[]): (at: number) => number {
   const begins = weeks.map((week) => Date.parse(week.begins));

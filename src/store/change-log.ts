@@ -4,48 +4,35 @@ import type { Db } from './db.ts';
 import type { OutboxState } from './outbox/types.ts';
 import { scalar } from './sql.ts';
 
-/** Every type of change. A consumer that keeps copies of rows reads a row anew whatever the type says. */
-export const CHANGE_TYPES = [
-  'post.created',
-  'post.edited',
-  'post.status_changed',
-  'post.votes_changed',
-  /** To another board. */
-  'post.moved',
-  /** Anything else: comments_count, url, author, undocumented fields. */
-  'post.updated',
-  'post.deleted',
-  'post.restored',
-  'post.erased',
-  'comment.created',
-  'comment.edited',
-  'comment.updated',
-  'comment.deleted',
-  'comment.restored',
-  'comment.erased',
-  'user.created',
-  'user.updated',
-  'user.erased',
-  'board.created',
-  'board.updated',
-  'status.created',
-  'status.updated',
-  'outbox.accepted',
-  'outbox.sent',
-  'outbox.rejected',
-  'outbox.needs_decision',
-  'outbox.updated',
-  'outbox.erased',
-  /** The first complete sweep of a list: its rows so far are in the mirror, and in no change. */
-  'sync.mirrored',
-  'sync.held',
-  'sync.failed',
-  'sync.recovered',
-] as const;
-export type ChangeType = (typeof CHANGE_TYPES)[number];
+/** What can be told of each kind of row. A consumer that keeps copies of rows reads a row anew whatever the type says. */
+const TYPES = {
+  // `moved` to another board; `updated` in anything else: comments_count, url, author, undocumented fields.
+  post: [
+    'created',
+    'edited',
+    'status_changed',
+    'votes_changed',
+    'moved',
+    'updated',
+    'deleted',
+    'restored',
+    'erased',
+  ],
+  comment: ['created', 'edited', 'updated', 'deleted', 'restored', 'erased'],
+  user: ['created', 'updated', 'erased'],
+  board: ['created', 'updated'],
+  status: ['created', 'updated'],
+  outbox: ['accepted', 'sent', 'rejected', 'needs_decision', 'updated', 'erased'],
+  // `mirrored` after the first complete sweep of a list: its rows so far are in the mirror, and in no change.
+  sync: ['mirrored', 'held', 'failed', 'recovered'],
+} as const;
 
 /** What kinds of rows changes are about: the part of a type before the dot. */
-export type Subject = 'post' | 'comment' | 'user' | 'board' | 'status' | 'outbox' | 'sync';
+export type Subject = keyof typeof TYPES;
+export type ChangeType = { [S in Subject]: `${S}.${(typeof TYPES)[S][number]}` }[Subject];
+export const CHANGE_TYPES = Object.entries(TYPES).flatMap(([subject, types]) =>
+  types.map((type) => `${subject}.${type}` as ChangeType),
+);
 
 export type ChangeLog = ReturnType<typeof changeLog>;
 

@@ -8,7 +8,7 @@ import { programVersion } from '../base/program.ts';
 import { printable } from '../base/text.ts';
 import { isBusy } from './lock.ts';
 import { keepCopy, migrate, migrations, refuseNewer, versionOf, WRITTEN_BY } from './migrate.ts';
-import { readMeta, scalar, writeMeta } from './sql.ts';
+import { closing, readMeta, scalar, sqliteVersion, writeMeta } from './sql.ts';
 
 export type Db = Database.Database;
 
@@ -112,18 +112,12 @@ export function openForReading({ path, upstream }: OpenOptions): Db {
 }
 
 function refuseOldSqlite(): void {
-  const db = new Database(':memory:');
-  const version = db.prepare('SELECT sqlite_version()').pluck().get() as string;
-  db.close();
-  if (isOlder(version.split('.').map(Number))) {
-    throw new AppError(
-      'usage',
-      `SQLite ${version} can corrupt its write-ahead log; at least ${OLDEST_SQLITE.join('.')} is needed`,
-      {
-        hint: 'Run "npm ci" to install the version this program was made for.',
-      },
-    );
-  }
+  const version = closing(new Database(':memory:'), sqliteVersion);
+  if (!isOlder(version.split('.').map(Number))) return;
+  const needed = `at least ${OLDEST_SQLITE.join('.')} is needed`;
+  throw new AppError('usage', `SQLite ${version} can corrupt its write-ahead log; ${needed}`, {
+    hint: 'Run "npm ci" to install the version this program was made for.',
+  });
 }
 
 export function isOlder(version: number[]): boolean {

@@ -4,23 +4,6 @@ import type { Db, OpenOptions } from './db.ts';
 import { openMirror } from './open.ts';
 import { immediate, scalar } from './sql.ts';
 
-/** What people keep under a name, in the mirror's own file, so that everybody who uses it has it. */
-export interface SavedItems {
-  queries: Shelf<'sql'>;
-  views: Shelf<'address'>;
-  close(): void;
-}
-
-export interface Shelf<K extends string> {
-  /** By name. */
-  list(): SavedItem<K>[];
-  save(words: Words<K>, now: number): SavedItem<K>;
-  /** Another name, another text, or both; null where there is no such item. */
-  change(id: number, words: Partial<Words<K>>, now: number): SavedItem<K> | null;
-  /** False where it was gone already. */
-  remove(id: number): boolean;
-}
-
 export type Words<K extends string> = Record<K | 'name', string>;
 export type SavedItem<K extends string> = Words<K> & { id: number; created_at: string; changed_at: string };
 export type SavedQuery = SavedItem<'sql'>;
@@ -52,13 +35,17 @@ const VIEWS: Kind<'address'> = {
 const MOST_ITEMS = 500;
 const LONGEST_NAME = 100;
 
-export function openSaved(options: OpenOptions): SavedItems {
+export type SavedItems = ReturnType<typeof openSaved>;
+export type Shelf<K extends string> = ReturnType<typeof shelfOf<K>>;
+
+/** What people keep under a name, in the mirror's own file, so that everybody who uses it has it. */
+export function openSaved(options: OpenOptions) {
   const db = openMirror(options);
   db.pragma('cache_size = -500');
-  return { queries: shelfOf(db, QUERIES), views: shelfOf(db, VIEWS), close: () => db.close() };
+  return { queries: shelfOf(db, QUERIES), views: shelfOf(db, VIEWS), close: (): void => void db.close() };
 }
 
-function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
+function shelfOf<K extends string>(db: Db, kind: Kind<K>) {
   const { table, column, item } = kind;
   type Item = SavedItem<K>;
   const list = db.prepare<[], Item>(`SELECT * FROM ${table} ORDER BY name COLLATE NOCASE, id`);
@@ -93,10 +80,13 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>): Shelf<K> {
     return update.get(name, text, iso(now), id) ?? null;
   });
   return {
-    list: () => list.all(),
+    /** By name. */
+    list: (): Item[] => list.all(),
     save,
+    /** Another name, another text, or both; null where there is no such item. */
     change,
-    remove: (id) => remove.run(id).changes > 0,
+    /** False where it was gone already. */
+    remove: (id: number): boolean => remove.run(id).changes > 0,
   };
 }
 

@@ -57,6 +57,10 @@ export function rowsOf(db: Database) {
   };
 }
 
+export function sqliteVersion(db: Database): string {
+  return scalar(db)<[], string>('SELECT sqlite_version()').get() ?? '';
+}
+
 /** Notes that the program keeps about a mirror, in its file. */
 export function readMeta(db: Database, key: string): string | undefined {
   return scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?').get(key);

@@ -6,20 +6,6 @@ import { openMirrorReadOnly } from '../open.ts';
 import { dataVersion, readMeta, scalar } from '../sql.ts';
 import { type Change, changeReader, positionOf, type StoredChange } from './change.ts';
 
-/** The reading half of the change feed: everything after a position, oldest first. */
-export interface ChangeFeed {
-  /** Changes with every write of another connection: a consumer that waits for news asks this, and not the table. */
-  version(): number;
-  head(): FeedHead;
-  /** The same position as a change of now, with `now` for the last one; fails with `gone` where `after` would. */
-  resolve(since: string): string;
-  /** What came after a position. Fails with `gone` where the feed no longer, or not any more, continues from there. */
-  after(since: string, query: ChangeQuery): ChangePage;
-  /** One change, as `after` would give it; null where there is none of that number. */
-  find(number: number): Change | null;
-  close(): void;
-}
-
 export interface FeedHead {
   /** Tells this mirror from every other. */
   mirror: string;
@@ -46,15 +32,18 @@ export interface ChangePage {
   isLast: boolean;
 }
 
-export function openChangeFeed(options: OpenOptions): ChangeFeed {
+export type ChangeFeed = ReturnType<typeof openChangeFeed>;
+
+export function openChangeFeed(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
-  return { ...changeFeed(db), close: () => db.close() };
+  return { ...changeFeed(db), close: (): void => void db.close() };
 }
 
 /** Changes looked at in one go while a filter leaves most of them out. */
 const LOOK = 1000;
 
-export function changeFeed(db: Db): Omit<ChangeFeed, 'close'> {
+/** The reading half of the change feed: everything after a position, oldest first. */
+export function changeFeed(db: Db) {
   const positions = feedPositions(db);
   const read = changeReader(db);
   const stored = db.prepare<[number, string, number], StoredChange>(`
@@ -82,17 +71,22 @@ export function changeFeed(db: Db): Omit<ChangeFeed, 'close'> {
   };
 
   return {
+    /** A consumer that waits for news asks this, and not the table. */
     version: dataVersion(db),
-    head: db.transaction(() => ({
-      mirror: readMeta(db, 'mirror_id') ?? '',
-      position: positions.of(positions.head()),
-      oldest: positions.oldest(),
-      notMirrored: notMirrored.all(),
-    })),
+    head: db.transaction(
+      (): FeedHead => ({
+        mirror: readMeta(db, 'mirror_id') ?? '',
+        position: positions.of(positions.head()),
+        oldest: positions.oldest(),
+        notMirrored: notMirrored.all(),
+      }),
+    ),
+    /** The same position as a change of now, with `now` for the last one; fails with `gone` where `after` would. */
     resolve: db.transaction((since: string) => positions.of(positions.check(since))),
-    // One transaction: the row that a change is about is read as of the same moment as the head.
+    /** What came after a position, as of one moment. Fails with `gone` where the feed does not go on from there. */
     after: db.transaction(after),
-    find(number) {
+    /** One change, as `after` would give it; null where there is none of that number. */
+    find(number: number): Change | null {
       const row = one.get(number);
       return row ? read(row) : null;
     },

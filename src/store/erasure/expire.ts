@@ -26,51 +26,43 @@ export function expiry(db: Db) {
   return { expire: expirer(db, rows), retire: retirer(db, rows) };
 }
 
-interface Due {
-  id: number;
-  creator_id: number;
-}
-
 function expirer(db: Db, rows: RowErasers) {
-  const due = (table: 'posts' | 'comments') =>
-    db.prepare<[string, number], Due>(`
-        SELECT id, creator_id FROM ${table}
-        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`);
-  // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
-  const redate = (table: 'posts' | 'comments') =>
-    scalar(db)<{ at: string }, number>(`
-        UPDATE ${table} SET deleted_at = $at
-          WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at RETURNING id`);
-  const mark = (table: 'posts' | 'comments') => db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`);
-  const [posts, comments] = [due('posts'), due('comments')];
-  const [redatePosts, redateComments] = [redate('posts'), redate('comments')];
   const changes = changeLog(db);
-  const [markPost, markComment] = [mark('posts'), mark('comments')];
   const check = db.prepare('INSERT INTO users_to_check (user_id) VALUES (?) ON CONFLICT DO NOTHING');
-  const sentAs = scalar(db)<[number], number>(`
-    SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL`);
+  const sentAs = scalar(db)<[number], number>(
+    'SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL',
+  );
+  const lists = { posts: dueRows(db, 'posts'), comments: dueRows(db, 'comments') };
   return (before: string, at: string): { counts: Expired; more: boolean } => {
     rows.refresh();
-    for (const id of redatePosts.all({ at })) changes.add('post.updated', at, id);
-    for (const id of redateComments.all({ at })) changes.add('comment.updated', at, id);
+    for (const id of lists.posts.redate.all({ at })) changes.add('post.updated', at, id);
+    for (const id of lists.comments.redate.all({ at })) changes.add('comment.updated', at, id);
     const counts: Expired = { posts: 0, comments: 0, outbox: 0 };
-    for (const { id, creator_id } of posts.all(before, CHUNK)) {
-      rows.post(id, at);
-      markPost.run(at, id);
-      check.run(creator_id);
-      counts.posts++;
-      const sent = sentAs.get(id);
-      if (sent === undefined) continue;
-      rows.outbox(sent, at);
-      counts.outbox++;
-    }
-    for (const { id, creator_id } of comments.all(before, CHUNK)) {
-      rows.comment(id, at);
-      markComment.run(at, id);
-      check.run(creator_id);
-      counts.comments++;
-    }
+    for (const table of ['posts', 'comments'] as const)
+      for (const { id, creator_id } of lists[table].due.all(before, CHUNK)) {
+        rows[table === 'posts' ? 'post' : 'comment'](id, at);
+        lists[table].mark.run(at, id);
+        check.run(creator_id);
+        counts[table]++;
+        const sent = table === 'posts' ? sentAs.get(id) : undefined;
+        if (sent === undefined) continue;
+        rows.outbox(sent, at);
+        counts.outbox++;
+      }
     return { counts, more: counts.posts === CHUNK || counts.comments === CHUNK };
+  };
+}
+
+function dueRows(db: Db, table: 'posts' | 'comments') {
+  return {
+    due: db.prepare<[string, number], { id: number; creator_id: number }>(`
+      SELECT id, creator_id FROM ${table}
+       WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`),
+    // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
+    redate: scalar(db)<{ at: string }, number>(`
+      UPDATE ${table} SET deleted_at = $at
+       WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at RETURNING id`),
+    mark: db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`),
   };
 }
 

@@ -1,6 +1,6 @@
 import { searchable } from '../../base/words.ts';
 import type { Db } from '../db.ts';
-import { chunkEnd, immediate, scalar } from '../sql.ts';
+import { chunkEnd, countRows, immediate, scalar } from '../sql.ts';
 
 /** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
 const CHUNK = 10_000;
@@ -46,6 +46,14 @@ export function textIndex(db: Db) {
       return posts.step() || comments.step();
     }),
   };
+}
+
+/** Posts that the full-text index does not have yet. */
+export function unindexedPosts(db: Db): number {
+  return countRows(
+    db,
+    `posts WHERE id > CAST((SELECT value FROM meta WHERE key = '${INDEXES.posts.mark}') AS INTEGER)`,
+  );
 }
 
 /** Most texts, ASCII without a hyphen or a grouped number, are indexed as they are: SQLite sees that itself, without a call a row. */

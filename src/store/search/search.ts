@@ -4,6 +4,7 @@ import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../brow
 import { LINE, LINES, type PostLine } from '../browse/post.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { matchText, readTerms, type Term } from '../index/terms.ts';
+import { unindexedPosts } from '../index/text-index.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { scalar } from '../sql.ts';
 import { highlighted, marker, type Part, snippetOf } from './marks.ts';
@@ -186,7 +187,6 @@ function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
   const suggest = suggester(db);
   const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
   const comment = scalar(db)<[number], string>('SELECT content FROM comments WHERE id = ?');
-  const unindexed = unindexedCounter(db);
   const show = ({ terms, best }: Ranked): Hit[] => {
     const mark = marker(terms);
     const rows = new Map(shown.all(JSON.stringify(best.map(({ id }) => id))).map((row) => [row.id, row]));
@@ -203,7 +203,13 @@ function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
   return db.transaction((text: string, options?: SearchOptions): Found => {
     const ranked = rank(text, options);
     if (ranked === null)
-      return { hits: [], isQuestion: false, isPartial: false, suggestion: null, unindexed: unindexed() };
+      return {
+        hits: [],
+        isQuestion: false,
+        isPartial: false,
+        suggestion: null,
+        unindexed: unindexedPosts(db),
+      };
     const isWhole = !ranked.isPartial && ranked.best.length > 0;
     const said = inComments(ranked, options?.isInternal ?? true);
     // A comment with all of the words says more than a post with some of them.
@@ -211,7 +217,7 @@ function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
     const isPartial = ranked.isPartial && said.length === 0;
     const hits = show({ ...ranked, best: best.slice(0, ranked.scope.limit) });
     const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown);
-    return { hits, isQuestion: true, isPartial, suggestion, unindexed: unindexed() };
+    return { hits, isQuestion: true, isPartial, suggestion, unindexed: unindexedPosts(db) };
   });
 }
 
@@ -252,11 +258,4 @@ function boardFinder(db: Db): (board: string) => number {
       hint: `It knows ${all.all().join(', ') || 'none yet'}.`,
     });
   };
-}
-
-function unindexedCounter(db: Db): () => number {
-  const count = scalar(db)<[], number>(`
-      SELECT count(*) FROM posts
-        WHERE id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER)`);
-  return () => count.get() ?? 0;
 }

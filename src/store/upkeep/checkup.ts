@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import { unindexedPosts } from '../index/text-index.ts';
 import { versionOf } from '../migrate.ts';
 import type { OlderCopy } from '../mirror/types.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import { scalar } from '../sql.ts';
+import { countRows, scalar, sqliteVersion } from '../sql.ts';
 import { troubledWebhooks, type WebhookState } from '../webhooks.ts';
 
 /** What can be told about the file itself without changing it. */
@@ -38,16 +39,16 @@ export function checkUp(options: OpenOptions): Checkup {
     const begin = performance.now();
     const faults = [...brokenPages(db), ...brokenReferences(db)];
     return {
-      sqlite: db.prepare('SELECT sqlite_version()').pluck().get() as string,
+      sqlite: sqliteVersion(db),
       schema: versionOf(db),
       bytes: sizeOf(options.path),
       walBytes: sizeOf(`${options.path}-wal`),
       faults,
       ms: performance.now() - begin,
-      unindexed: scalar(db)<[], number>(UNINDEXED).get() ?? 0,
+      unindexed: unindexedPosts(db),
       olderCopy: olderCopyOf(db, options),
-      undecided: count(db, "state = 'uncertain'"),
-      duplicates: count(db, 'duplicate_of IS NOT NULL'),
+      undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
+      duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
       webhooks: troubledWebhooks(db),
     };
@@ -56,15 +57,7 @@ export function checkUp(options: OpenOptions): Checkup {
   }
 }
 
-function count(db: Db, which: string): number {
-  return scalar(db)<[], number>(`SELECT count(*) FROM outbox WHERE ${which}`).get() ?? 0;
-}
-
 const MOST_FAULTS = 5;
-
-const UNINDEXED = `
-  SELECT count(*) FROM posts
-   WHERE id > CAST((SELECT value FROM meta WHERE key = 'text_indexed_to') AS INTEGER)`;
 
 const RULES = `
   SELECT resource, rule, rule_why AS why FROM sync_state WHERE rule IS NOT NULL ORDER BY resource DESC`;
