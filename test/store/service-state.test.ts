@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openForWriting } from '../../src/store/db.ts';
 import { openServiceState } from '../../src/store/service-state.ts';
-import { doChore } from '../../src/store/upkeep/chores.ts';
+import { tidy } from '../../src/store/upkeep/housekeeping.ts';
 import { folderFor } from '../support/folder.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -88,7 +88,7 @@ describe('what the processes of a mirror tell each other', () => {
 });
 
 describe('keeping the file in order', () => {
-  it('removes passes that are both old and many, and none that somebody still needs', async (t) => {
+  it('removes passes that are both old and many, and none that somebody still needs', (t) => {
     const file = fileFor(t);
     const db = openForWriting(file);
     const needed = addRun(db, { mode: 'sweep', outcome: 'interrupted', daysAgo: 400 });
@@ -100,43 +100,23 @@ describe('keeping the file in order', () => {
     })();
     const step = 'trim the log of passes';
     // The newest thousand stay, a hundred of them old.
-    assert.equal(await doChore({ chore: 'tidy', ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
-    assert.equal(await doChore({ chore: 'tidy', ...file, step, now: NOW, changesKeepMs: 0 }), 0);
+    assert.equal(tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
+    assert.equal(tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 0);
     const left = db.prepare<[], number>('SELECT id FROM sync_runs').pluck().all();
     assert.ok(left.includes(needed) && left.includes(lastSweep));
     assert.equal(left.length, 1002);
     db.close();
   });
 
-  it('cuts the write-ahead log short, renews statistics, and says what fails', async (t) => {
+  it('cuts the write-ahead log short, renews statistics, and says what fails', (t) => {
     const file = fileFor(t);
     const db = openForWriting(file);
     addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 1 });
-    assert.ok(
-      (await doChore({
-        chore: 'tidy',
-        ...file,
-        step: 'shorten the write-ahead log',
-        now: NOW,
-        changesKeepMs: 0,
-      })) > 0,
-    );
-    assert.equal(
-      await doChore({ chore: 'tidy', ...file, step: 'renew statistics', now: NOW, changesKeepMs: 0 }),
-      0,
-    );
+    assert.ok(tidy({ ...file, step: 'shorten the write-ahead log', now: NOW, changesKeepMs: 0 }) > 0);
+    assert.equal(tidy({ ...file, step: 'renew statistics', now: NOW, changesKeepMs: 0 }), 0);
     db.close();
-    await assert.rejects(
-      doChore({
-        chore: 'tidy',
-        ...file,
-        upstream: 'http://other.test',
-        step: 'renew statistics',
-        now: NOW,
-        changesKeepMs: 0,
-      }),
-      /belongs to/,
-    );
+    const other = { ...file, upstream: 'http://other.test', now: NOW, changesKeepMs: 0 };
+    assert.throws(() => tidy({ ...other, step: 'renew statistics' }), /belongs to/);
   });
 });
 
