@@ -123,28 +123,18 @@ const MAYBE_SENT = 'this mirror is an older copy: it may have been sent since';
 function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
   const window = `was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since),
                   known_max_id = iif(was_ambiguous, known_max_id, (SELECT max(id) FROM posts))`;
-  db.prepare(`
+  const unsent = db.prepare(`
     UPDATE outbox SET state = 'ambiguous', on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
                       last_error = $why, changed_at = $noticedAt
-     WHERE state IN ('ready', 'ambiguous') AND erased_at IS NULL`).run({
-    since,
-    noticedAt,
-    settledAt,
-    why: MAYBE_SENT,
-  });
-  db.prepare(`
-    UPDATE outbox SET ${window} WHERE state IN ('proposed', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run(
-    {
-      since,
-    },
-  );
-  db.prepare(`
+     WHERE state IN ('ready', 'ambiguous') AND erased_at IS NULL`);
+  const decided = db.prepare(`
+    UPDATE outbox SET ${window} WHERE state IN ('proposed', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`);
+  const tell = db.prepare(`
     INSERT INTO changes (at, type, id) SELECT $noticedAt, 'outbox.updated', id FROM outbox
-     WHERE state IN ('proposed', 'ambiguous', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`).run(
-    {
-      noticedAt,
-    },
-  );
+     WHERE state IN ('proposed', 'ambiguous', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`);
+  unsent.run({ since, noticedAt, settledAt, why: MAYBE_SENT });
+  decided.run({ since });
+  tell.run({ noticedAt });
 }
 
 /** The latest moment of which the file knows. A time in the future says nothing: then everything upstream may be newer. */

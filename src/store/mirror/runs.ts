@@ -70,15 +70,8 @@ export function runLog(db: Db) {
       reopen.run(found.id);
       dropIdsFrom.run(found.id, found.pages);
       const { id, resumed, started_at, state, ...counts } = found;
-      return {
-        runId: id,
-        resource,
-        mode: 'sweep',
-        resumed: resumed + 1,
-        startedAt: started_at,
-        state,
-        counts,
-      };
+      const pass = { runId: id, resource, mode: 'sweep', startedAt: started_at } as const;
+      return { ...pass, resumed: resumed + 1, state, counts };
     },
     /** Closes a sweep that will not be resumed. */
     abandon(resource: Resource, at: string): void {
@@ -107,22 +100,9 @@ export function runLog(db: Db) {
         dropIdsFrom.run(pass.runId, conclusion ? pass.counts.pages : 0);
       }
       if (learned !== undefined) saveLearned.run(pass.resource, learned);
-      const { runId, resource, mode, resumed, startedAt, counts } = pass;
-      return {
-        runId,
-        resource,
-        mode,
-        outcome,
-        resumed,
-        ...counts,
-        deleted,
-        held,
-        suspects,
-        ...(knownRule.get(resource) ?? NO_RULE),
-        error,
-        startedAt,
-        finishedAt: at,
-      };
+      const { counts, state: _, ...run } = pass;
+      const rule = knownRule.get(pass.resource) ?? NO_RULE;
+      return { ...run, outcome, ...counts, deleted, held, suspects, ...rule, error, finishedAt: at };
     },
   };
 }

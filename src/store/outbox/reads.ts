@@ -27,10 +27,8 @@ export type OutboxReader = ReturnType<typeof outboxReader>;
 export function outboxReader(db: Db) {
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const sending = db.prepare<[], StoredRow>("SELECT * FROM outbox WHERE state = 'sending' ORDER BY id");
-  const page = db.prepare<
-    { state: string | null; batch: string | null; after: number; limit: number },
-    StoredRow
-  >(`
+  type Page = { state: string | null; batch: string | null; after: number; limit: number };
+  const page = db.prepare<Page, StoredRow>(`
     SELECT * FROM outbox
      WHERE id > $after AND ($state IS NULL OR state = $state) AND ($batch IS NULL OR batch = $batch)
      ORDER BY id LIMIT $limit`);

@@ -71,27 +71,13 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       content_hash = $content_hash, changed_at = $at WHERE id = $id`);
 
   const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const { batch, source_key, line, board, title, content, email, full_name, content_hash, isProposed } =
-      row;
-    const kind = email === null ? 'owner' : 'as-user';
     const former = formerRow(row);
     if (former) return already(former);
-    const added = insert.run(
-      batch,
-      source_key,
-      line,
-      kind,
-      board,
-      title,
-      content,
-      email,
-      full_name,
-      content_hash,
-      at,
-      at,
-      isProposed ? 0 : onHold,
-      isProposed ? 'proposed' : 'ready',
-    );
+    const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
+    const words = [board, title, content, email, full_name, content_hash];
+    const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
+    // By place: values by name take a quarter more time.
+    const added = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
     if (added.changes === 1) return { outcome: 'accepted', id: Number(added.lastInsertRowid) };
     const found = byKey.get(source_key);
     if (!found) throw new Error('a key that cannot be inserted is there');
@@ -99,9 +85,9 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     return already(found);
   };
 
-  const already = ({ id, state, post_id, url }: StoredRow): Acceptance => ({
-    ...{ outcome: 'already', id, state, post_id, url },
-  });
+  const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
+    return { outcome: 'already', id, state, post_id, url };
+  };
 
   /** The row as an older version took it in, under another key. */
   const formerRow = (row: NewRow): StoredRow | null => {
@@ -137,7 +123,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (!old || !from.includes(old.state) || old.erased_at !== null) return null;
     const { board, title, content, email, full_name } = old;
     noteEdit.run({ id, at: iso(now), before: JSON.stringify({ board, title, content, email, full_name }) });
-    mend.run({ id, kind: post.email === null ? 'owner' : 'as-user', ...post, content_hash, at: iso(now) });
+    mend.run({ id, kind: kindOf(post), ...post, content_hash, at: iso(now) });
     changes.add('outbox.updated', iso(now), id);
     return toRow(byId.get(id) ?? old);
   };
@@ -205,17 +191,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       changes.outbox(at, id, old.state, transition.to);
       return toRow(byId.get(id) ?? old);
     },
-    endAttempt({
-      id,
-      n,
-      outcome,
-      httpStatus,
-      error,
-      named,
-      isVoid,
-      transition,
-      change,
-    }: AttemptEnd): OutboxRow | null {
+    endAttempt(end: AttemptEnd): OutboxRow | null {
+      const { id, n, outcome, httpStatus, error, named, isVoid, transition, change } = end;
       const row = move(id, transition, change);
       if (row && isVoid) {
         takeBack.run(id);
@@ -263,11 +240,9 @@ function merged(old: StoredRow, change: RowChange) {
 }
 
 function isSameText(a: PostText, b: PostText): boolean {
-  return (
-    a.board === b.board &&
-    a.title === b.title &&
-    a.content === b.content &&
-    a.email === b.email &&
-    a.full_name === b.full_name
-  );
+  return (['board', 'title', 'content', 'email', 'full_name'] as const).every((name) => a[name] === b[name]);
+}
+
+function kindOf({ email }: PostText): OutboxRow['kind'] {
+  return email === null ? 'owner' : 'as-user';
 }
