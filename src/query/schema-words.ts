@@ -182,7 +182,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     url: 'page of that post',
     last_error: 'what went wrong last',
     matched:
-      'how its post was found in the list where no answer named it: exact, or similar with a figure up to 1; person where a person said so',
+      'how its post was found where no answer named it: exact, similar with a figure up to 1, or person',
     baseline: 'posts that are known not to be this one, as a JSON list of ids',
     first_sent_at: 'when the first attempt that can have left a post began, UTC',
     known_max_id: 'highest posts.id that was known before that attempt',
