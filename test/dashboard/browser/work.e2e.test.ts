@@ -2,14 +2,26 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { SyncState } from '../../../src/http/dashboard/sync.ts';
+import { proposePost } from '../../../src/outbox/create.ts';
 import { until } from '../../support/until.ts';
-import { HOSTILE, onStage, openStage, type Stage, UNCERTAIN } from './stage.ts';
+import { HOSTILE, onStage, openStage, type Stage, sweepAll, UNCERTAIN } from './stage.ts';
 import { DESKTOP, type Look, PHONE, settled, type Visit, visit } from './visit.ts';
+
+/** What an agent would like to send. */
+const PROPOSED = {
+  ...{ board: 'bugs', title: 'An agent asks for tea', content: 'People ask for it.' },
+  ...{ email: null, full_name: null },
+};
 
 describe('somebody at work on the dashboard', onStage, () => {
   let stage: Stage;
   before(async () => {
-    stage = await openStage();
+    stage = await openStage({
+      async past(app) {
+        await sweepAll(app);
+        proposePost({ store: app.outbox, clock: app.clock, random: Math.random }, PROPOSED);
+      },
+    });
   });
   after(() => stage?.close());
   const enter = async (t: TestContext, look: Look = DESKTOP): Promise<Visit> => {
@@ -61,21 +73,37 @@ describe('somebody at work on the dashboard', onStage, () => {
     assertCalm();
   });
 
+  it('approves what an agent proposes: until then nothing is sent, and then it is', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    const isThere = (): boolean => stage.sandbox.world.posts().some(({ title }) => title === PROPOSED.title);
+    await open('/outbox');
+    await page.getByRole('link', { name: PROPOSED.title }).click();
+    assert.equal(isThere(), false);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await until('the post is sent', isThere);
+    await page.getByText('Sent', { exact: true }).first().waitFor();
+    assertCalm();
+  });
+
   it('imports a CSV: sees what would happen first, then watches it go out', async (t) => {
     const { page, open, assertCalm } = await enter(t, PHONE);
     await open('/outbox/import');
+    const made = () =>
+      stage.sandbox.world
+        .ledger()
+        .map(({ title }) => title)
+        .filter((title) => title !== PROPOSED.title);
     const titles = ['Import one', HOSTILE.replace('x', 'y'), 'Import three'];
     const text = `Subject,Description,Board\n${titles.map((title) => `${title},Please.,bugs`).join('\n')}\n,no title,bugs\n`;
     const file = { name: 'wishes.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
     await page.locator('#csv-file').setInputFiles(file);
     await page.getByText('1 row refused').waitFor();
-    assert.deepEqual(stage.sandbox.world.ledger(), []);
+    assert.deepEqual(made(), []);
     await page.locator('#import').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Import 3 rows' }).click();
     await page.getByText('Everything is done.').waitFor();
-    const made = stage.sandbox.world.ledger().map(({ title }) => title);
-    assert.deepEqual(new Set(made), new Set(titles));
-    assert.equal(made.length, titles.length);
+    assert.deepEqual([made().length, new Set(made())], [titles.length, new Set(titles)]);
     assertCalm();
   });
 
