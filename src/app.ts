@@ -3,9 +3,8 @@ import type { Client, ClientOptions } from './api/client.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
 import { type Closing, createCircuitBreaker, createRateLimit, type RateLimit } from './api/rate-limit.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
-import { openPublisher } from './app/publish.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
-import { openWebhooks, type Webhooks } from './app/webhooks.ts';
+import type { Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import { makeFolder } from './base/files.ts';
@@ -77,9 +76,9 @@ export async function openApp(
     opened.push(async () => outbox.close());
     const state = openServiceState(mirror);
     opened.push(async () => state.close());
-    const webhooks = isService ? openWebhooks(settings, state.mirrorId) : null;
+    const webhooks = isService ? await webhooksOf(settings, state) : null;
     opened.push(async () => webhooks?.close());
-    const publisher = isService ? openPublisher(settings) : null;
+    const publisher = isService ? await publisherOf(settings) : null;
     opened.push(async () => publisher?.close());
     const gate = sharedGate(state, log);
     const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
@@ -109,6 +108,20 @@ export async function openApp(
     await close();
     throw error;
   }
+}
+
+/** Null where the settings name no endpoint: then nothing of it is loaded. */
+async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promise<Webhooks | null> {
+  if (settings.webhooks.length === 0) return null;
+  const { openWebhooks } = await import('./app/webhooks.ts');
+  return openWebhooks(settings, mirrorId);
+}
+
+/** The same for the copy in PostgreSQL. */
+async function publisherOf(settings: Settings): Promise<Publisher | null> {
+  if (settings.publishUrl === null) return null;
+  const { openPublisher } = await import('./app/publish.ts');
+  return openPublisher(settings, settings.publishUrl);
 }
 
 /** A note that cannot be read or written must not turn an answer of the upstream into an unclear one. */

@@ -20,10 +20,9 @@ import { rebuildMirror } from '../store/rebuild.ts';
 import { flush } from '../store/upkeep/backup.ts';
 import { holder, mirrorOf } from './place.ts';
 
-/** The copy in PostgreSQL; null where the settings name none. Nothing is connected before its first step. */
-export function openPublisher(settings: Settings): Publisher | null {
-  const { publishUrl: url, publishSchema: schema } = settings;
-  if (url === null) return null;
+/** The copy in PostgreSQL. Nothing is connected before its first step. */
+export function openPublisher(settings: Settings, url: Secret): Publisher {
+  const { publishSchema: schema } = settings;
   const source = openPublishSource(mirrorOf(settings));
   const openSession = () => openCopySession(url, schema, 'PUBLISH_URL');
   const publisher = createPublisher({

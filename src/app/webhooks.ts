@@ -13,10 +13,8 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-/** Null where the settings name no endpoint: then nothing is opened. */
-export function openWebhooks(settings: Settings, mirrorId: string): Webhooks | null {
+export function openWebhooks(settings: Settings, mirrorId: string): Webhooks {
   const { webhooks: endpoints, webhookAllow, baseUrl } = settings;
-  if (endpoints.length === 0) return null;
   // A type that does not exist is told at the start, and not when it never comes.
   for (const { types } of endpoints) typesOf(types ?? undefined);
   const feed = openChangeFeed(mirrorOf(settings));

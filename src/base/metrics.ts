@@ -1,5 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createRequire } from 'node:module';
+import type * as prom from 'prom-client';
 import { readWithin } from './timeout.ts';
+
+/** prom-client by its parts: the other ones load 56 files more, most of them for the figures of the process. */
+const part = createRequire(import.meta.url);
+const Counter: typeof prom.Counter = part('prom-client/lib/counter.js');
+const Gauge: typeof prom.Gauge = part('prom-client/lib/gauge.js');
+const Histogram: typeof prom.Histogram = part('prom-client/lib/histogram.js');
+const Registry: typeof prom.Registry = part('prom-client/lib/registry.js');
 
 /** What the service counts about itself, for Prometheus. Labels hold kinds of things only, never ids, names or texts. */
 export interface Metrics {
@@ -61,7 +69,7 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
   const registry = new Registry();
   const events = createEvents(registry);
   const states = createStates(registry);
-  collectProcess(registry);
+  let isScraped = false;
   const readers: (() => Promise<Gauges | null>)[] = [];
   return {
     request({ operation, status, ms, retry }) {
@@ -101,6 +109,8 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
       }
     },
     async text() {
+      if (!isScraped) collectProcess(registry);
+      isScraped = true;
       const found = await Promise.all(readers.map((read) => read()));
       show(states, found);
       return registry.metrics();
@@ -109,7 +119,7 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
   };
 }
 
-function createEvents(registry: Registry) {
+function createEvents(registry: prom.Registry) {
   const counter = counterIn(registry);
   const histogram = histogramIn(registry);
   return {
@@ -162,7 +172,7 @@ const STATES = {
   file_bytes: ['Size of a file of the data folder; wal is what the mirror has still to take in.', ['file']],
 } as const satisfies Record<string, [help: string, labels: readonly string[]]>;
 
-function createStates(registry: Registry): Map<string, Gauge> {
+function createStates(registry: prom.Registry): Map<string, prom.Gauge> {
   const gauge = gaugeIn(registry);
   return new Map(
     Object.entries(STATES).map(([name, [help, labels]]) => [name, gauge(name, help, [...labels])]),
@@ -170,7 +180,7 @@ function createStates(registry: Registry): Map<string, Gauge> {
 }
 
 /** All at once, without a pause in between: a second scrape at the same time sees one whole state or the other. */
-function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): void {
+function show(states: Map<string, prom.Gauge>, found: readonly (Gauges | null)[]): void {
   for (const gauge of states.values()) {
     gauge.reset();
     // One without labels is 0 after a reset, which would be a lie about what nobody knows.
@@ -181,26 +191,30 @@ function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): vo
       for (const { labels = {}, value } of readings) if (value !== null) states.get(name)?.set(labels, value);
 }
 
-/** prom-client's sums of handles, requests and resources are gauges called `_total`, which promtool refuses; they stay by type. */
-function collectProcess(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
+/**
+ * Memory, event loop and garbage collection, from the first scrape on: a service that nobody scrapes does not measure them.
+ * prom-client's sums of handles, requests and resources are gauges called `_total`, which promtool refuses; they stay by type.
+ */
+function collectProcess(registry: prom.Registry): void {
+  const collect: typeof prom.collectDefaultMetrics = part('prom-client/lib/defaultMetrics.js');
+  collect({ register: registry });
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
 const PREFIX = 'feedback_mirror_';
 
-function counterIn(registry: Registry) {
+function counterIn(registry: prom.Registry) {
   return <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Counter({ name: PREFIX + name, help, labelNames, registers: [registry] });
 }
 
-function histogramIn(registry: Registry) {
+function histogramIn(registry: prom.Registry) {
   return <L extends string>(name: string, help: string, buckets: number[], labelNames: L[]) =>
     new Histogram({ name: PREFIX + name, help, buckets, labelNames, registers: [registry] });
 }
 
-function gaugeIn(registry: Registry) {
+function gaugeIn(registry: prom.Registry) {
   return <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Gauge({ name: PREFIX + name, help, labelNames, registers: [registry] });
 }

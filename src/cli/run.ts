@@ -3,59 +3,39 @@ import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
 import { missingPackage, versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
-import { register as backup } from './backup.ts';
-import { register as changes } from './changes.ts';
-import { register as completion } from './completion.ts';
-import { register as config } from './config.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
-import { register as create } from './create.ts';
-import { register as doctor } from './doctor.ts';
-import { register as erase } from './erase.ts';
-import { register as exportTables } from './export.ts';
-import { register as importCsv } from './import.ts';
-import { register as init } from './init.ts';
-import { register as mcp } from './mcp.ts';
-import { register as outbox } from './outbox.ts';
-import { register as query } from './query.ts';
-import { register as report } from './report.ts';
-import { register as restore } from './restore.ts';
-import { register as sandbox } from './sandbox.ts';
-import { register as search } from './search.ts';
-import { register as similar } from './similar.ts';
-import { register as start } from './start.ts';
-import { register as status } from './status.ts';
-import { register as sync } from './sync.ts';
 
-/** In the order of the help. Each file is light: what a command needs is imported when it runs. */
-const COMMANDS: readonly Register[] = [
-  init,
-  start,
-  sync,
-  create,
-  importCsv,
-  mcp,
-  outbox,
-  search,
-  similar,
-  report,
-  changes,
-  status,
-  doctor,
-  query,
-  exportTables,
-  erase,
-  backup,
-  restore,
-  sandbox,
-  config,
-  completion,
-];
+/** In the order of the help. Each file is light: what a command needs besides is imported when it runs. */
+const COMMANDS: Record<string, () => Promise<{ register: Register }>> = {
+  init: () => import('./init.ts'),
+  start: () => import('./start.ts'),
+  sync: () => import('./sync.ts'),
+  create: () => import('./create.ts'),
+  import: () => import('./import.ts'),
+  mcp: () => import('./mcp.ts'),
+  outbox: () => import('./outbox.ts'),
+  search: () => import('./search.ts'),
+  similar: () => import('./similar.ts'),
+  report: () => import('./report.ts'),
+  changes: () => import('./changes.ts'),
+  status: () => import('./status.ts'),
+  doctor: () => import('./doctor.ts'),
+  query: () => import('./query.ts'),
+  export: () => import('./export.ts'),
+  erase: () => import('./erase.ts'),
+  backup: () => import('./backup.ts'),
+  restore: () => import('./restore.ts'),
+  sandbox: () => import('./sandbox.ts'),
+  config: () => import('./config.ts'),
+  completion: () => import('./completion.ts'),
+};
 
 /** argv in, exit code out. Never throws. */
 export async function run(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json');
-  const program = buildProgram(stopOnSignals());
+  const stop = stopOnSignals();
   catchStrays(json);
+  const program = await buildProgram(stop, asked(argv));
   try {
     refuseSecretFlags(argv);
     await program.parseAsync(argv, { from: 'user' });
@@ -141,8 +121,14 @@ Examples:
   feedback-mirror report top-posts --board bugs
   feedback-mirror import ideas.csv --dry-run`;
 
-/** Every command and flag. Building it reads no setting and opens nothing. */
-export function buildProgram(stop: AbortSignal): Command {
+/** The files of all commands take as long to load as Node itself, so a line that begins with a command loads that one alone. */
+function asked([first = '']: readonly string[]): string[] {
+  const isAlone = Object.hasOwn(COMMANDS, first) && first !== 'completion';
+  return isAlone ? [first] : Object.keys(COMMANDS);
+}
+
+/** Commands by name, and every flag. Building it reads no setting and opens nothing. */
+export async function buildProgram(stop: AbortSignal, names = Object.keys(COMMANDS)): Promise<Command> {
   const program = new Command('feedback-mirror')
     .description('An exact local mirror of a product-feedback service, and a safe way to send posts to it.')
     .option('--version', 'print version and commit')
@@ -156,7 +142,8 @@ export function buildProgram(stop: AbortSignal): Command {
     throw new CommanderError(0, 'commander.version', '');
   });
   addSettingFlags(program);
-  for (const register of COMMANDS) register(program, stop);
+  const commands = await Promise.all(names.map((name) => COMMANDS[name]?.()));
+  for (const command of commands) command?.register(program, stop);
   return program;
 }
 

@@ -4,7 +4,7 @@ import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { cannotListen } from '../base/listen.ts';
+import { cannotListen, WITHOUT_SCHEMAS } from '../base/listen.ts';
 import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -127,6 +127,7 @@ const TOO_LATE: Refusal = { status: 408, detail: 'The body of this request did n
 
 function nodeOptions({ bodyBytes, headersMs }: HttpLimits) {
   return {
+    schemaController: { compilersFactory: WITHOUT_SCHEMAS },
     forceCloseConnections: true,
     bodyLimit: bodyBytes,
     // Bodies have a limit of their own, which knows uploads; Node has one time for all routes.

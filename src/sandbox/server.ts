@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { cannotListen } from '../base/listen.ts';
+import { cannotListen, WITHOUT_SCHEMAS } from '../base/listen.ts';
 import { type SandboxToken, Tokens } from './access.ts';
 import { RequestLog, type SandboxRequest } from './exchange.ts';
 import { Faults } from './faults.ts';
@@ -115,6 +115,7 @@ function build(service: Service): FastifyInstance {
     // Closing does not wait for clients that hold a connection open, nor for one that is left hanging.
     forceCloseConnections: true,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: WITHOUT_SCHEMAS },
     bodyLimit: BODY_LIMIT,
     frameworkErrors: (error, _request, reply) => {
       void (reply as FastifyReply).code(error.statusCode ?? 400).send({ detail: error.message });

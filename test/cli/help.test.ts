@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { SETTINGS } from '../../config/schema.ts';
 import { buildProgram } from '../../src/cli/run.ts';
 
-const program = buildProgram(new AbortController().signal);
+const program = await buildProgram(new AbortController().signal);
 
 /** The command and everything below it. */
 function family(command: Command): Command[] {

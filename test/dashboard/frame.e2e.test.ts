@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createLogger } from '../../src/base/log.ts';
@@ -8,6 +10,7 @@ import { addEvents } from '../../src/http/dashboard/events.ts';
 import type { LiveStatsReader, MirrorStats } from '../../src/store/live-stats.ts';
 import { ask } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
+import { CHECKOUT } from '../support/cli.ts';
 import { progressWith } from '../worker/healthy.ts';
 
 const PAGES = ['/', '/posts/:id'];
@@ -35,12 +38,12 @@ describe('the files of the dashboard', () => {
     const http = await serveFiles(t);
     const { body } = await ask(http, '/');
     assert.doesNotMatch(body, /https?:\/\/|<script(?![^>]* src=)|<style| style=| on[a-z]+=/);
-    const own = http.routes
-      .map(({ url }) => url)
-      .filter((url) => url.startsWith('/assets/') && !/uPlot|\/modules\//.test(url));
+    const own = globSync('**/*.{ts,css,svg}', { cwd: join(CHECKOUT, 'src/web') });
     assert.ok(own.length > 15);
-    for (const url of own) {
-      const text = (await ask(http, url)).body;
+    for (const name of own) {
+      const url = `/assets/${name}`;
+      const { status, body: text } = await ask(http, url);
+      assert.equal(status, 200, url);
       assert.doesNotMatch(
         text,
         /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|@import/,
@@ -59,14 +62,24 @@ describe('the files of the dashboard', () => {
 
   it('bring the editor as modules of its packages, each of which names only others that are served', async (t) => {
     const http = await serveFiles(t);
-    const modules = http.routes.map(({ url }) => url).filter((url) => url.startsWith('/assets/modules/'));
-    for (const url of [...modules, '/assets/editor.ts']) {
+    const modules = new Set(['/assets/editor.ts']);
+    // The set grows while it is walked: what a module takes from is asked for next.
+    for (const url of modules) {
       const { status, body } = await ask(http, url);
       assert.equal(status, 200, url);
       const named = [...body.matchAll(/^(?:import|export)\b[^;'"]*\bfrom ['"]([^'"]+)['"]/gm)];
-      for (const [, path = ''] of named)
-        assert.ok(path.startsWith('./') || modules.includes(path), `${url} takes from ${path}`);
+      for (const [, path = ''] of named) {
+        assert.match(path, /^(\.\/|\/assets\/modules\/)/, `${url} takes from ${path}`);
+        modules.add(new URL(path, `http://mirror.test${url}`).pathname);
+      }
     }
+    assert.ok([...modules].filter((url) => url.startsWith('/assets/modules/')).length >= 10);
+  });
+
+  it('are those of the program and no others', async (t) => {
+    const http = await serveFiles(t);
+    for (const name of ['nothing.ts', 'index.html', 'tsconfig.json', '..%2findex.html', '%2e%2e/main.ts', ''])
+      assert.equal((await ask(http, `/assets/${name}`)).status, 404, name);
   });
 
   it('are small on the wire and not sent again while they are the same', async (t) => {

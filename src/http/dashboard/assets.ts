@@ -62,14 +62,27 @@ export function addAssets(app: FastifyInstance, { pages, hasLogin, source }: Ass
   const index = pack('index.html', document);
   const sendIndex: NotFoundPage = (request, reply) => send(request, reply, index);
   for (const page of pages) app.get(page, sendIndex);
-  for (const [name, read] of files()) {
-    let asset: Asset | undefined;
-    app.get(`/assets/${name}`, (request, reply) => {
-      asset ??= pack(name, read());
-      return send(request, reply, asset);
-    });
-  }
+  const find = packedFiles();
+  // One route for all: with one for each the router took a twentieth of a start.
+  app.get('/assets/*', (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
+    const asset = find(request.params['*']);
+    return asset ? send(request, reply, asset) : reply.code(404).send({ detail: 'There is no such file.' });
+  });
   return sendIndex;
+}
+
+/** By name; each is read and packed when it is first asked for. */
+function packedFiles(): (name: string) => Asset | null {
+  const packed = new Map<string, Asset>();
+  let known: ReturnType<typeof files> | undefined;
+  return (name) => {
+    known ??= files();
+    const read = known.get(name);
+    if (!read) return null;
+    const asset = packed.get(name) ?? pack(name, read());
+    packed.set(name, asset);
+    return asset;
+  };
 }
 
 /** Every file by the name it is asked for; a request never becomes a path. */
