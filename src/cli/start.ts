@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
@@ -7,6 +8,7 @@ import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { CALLED } from '../base/program.ts';
 import { within } from '../base/timeout.ts';
+import type { HttpOptions } from '../http/server.ts';
 import type { Service } from '../worker/service.ts';
 import { type Context, openContext } from './context.ts';
 import { announce } from './service.ts';
@@ -82,35 +84,30 @@ async function open(
   const service = startService(app, { openBackend: () => openQueue(app), metrics, signal });
   opened.push(() => service.close());
   // Loaded while the queue opens.
-  const [{ startHttp }, { openParts }] = await Promise.all([
-    import('../http/server.ts'),
-    import('../http/compose.ts'),
-  ]);
-  const { parts, close } = await openParts({ app, service });
-  opened.push(close);
+  const { startHttp } = await import('../http/server.ts');
   const { httpHost: host, httpPort: port, httpToken: token, feedToken, mcpToken } = app.settings;
-  if (mcpToken) {
-    const { agentsPart } = await import('../mcp/http.ts');
-    const agents = agentsPart(app);
-    parts.push(agents.part);
-    opened.push(agents.close);
-  }
   const { progress, queues } = service;
+  const site = sitePart(app, service);
   try {
-    const { log, state } = app;
-    const side = {
+    const http = await startHttp({
       host,
       port,
       token,
       feedToken,
       mcpToken,
-      endedSessions: state.endedSessions,
-      log,
+      endedSessions: app.state.endedSessions,
+      log: app.log,
       metrics,
       releasePort,
-    };
-    const http = await startHttp({ ...side, progress, queues, parts });
-    opened.push(() => http.close());
+      progress,
+      queues,
+      parts: site.open,
+      idle: within(SOON_MS, service.ticked, () => undefined)
+        .catch(() => undefined)
+        .then(() => delay(PROBED_MS)),
+    });
+    opened.push(site.close, () => http.close());
+    await http.opened;
     return { url: http.url, service };
   } finally {
     // A queue that cannot be had is told first, and not where the dashboard would have been.
@@ -118,8 +115,31 @@ async function open(
   }
 }
 
+/** What is served beside health and queues. Loading it takes a quarter of a start, and sending and mirroring do not wait for it. */
+function sitePart(app: App, service: Service): { open: HttpOptions['parts']; close: () => Promise<void> } {
+  const closing: (() => Promise<void>)[] = [];
+  return {
+    async open() {
+      const { openParts } = await import('../http/compose.ts');
+      const { parts, close } = await openParts({ app, service });
+      closing.push(close);
+      if (app.settings.mcpToken === null) return parts;
+      const { agentsPart } = await import('../mcp/http.ts');
+      const agents = agentsPart(app);
+      closing.push(agents.close);
+      return [...parts, agents.part];
+    },
+    async close() {
+      for (let close = closing.pop(); close; close = closing.pop()) await close();
+    },
+  };
+}
+
 /** A queue that refuses us says so by then; one whose server is away is not waited for. */
 const SOON_MS = 500;
+
+/** Loading the pages keeps the process from answering; a probe that asks a few times a second has seen that it is ready by then. */
+const PROBED_MS = 200;
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';
 

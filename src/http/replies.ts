@@ -101,18 +101,29 @@ export interface Route {
 export type NotFoundPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 export interface Replies {
-  /** Every route, as it is added. */
-  routes: readonly Route[];
   setNotFoundPage(page: NotFoundPage): void;
 }
 
-/** Replies for what no route answers: 405 with the methods there are, or 404; and for what fails. */
-export function addReplies(app: FastifyInstance, log: Logger): Replies {
-  const routes: Route[] = [];
-  let page: NotFoundPage | null = null;
+/** Every route, as it is added. */
+export function noteRoutes(app: FastifyInstance, routes: Route[]): void {
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ url, methods: [method].flat() });
   });
+}
+
+/** Replies for what fails. */
+export function addFailures(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const { status, detail, headers = {} } = answerTo(error, request.id, log);
+    return reply.code(status).headers(headers).send({ detail });
+  });
+}
+
+/** The same, and replies for what no route answers: 405 with the methods there are, or 404. `routes` may have some of another server. */
+export function addReplies(app: FastifyInstance, log: Logger, routes: Route[] = []): Replies {
+  let page: NotFoundPage | null = null;
+  noteRoutes(app, routes);
+  addFailures(app, log);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = routes.filter(({ url }) => matches(url, path)).flatMap((route) => route.methods);
@@ -124,12 +135,7 @@ export function addReplies(app: FastifyInstance, log: Logger): Replies {
       .header('allow', allow)
       .send({ detail: `${path} takes ${allow}.` });
   });
-  app.setErrorHandler((error, request, reply) => {
-    const { status, detail, headers = {} } = answerTo(error, request.id, log);
-    return reply.code(status).headers(headers).send({ detail });
-  });
   return {
-    routes,
     setNotFoundPage(given) {
       page = given;
     },

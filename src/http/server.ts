@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Queue } from 'bullmq';
-import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { cannotListen, WITHOUT_SCHEMAS } from '../base/listen.ts';
@@ -15,7 +16,16 @@ import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
 import { createGuard, type Refusal, urlOf } from './guard.ts';
 import { addHealth } from './health.ts';
-import { addHeaders, addReplies, badTarget, type Replies, type Route, refuse } from './replies.ts';
+import {
+  addFailures,
+  addHeaders,
+  addReplies,
+  badTarget,
+  noteRoutes,
+  type Replies,
+  type Route,
+  refuse,
+} from './replies.ts';
 import { addLogin, createSession, slowGuesses } from './session.ts';
 
 export interface HttpOptions {
@@ -34,8 +44,9 @@ export interface HttpOptions {
   queues: Promise<readonly Queue[]>;
   /** Gives back the port that was held for this server; called just before it listens. */
   releasePort?: () => Promise<void>;
-  /** Further routes: each registers under the same guard. */
-  parts: readonly HttpPart[];
+  /** Further routes under the same guard. Called with the first request for one, or when `idle` resolves: at once unless given. */
+  parts(): Promise<readonly HttpPart[]>;
+  idle?: Promise<unknown>;
   /** Where ended sessions are kept over a restart. */
   endedSessions?: EndedSessions | undefined;
   clock?: Clock;
@@ -43,7 +54,7 @@ export interface HttpOptions {
 }
 
 /** Adds its routes in a scope of its own. */
-export type HttpPart = (app: FastifyInstance, site: Pick<Replies, 'setNotFoundPage'>) => Promise<void> | void;
+export type HttpPart = (app: FastifyInstance, site: Replies) => Promise<void> | void;
 
 const LIMITS: HttpLimits = {
   bodyBytes: 1024 * 1024,
@@ -57,6 +68,8 @@ const LIMITS: HttpLimits = {
 
 export interface HttpServer {
   url: string;
+  /** Resolves when the parts are there, for which requests wait; rejects where they cannot be had. */
+  readonly opened: Promise<void>;
   /** Every route there is, as the router spells it. */
   readonly routes: readonly Route[];
   /** Accepts nothing more and ends every connection, also those that are waited on. */
@@ -70,7 +83,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     throw new AppError('usage', `${host} can be reached from elsewhere, and there is no HTTP_TOKEN`, {
       hint: 'Set HTTP_TOKEN, or leave HTTP_HOST at 127.0.0.1.',
     });
-  const { app, routes } = await build(options);
+  const { app, routes, loadSite } = await build(options);
   try {
     await options.releasePort?.();
     await app.listen({ host, port });
@@ -78,11 +91,23 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     await app.close();
     throw cannotListen(error, { host, port });
   }
-  return { url: urlOf({ host, port: portOf(app) }), routes, close: () => app.close() };
+  const opened = Promise.resolve(options.idle)
+    .then(loadSite)
+    .then(() => undefined);
+  // The caller awaits it; until then a failure is nobody's.
+  opened.catch(() => undefined);
+  return { url: urlOf({ host, port: portOf(app) }), routes, opened, close: () => app.close() };
 }
 
-async function build(options: HttpOptions): Promise<{ app: FastifyInstance; routes: readonly Route[] }> {
-  const { host, token, log, queues, parts } = options;
+interface Front {
+  app: FastifyInstance;
+  routes: readonly Route[];
+  loadSite(): Promise<FastifyInstance>;
+}
+
+/** The server that listens. It guards every request, answers for health, and hands over the rest. */
+async function build(options: HttpOptions): Promise<Front> {
+  const { host, token, log, queues } = options;
   const limits = { ...LIMITS, ...options.limits };
   const session = token && createSession(token, { ended: options.endedSessions });
   const guard = createGuard({
@@ -91,7 +116,8 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
     mcpToken: options.mcpToken ?? null,
     listening: () => ({ host, port: portOf(app) }),
   });
-  const app: FastifyInstance = Fastify({ ...nodeOptions(limits), frameworkErrors: badTarget(guard) });
+  const shared = serverOptions(limits);
+  const app: FastifyInstance = Fastify({ ...shared, frameworkErrors: badTarget(guard) });
   const connections = limitConnections(app, limits);
   const guesses = slowGuesses(options.clock ?? systemClock);
   // A form of a stranger's page may send plain text without asking first; nothing here wants it.
@@ -103,18 +129,59 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
     if (isGuess) await guesses.wrong(request.ip);
     if (refusal) return refuse(reply, refusal);
     if (isKnown && !connections.admit(request.raw)) return refuse(reply, TOO_MANY_CONNECTIONS);
-    limitBody(request, reply, limits.bodyMs, (late) => void refuse(late, TOO_LATE));
+    if (!request.is404) limitBody(request, reply, limits.bodyMs, tooLate);
     return undefined;
   });
-  const replies = addReplies(app, log);
+  const routes: Route[] = [];
+  noteRoutes(app, routes);
+  addFailures(app, log);
   addHealth(app, { ...options, ...limits });
   addBoard(app, { queues, log, bodyBytes: limits.bodyBytes });
   if (session) await addLogin(app, { session, guesses });
-  for (const part of parts) {
+  let site: Promise<FastifyInstance> | undefined;
+  const loadSite = (): Promise<FastifyInstance> => {
+    site ??= openSite(options, shared, limits, routes);
+    return site;
+  };
+  handOver(app, loadSite);
+  // Before the connections are ended: it has a last word for those who wait.
+  app.addHook('preClose', async () => (await site?.catch(() => undefined))?.close());
+  return { app, routes, loadSite };
+}
+
+/** What this server has no route for goes to another one as it came. */
+function handOver(app: FastifyInstance, load: () => Promise<FastifyInstance>): void {
+  void app.register((scope, _options, done) => {
+    // The body stays on the connection for the other one to read.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    scope.setNotFoundHandler(async ({ raw }, reply) => {
+      const { routing } = await load();
+      reply.hijack();
+      routing(raw, reply.raw);
+    });
+    done();
+  });
+}
+
+/** Everything else is a second server without a port, as a server takes no routes once it listens. */
+async function openSite(
+  { log, parts }: HttpOptions,
+  shared: ReturnType<typeof serverOptions>,
+  limits: HttpLimits,
+  routes: Route[],
+): Promise<FastifyInstance> {
+  const site: FastifyInstance = Fastify(shared);
+  site.removeContentTypeParser('text/plain');
+  addHeaders(site);
+  site.addHook('onRequest', async (request, reply) => limitBody(request, reply, limits.bodyMs, tooLate));
+  const replies = addReplies(site, log, routes);
+  for (const part of await parts()) {
     const plugin: FastifyPluginAsync = async (scope) => part(scope, replies);
-    await app.register(plugin);
+    await site.register(plugin);
   }
-  return { app, routes: replies.routes };
+  await site.ready();
+  return site;
 }
 
 const TOO_MANY_CONNECTIONS: Refusal = {
@@ -125,7 +192,18 @@ const TOO_MANY_CONNECTIONS: Refusal = {
 
 const TOO_LATE: Refusal = { status: 408, detail: 'The body of this request did not arrive in time.' };
 
-function nodeOptions({ bodyBytes, headersMs }: HttpLimits) {
+function tooLate(reply: FastifyReply): void {
+  void refuse(reply, TOO_LATE);
+}
+
+function serverOptions({ bodyBytes, headersMs }: HttpLimits) {
+  // Both servers know a request by the same id, which is in the log and in what the client is told.
+  const ids = new WeakMap<IncomingMessage, string>();
+  const idOf = (raw: IncomingMessage): string => {
+    const id = ids.get(raw) ?? randomUUID();
+    ids.set(raw, id);
+    return id;
+  };
   return {
     schemaController: { compilersFactory: WITHOUT_SCHEMAS },
     forceCloseConnections: true,
@@ -135,7 +213,7 @@ function nodeOptions({ bodyBytes, headersMs }: HttpLimits) {
     keepAliveTimeout: 10_000,
     // Job ids of the board are longer than the router's usual limit.
     routerOptions: { maxParamLength: 500 },
-    genReqId: () => randomUUID(),
+    genReqId: idOf,
     // Node looks for late ones every 30 s unless told otherwise.
     http: { headersTimeout: headersMs, connectionsCheckingInterval: Math.min(headersMs, 2000) },
   };

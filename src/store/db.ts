@@ -40,7 +40,7 @@ export interface StoreOptions extends OpenOptions {
 export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();
   makeFolder(dirname(path));
-  if (isThere(path)) look(path, upstream);
+  if (isThere(path)) openChecked(path, upstream).db.close();
   createPrivately(path);
   const db = new Database(path, { timeout: BUSY_MS });
   try {
@@ -100,22 +100,30 @@ export class OlderSchema extends AppError {
 /** Opens an existing file for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
-  const version = isThere(path) ? look(path, upstream) : 0;
-  if (version === 0)
-    throw new AppError('usage', `there is no mirror at ${path} yet`, {
-      hint: 'Run "feedback-mirror sync" first.',
-    });
-  if (version < (migrations().at(-1)?.version ?? 0)) throw new OlderSchema(path);
-  const db = new Database(path, { readonly: true, timeout: BUSY_MS });
-  db.pragma('query_only = 1');
-  return db;
+  if (!isThere(path)) throw noMirror(path);
+  const { db, version } = openChecked(path, upstream);
+  if (version === (migrations().at(-1)?.version ?? 0)) {
+    db.pragma('query_only = 1');
+    return db;
+  }
+  db.close();
+  throw version === 0 ? noMirror(path) : new OlderSchema(path);
 }
 
+function noMirror(path: string): AppError {
+  return new AppError('usage', `there is no mirror at ${path} yet`, {
+    hint: 'Run "feedback-mirror sync" first.',
+  });
+}
+
+/** Of the library that this process has loaded, which stays the same. */
+let loadedVersion: string | undefined;
+
 function refuseOldSqlite(): void {
-  const version = closing(new Database(':memory:'), sqliteVersion);
-  if (!isOlder(version.split('.').map(Number))) return;
+  loadedVersion ??= closing(new Database(':memory:'), sqliteVersion);
+  if (!isOlder(loadedVersion.split('.').map(Number))) return;
   const needed = `at least ${OLDEST_SQLITE.join('.')} is needed`;
-  throw new AppError('usage', `SQLite ${version} can corrupt its write-ahead log; ${needed}`, {
+  throw new AppError('usage', `SQLite ${loadedVersion} can corrupt its write-ahead log; ${needed}`, {
     hint: 'Run "npm ci" to install the version this program was made for.',
   });
 }
@@ -128,14 +136,15 @@ export function isOlder(version: number[]): boolean {
   return false;
 }
 
-/** Refuses a file that is not this upstream's mirror, without being able to change it; returns the version of its schema. */
-function look(path: string, upstream: string): number {
+/** Refuses a file that is not this upstream's mirror, without being able to change it; tells the version of its schema. */
+function openChecked(path: string, upstream: string): { db: Db; version: number } {
   let db: Db | undefined;
   try {
     db = new Database(path, { readonly: true, timeout: BUSY_MS });
     // In one transaction: the process that is just creating the mirror must not be seen half-way.
-    return db.transaction(checkBelongs)(db, path, upstream);
+    return { db, version: db.transaction(checkBelongs)(db, path, upstream) };
   } catch (error) {
+    db?.close();
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
     const isOther = error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB';
     if (!isFolder && !isOther) throw storageError(error, path) ?? error;
@@ -143,8 +152,6 @@ function look(path: string, upstream: string): number {
       cause: error,
       hint: 'Point MIRROR_PATH elsewhere, or restore a backup.',
     });
-  } finally {
-    db?.close();
   }
 }
 

@@ -14,8 +14,15 @@ export interface Migration {
   sql: string;
 }
 
-/** Numbered files, never edited once released: 0001_mirror.sql is version 1. */
-export function migrations(): Migration[] {
+let known: readonly Migration[] | undefined;
+
+/** Numbered files, never edited once released: 0001_mirror.sql is version 1. Read once: the service opens the mirror 15 times. */
+export function migrations(): readonly Migration[] {
+  known ??= readMigrations();
+  return known;
+}
+
+function readMigrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sql'))
     .sort()

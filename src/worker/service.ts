@@ -28,6 +28,8 @@ import { closeWorkers, loop, startWorkers } from './workers.ts';
 export interface Service {
   /** Resolves when the queue is open and everything runs; rejects when the queue cannot be opened. */
   readonly opened: Promise<void>;
+  /** Resolves with the first tick through the queue: from then on the service can be ready. */
+  readonly ticked: Promise<void>;
   progress(): Promise<Progress>;
   /** For the queue board, as soon as there are any. */
   readonly queues: Promise<readonly Queue[]>;
@@ -81,15 +83,17 @@ export function startService(app: App, options: ServiceOptions): Service {
   };
   let closing: Promise<void> | undefined;
   const opened = opening.then(() => undefined);
+  const ticked = opening.then((runtime) => runtime.ticked);
   const queues = opening.then(({ backend }) => QUEUES.map((name) => backend.queue(name)));
   // Callers that want to know await them; nobody has to.
-  for (const promise of [opened, queues]) promise.catch(() => undefined);
+  for (const promise of [opened, ticked, queues]) promise.catch(() => undefined);
   const ask = async (job: JobRequest): Promise<void> => {
     if (!runtime) throw noQueue();
     await within(REQUEST_MS, enqueue(runtime.backend, job), noQueue);
   };
   return {
     opened,
+    ticked,
     queues,
     progress,
     requestSync: (resource, what) => ask(requested(resource, what)),
@@ -149,6 +153,7 @@ const PERIODS: Periods = {
 /** What runs once the queue is open. */
 export interface Runtime {
   backend: QueueBackend;
+  ticked: Promise<void>;
   isSender(): boolean;
   close(): Promise<void>;
 }
@@ -157,6 +162,7 @@ function run(context: JobContext, periods: Periods): Runtime {
   const { app, backend, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
   const workers = startWorkers(context);
+  const ticked = new Promise<void>((resolve) => workers[0]?.worker.once('completed', () => resolve()));
   // The next tick of the schedule may be a whole period away, and a service is ready only after one. Left out where the queue is away:
   // the schedule ticks as soon as it is back.
   unlessStopped(signal, firstTick(backend)).catch(() => undefined);
@@ -172,6 +178,7 @@ function run(context: JobContext, periods: Periods): Runtime {
     );
   return {
     backend,
+    ticked,
     isSender: () => sender.state() !== 'waiting',
     async close() {
       await Promise.all([closeWorkers(workers), sender.stopped, ensuring, telling]);

@@ -21,7 +21,7 @@ export const JOBS: Record<QueueName, readonly JobDefinition[]> = {
   maintenance: [maintenance, exportAll],
 };
 
-/** What every process of a mirror runs. Sending is for one of them: see `sender.ts`. */
+/** What every process of a mirror runs, that of the ticks first. Sending is for one of them: see `sender.ts`. */
 export function startWorkers(context: JobContext): RunningWorker[] {
   const settings = { concurrency: 1, stalledInterval: 10_000, maxStalledCount: 10 };
   const shared = ['ticks', 'sync-posts', 'sync-comments', 'maintenance'] as const;

@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { type HttpOptions, type HttpServer, startHttp } from '../../src/http/server.ts';
+import { type HttpOptions, type HttpPart, type HttpServer, startHttp } from '../../src/http/server.ts';
 import { progressWith } from '../worker/healthy.ts';
 
 export const TOKEN = 'canary-of-the-local-side';
@@ -14,13 +14,17 @@ export interface Running extends HttpServer {
   lines: Record<string, unknown>[];
 }
 
-export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'queues'>> {
+export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'queues' | 'parts'>> {
   token?: string;
   queues?: Queue[];
+  parts?: readonly HttpPart[];
 }
 
 /** The HTTP side alone, healthy and on a free port unless the test wants it otherwise; closed when the test ends. */
-export async function open(t: TestContext, { token, queues = [], ...wishes }: Wishes = {}): Promise<Running> {
+export async function open(
+  t: TestContext,
+  { token, queues = [], parts = [], ...wishes }: Wishes = {},
+): Promise<Running> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const server = await startHttp({
@@ -31,9 +35,10 @@ export async function open(t: TestContext, { token, queues = [], ...wishes }: Wi
     metrics: createMetrics(),
     progress: async () => progressWith(),
     queues: Promise.resolve(queues),
-    parts: [],
+    parts: async () => parts,
     ...wishes,
   });
   t.after(() => server.close());
+  await server.opened;
   return { ...server, port: Number(new URL(server.url).port), lines };
 }
