@@ -1,7 +1,5 @@
-import { exportSource } from '../src/app/readers.ts';
 import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
 import { AppError, codeOf, messageOf } from '../src/base/errors.ts';
-import { exportOnSchedule } from '../src/export/schedule.ts';
 import { TIDYING } from '../src/store/upkeep/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 
@@ -71,6 +69,10 @@ export const exportAll: JobDefinition = {
   name: 'export',
   async run({ app, signal }) {
     const { settings, clock, log } = app;
+    const [{ exportSource }, { exportOnSchedule }] = await Promise.all([
+      import('../src/app/readers.ts'),
+      import('../src/export/schedule.ts'),
+    ]);
     const source = exportSource(settings);
     const began = clock.monotonic();
     try {

@@ -42,11 +42,11 @@ async function start(context: Context): Promise<void> {
       opened.unshift(await startTracing(settings, app.log));
     }
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
-    const { url, service } = await open(app, { metrics, signal, opened, releasePort });
+    const { url, everything } = await open(app, { metrics, signal, opened, releasePort });
     const forget = announce(settings.dataDir, url);
     opened.push(async () => forget());
     say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: ${CALLED} status`);
-    await service.opened;
+    await everything;
     // Written at the end of a process by itself; one that is killed would never start faster.
     flushCompileCache();
     if (!signal.aborted) await once(signal, 'abort');
@@ -76,7 +76,7 @@ interface Opening {
 async function open(
   app: App,
   { metrics, signal, opened, releasePort }: Opening,
-): Promise<{ url: string; service: Service }> {
+): Promise<{ url: string; everything: Promise<unknown> }> {
   const [{ openQueue }, { startService }] = await Promise.all([
     import('../app.ts'),
     import('../worker/service.ts'),
@@ -107,8 +107,7 @@ async function open(
         .then(() => delay(PROBED_MS)),
     });
     opened.push(site.close, () => http.close());
-    await http.opened;
-    return { url: http.url, service };
+    return { url: http.url, everything: Promise.all([service.opened, http.opened]) };
   } finally {
     // A queue that cannot be had is told first, and not where the dashboard would have been.
     await within(SOON_MS, service.opened, () => undefined);

@@ -91,9 +91,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     await app.close();
     throw cannotListen(error, { host, port });
   }
-  const opened = Promise.resolve(options.idle)
-    .then(loadSite)
-    .then(() => undefined);
+  const opened = Promise.resolve(options.idle).then(async () => {
+    if (app.server.listening) await loadSite();
+  });
   // The caller awaits it; until then a failure is nobody's.
   opened.catch(() => undefined);
   return { url: urlOf({ host, port: portOf(app) }), routes, opened, close: () => app.close() };

@@ -3,9 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
+import { isReady, startService } from '../service/runs.ts';
 import { CHECKOUT, type CliResult, ENTRY, runCli } from '../support/cli.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { findProgram, findPrograms, skipUnless } from '../support/programs.ts';
+import { until } from '../support/until.ts';
 
 /** Prints the packages that were loaded, one a line, on stderr when the program ends. */
 const RECORDER = `
@@ -21,13 +23,14 @@ const RECORDER = `
   });
   process.on('exit', () => writeSync(2, [...packages].join('\\n')));`;
 
+const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORDER)}`;
+
 type Run = (args: string[], env: Record<string, string>) => Promise<CliResult>;
 
 async function packagesLoadedBy(
   args: string[],
   run: Run = (its, env) => runCli(its, { env }),
 ): Promise<string[]> {
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORDER)}`;
   const { code, stderr } = await run(args, { NODE_OPTIONS });
   assert.equal(code, 0, stderr);
   return stderr.split('\n');
@@ -55,6 +58,27 @@ describe('starting', () => {
     assert.ok(loaded.includes('undici'), String(loaded));
     assert.deepEqual(
       loaded.filter((name) => ['fastify', 'bullmq'].includes(name)),
+      [],
+    );
+  });
+
+  it('loads nothing for the service that only a scrape, the queue board, an agent or another queue needs', async (t) => {
+    const site = await openSite(t);
+    const service = await startService(site, { NODE_OPTIONS });
+    await until('it is ready', () => isReady(service));
+    await service.stop();
+    const loaded = service.said().split('\n');
+    assert.ok(loaded.includes('bullmq') && loaded.includes('fastify'), String(loaded));
+    const others = [
+      'ajv',
+      '@opentelemetry/api',
+      'tdigest',
+      '@bull-board/api',
+      '@modelcontextprotocol/server',
+      'zod',
+    ];
+    assert.deepEqual(
+      loaded.filter((name) => [...others, 'ioredis', 'pg'].includes(name)),
       [],
     );
   });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { programVersion } from '../../src/base/program.ts';
+import type { HttpPart } from '../../src/http/server.ts';
 import type { Health } from '../../src/worker/health.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 import { MINUTE, NOW, progressWith } from '../worker/healthy.ts';
@@ -14,6 +15,25 @@ describe('/healthz', () => {
     const http = await open(t, { progress: () => new Promise(() => {}) });
     const reply = await ask(http, '/healthz');
     assert.deepEqual([reply.status, JSON.parse(reply.body)], [200, { status: 'ok', ...programVersion() }]);
+  });
+});
+
+describe('the parts', () => {
+  it('are loaded by the first request for one of them, and /readyz does not wait for that', async (t) => {
+    let loads = 0;
+    const hello: HttpPart = (app) => {
+      loads++;
+      app.get('/hello', async () => 'hello');
+    };
+    const http = await open(t, { parts: [hello], idle: new Promise(() => undefined) });
+    assert.equal((await ask(http, '/readyz')).status, 200);
+    assert.equal(loads, 0);
+    const replies = await Promise.all(['/hello', '/hello', '/nowhere'].map((path) => ask(http, path)));
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 404],
+    );
+    assert.equal(loads, 1);
   });
 });
 

@@ -39,6 +39,7 @@ export async function open(
     ...wishes,
   });
   t.after(() => server.close());
-  await server.opened;
+  // A test that says when the parts are loaded does not want them before.
+  if (!wishes.idle) await server.opened;
   return { ...server, port: Number(new URL(server.url).port), lines };
 }
