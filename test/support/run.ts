@@ -1,5 +1,5 @@
-import { globSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
@@ -35,6 +35,38 @@ function isE2e(file: string): boolean {
 // Otherwise each file strips the types of everything it imports anew.
 process.env.NODE_COMPILE_CACHE ??= join(CHECKOUT, 'node_modules/.cache/tests');
 
+/** What each file took when it last ran here, in milliseconds. */
+const TIMES = join(CHECKOUT, 'node_modules/.cache/tests/times.json');
+
+function knownTimes(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(TIMES, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** The longest first, so that none of them is left to run alone at the end; a file that never ran may be one of them. */
+function longestFirst(paths: readonly string[]): string[] {
+  const known = knownTimes();
+  const took = (path: string): number => known[nameOf(path)] ?? Number.POSITIVE_INFINITY;
+  return paths.toSorted((a, b) => (took(a) < took(b) ? 1 : took(a) > took(b) ? -1 : 0));
+}
+
+function nameOf(path: string): string {
+  return relative(CHECKOUT, resolve(path));
+}
+
+const SLOWEST = 10;
+
+function tellTimes(times: Record<string, number>): void {
+  const slowest = Object.entries(times).sort(([, a], [, b]) => b - a);
+  const lines = slowest.slice(0, SLOWEST).map(([file, ms]) => `  ${(ms / 1000).toFixed(1)} s ${file}`);
+  process.stdout.write(`slowest of ${slowest.length} files:\n${lines.join('\n')}\n`);
+  mkdirSync(dirname(TIMES), { recursive: true });
+  writeFileSync(TIMES, `${JSON.stringify({ ...knownTimes(), ...times })}\n`);
+}
+
 /** Runs some units in one process and the others in theirs, and tells of them on stdout. */
 function start(units: string[], e2e: string[]): void {
   if (units.length + e2e.length === 0) return;
@@ -44,12 +76,18 @@ function start(units: string[], e2e: string[]): void {
   events.on('test:fail', () => {
     process.exitCode = 1;
   });
-  events.compose(spec).pipe(process.stdout);
+  const times: Record<string, number> = {};
+  events.on('test:summary', ({ file, duration_ms: ms }) => {
+    if (file) times[nameOf(file)] = Math.round(ms);
+  });
+  const told = events.compose(spec);
+  told.pipe(process.stdout);
+  told.once('end', () => tellTimes(times));
 }
 
 const files = filesOf(positionals);
 const units = files.filter((file) => !isE2e(file));
-if (!values.unit) start(units, files.filter(isE2e));
+if (!values.unit) start(units, longestFirst(files.filter(isE2e)));
 // Nothing runs beside them: a process for each of two cores.
 else
   for (const half of [0, 1])
