@@ -27,19 +27,19 @@ function assertNothingLost({ verdict }: Simulation): void {
   );
 }
 
-describe('two thousand rows through every kind of trouble', () => {
+describe('a thousand rows through every kind of trouble', () => {
   it('arrive exactly once each, and at most one in two hundred needs a person', async (t) => {
-    const simulation = await told(t, { rows: 2000, seed: 1 });
+    const simulation = await told(t, { rows: 1000, seed: 1, crashEvery: 200, freezeEvery: 1000 });
     assertAllHappened(simulation);
     assertNothingLost(simulation);
     assert.deepEqual(simulation.verdict.doubled, []);
-    assert.ok(simulation.verdict.uncertain <= 10, JSON.stringify(simulation.verdict.reasons));
+    assert.ok(simulation.verdict.uncertain <= 5, JSON.stringify(simulation.verdict.reasons));
   });
 });
 
 describe('a service that rewrites three posts in ten', () => {
   it('gets none twice in silence, and most of those that were unclear are confirmed without a person', async (t) => {
-    const { verdict } = await told(t, { rows: 1000, seed: 3, trouble: { rewritten: 0.3 } });
+    const { verdict } = await told(t, { rows: 600, seed: 3, trouble: { rewritten: 0.3 } });
     const { lost, doubled, misbound, unfinished, falselyAccused } = verdict;
     assert.deepEqual(
       { lost, doubled, misbound, unfinished, falselyAccused },
@@ -56,7 +56,7 @@ describe('a service that rewrites three posts in ten', () => {
 describe('delays far beyond what is waited for', () => {
   it('lose nothing, and every doubled post is found by a later sweep and shown on its row', async (t) => {
     const trouble = { commitLateMs: 600_000, visibleLateMs: 600_000 };
-    const simulation = await told(t, { rows: 1000, seed: 2, trouble });
+    const simulation = await told(t, { rows: 500, seed: 2, trouble });
     assertNothingLost(simulation);
     assert.ok(simulation.verdict.doubled.length > 0, 'nothing was doubled: the delays were too short');
     assert.deepEqual(simulation.verdict.silent, []);
