@@ -1,21 +1,11 @@
-import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
-import type * as undici from 'undici';
+import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { messageOf } from '../base/errors.ts';
 import type { Context } from './options.ts';
 
-/** undici by its parts: its index loads 80 files more, for fetch, caches and mocks, which took 50 ms of every start. */
-const part = createRequire(import.meta.url);
-const Client: typeof undici.Client = part('undici/lib/dispatcher/client.js');
-const Pool: typeof undici.Pool = part('undici/lib/dispatcher/pool.js');
-const Dispatcher: typeof undici.Dispatcher = part('undici/lib/dispatcher/dispatcher.js');
-const buildConnector: typeof undici.buildConnector = part('undici/lib/core/connect.js');
-// `request()` and `connect()` of a dispatcher are added by the index.
-Object.assign(Dispatcher.prototype, part('undici/lib/api/index.js'));
-
 /** Somewhere to send requests, and its end: at once, whatever is under way. */
 export interface Connections {
-  dispatcher: undici.Dispatcher;
+  dispatcher: Dispatcher;
   close(): Promise<void>;
 }
 
@@ -89,7 +79,7 @@ function connector({ limits, ca, proxy }: Context) {
   const base = buildConnector({ ...(ca === null ? {} : { ca }), ...secure });
   const sockets = new Set<Socket>();
   const ending = new AbortController();
-  const direct: undici.buildConnector.connector = (options, callback) => {
+  const direct: buildConnector.connector = (options, callback) => {
     // The types do not say so, but what comes back is the socket under way.
     const socket: unknown = base(options, (...result) => {
       if (socket instanceof Socket) sockets.delete(socket);
@@ -98,7 +88,7 @@ function connector({ limits, ca, proxy }: Context) {
     });
     if (socket instanceof Socket) sockets.add(socket);
   };
-  const connect: undici.buildConnector.connector = (options, callback) => {
+  const connect: buildConnector.connector = (options, callback) => {
     if (proxy === null) return direct(options, callback);
     const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(limits.connectMs)]);
     openTunnel(proxy, options, signal).then(
@@ -119,7 +109,7 @@ function connector({ limits, ca, proxy }: Context) {
  */
 async function openTunnel(
   proxy: URL,
-  { hostname, port }: undici.buildConnector.Options,
+  { hostname, port }: buildConnector.Options,
   signal: AbortSignal,
 ): Promise<Socket> {
   const path = `${hostname}:${port || 443}`;

@@ -1,13 +1,5 @@
-import { createRequire } from 'node:module';
-import type * as prom from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { readWithin } from './timeout.ts';
-
-/** prom-client by its parts: the other ones load 56 files more, most of them for the figures of the process. */
-const part = createRequire(import.meta.url);
-const Counter: typeof prom.Counter = part('prom-client/lib/counter.js');
-const Gauge: typeof prom.Gauge = part('prom-client/lib/gauge.js');
-const Histogram: typeof prom.Histogram = part('prom-client/lib/histogram.js');
-const Registry: typeof prom.Registry = part('prom-client/lib/registry.js');
 
 /** What the service counts about itself, for Prometheus. Labels hold kinds of things only, never ids, names or texts. */
 export interface Metrics {
@@ -119,7 +111,7 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
   };
 }
 
-function createEvents(registry: prom.Registry) {
+function createEvents(registry: Registry) {
   const counter = counterIn(registry);
   const histogram = histogramIn(registry);
   return {
@@ -172,7 +164,7 @@ const STATES = {
   file_bytes: ['Size of a file of the data folder; wal is what the mirror has still to take in.', ['file']],
 } as const satisfies Record<string, [help: string, labels: readonly string[]]>;
 
-function createStates(registry: prom.Registry): Map<string, prom.Gauge> {
+function createStates(registry: Registry): Map<string, Gauge> {
   const gauge = gaugeIn(registry);
   return new Map(
     Object.entries(STATES).map(([name, [help, labels]]) => [name, gauge(name, help, [...labels])]),
@@ -180,7 +172,7 @@ function createStates(registry: prom.Registry): Map<string, prom.Gauge> {
 }
 
 /** All at once, without a pause in between: a second scrape at the same time sees one whole state or the other. */
-function show(states: Map<string, prom.Gauge>, found: readonly (Gauges | null)[]): void {
+function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): void {
   for (const gauge of states.values()) {
     gauge.reset();
     // One without labels is 0 after a reset, which would be a lie about what nobody knows.
@@ -195,26 +187,25 @@ function show(states: Map<string, prom.Gauge>, found: readonly (Gauges | null)[]
  * Memory, event loop and garbage collection, from the first scrape on: a service that nobody scrapes does not measure them.
  * prom-client's sums of handles, requests and resources are gauges called `_total`, which promtool refuses; they stay by type.
  */
-function collectProcess(registry: prom.Registry): void {
-  const collect: typeof prom.collectDefaultMetrics = part('prom-client/lib/defaultMetrics.js');
-  collect({ register: registry });
+function collectProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
 const PREFIX = 'feedback_mirror_';
 
-function counterIn(registry: prom.Registry) {
+function counterIn(registry: Registry) {
   return <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Counter({ name: PREFIX + name, help, labelNames, registers: [registry] });
 }
 
-function histogramIn(registry: prom.Registry) {
+function histogramIn(registry: Registry) {
   return <L extends string>(name: string, help: string, buckets: number[], labelNames: L[]) =>
     new Histogram({ name: PREFIX + name, help, buckets, labelNames, registers: [registry] });
 }
 
-function gaugeIn(registry: prom.Registry) {
+function gaugeIn(registry: Registry) {
   return <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Gauge({ name: PREFIX + name, help, labelNames, registers: [registry] });
 }
