@@ -35,7 +35,7 @@ export function createRedactor(key: Uint8Array): Redactor {
   };
   const person = (email: string): string => digest(`email:${emailKey(plainAddress(email))}`);
   const redactor: Redactor = {
-    email: (email) => `user-${person(email)}@redacted.invalid`,
+    email: (email) => (PSEUDONYM.test(email) ? email : `user-${person(email)}@redacted.invalid`),
     name: (name, email) => `Person ${email ? person(email) : digest(`name:${name.trim().toLowerCase()}`)}`,
     person: (key) => `Person ${digest(`person:${key}`).slice(0, SHORT)}`,
     text: (text) =>
@@ -48,8 +48,11 @@ export function createRedactor(key: Uint8Array): Redactor {
   return redactor;
 }
 
+/** What was replaced already stays as it is, however many hands it goes through. */
+const PSEUDONYM = /^user-[0-9a-f]{16}@redacted\.invalid$/;
+
 /** The signs of an address in the spellings that people and programs read as one: full-width, escaped, or written out in brackets. */
-const AT = /[@\uff20\ufe6b]|&(?:#0*64|#x0*40|commat);|%40|\s?[[({<]\s?at\s?[\])}>]\s?/;
+const AT = /[@\uff20\ufe6b]|&(?:#0*64|#x0*40|commat);|%(?:25)*40|\\u0040|\\x40|\s?[[({<]\s?at\s?[\])}>]\s?/;
 const DOT = /[.\uff0e\u3002\uff61]|\s?[[({<]\s?dot\s?[\])}>]\s?/;
 const MAY_HOLD_ADDRESS = new RegExp(AT.source, 'iu');
 const WORD = String.raw`\p{L}\p{M}\p{N}`;
@@ -63,6 +66,13 @@ const EMAIL = new RegExp(
     String.raw`(?:\[[\d.:a-f]{3,45}\]|[${WORD}-]+(?:(?:${DOT.source})[${WORD}-]+)+))`,
   'giu',
 );
+
+const HALF_ADDRESS = new RegExp(String.raw`^\S*(?:${AT.source})\S*|\S*(?:${AT.source})\S*$`, 'giu');
+
+/** An excerpt without what may be half an address at its ends. */
+export function withoutHalfAddresses(excerpt: string): string {
+  return excerpt.replace(HALF_ADDRESS, (word) => (word.includes('@redacted.invalid') ? word : '…'));
+}
 
 function plainAddress(email: string): string {
   return email.replaceAll(new RegExp(AT.source, 'giu'), '@').replaceAll(new RegExp(DOT.source, 'giu'), '.');

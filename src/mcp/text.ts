@@ -1,9 +1,11 @@
-import { createRedactor, visible } from '../base/redact.ts';
+import { createRedactor, visible, withoutHalfAddresses } from '../base/redact.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {
   /** A text of a customer: only what can be seen, without addresses, cut to so many characters. */
   text(text: string, most: number): string;
+  /** The same for a piece out of the middle of one. */
+  excerpt(text: string, most: number): string;
   /** A person: a pseudonym that stays the same, or the name where people may be shown. */
   person(id: number, name: string | null): string;
   /** The same for one whom a report tells of. */
@@ -20,14 +22,16 @@ export function textRules({ key, upstream }: { key: Uint8Array | null; upstream:
     const seen = visible(text);
     return redactor ? redactor.text(seen) : seen;
   };
+  const shown = (text: string, most: number): string => {
+    // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is nowhere recognised.
+    const head = text.slice(0, most * 4);
+    const letters = [...clean(head)];
+    if (letters.length > most) return `${letters.slice(0, most).join('').trimEnd()}…`;
+    return head === text ? letters.join('') : `${letters.join('').replace(/\S*$/, '')}…`;
+  };
   return {
-    text(text, most) {
-      // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is nowhere recognised.
-      const head = text.slice(0, most * 4);
-      const letters = [...clean(head)];
-      if (letters.length > most) return `${letters.slice(0, most).join('').trimEnd()}…`;
-      return head === text ? letters.join('') : `${letters.join('').replace(/\S*$/, '')}…`;
-    },
+    text: shown,
+    excerpt: (text, most) => (redactor ? withoutHalfAddresses(shown(text, most)) : shown(text, most)),
     person: (id, name) => (redactor ? redactor.person(`user:${id}`) : visible(name ?? `Person ${id}`)),
     customer: (name, email) => (redactor ? redactor.name(name, email) : visible(name)),
     email: (email) => (redactor ? redactor.email(email) : visible(email)),

@@ -307,7 +307,7 @@ function listedPost(rules: TextRules, post: FoundPost): object {
   return {
     ...postFacts(rules, post),
     ...(deleted === null ? {} : { deleted }),
-    [marked?.isComment ? 'customer_comment' : 'customer_text']: rules.text(found ?? beginning, SNIPPET),
+    [marked?.isComment ? 'customer_comment' : 'customer_text']: rules.excerpt(found ?? beginning, SNIPPET),
   };
 }
 
@@ -401,11 +401,17 @@ function reportTable(rules: TextRules, result: ReportResult): object {
     until,
     time_zone: timeZone,
     ...(result.board === null ? {} : { board: rules.text(result.board, NAME) }),
-    columns: columns.map(({ name }) => (name.endsWith('title') ? `customer_${name}` : name)),
+    columns: columns.map(({ name }) => agentName(name)),
     ...(units.length > 0 ? { units: Object.fromEntries(units) } : {}),
     rows: rows.map((row) => columns.map(({ name }) => cell(name, row[name], row))),
     notes: notes.map((note) => rules.text(note, CELL)),
   };
+}
+
+/** What customers wrote stands under names that say so. */
+function agentName(column: string): string {
+  if (column === 'customer') return 'customer_name';
+  return column.endsWith('title') || column === 'email' ? `customer_${column}` : column;
 }
 
 interface ChangesInput {
@@ -422,7 +428,20 @@ async function changes({ feed, rules }: ToolDeps, given: ChangesInput): Promise<
   const since = given.since ?? newest(feed.head(), most);
   const page = feed.after(since, { limit: most, types, boards });
   const seen = page.changes.filter(({ comment }) => given.internal || !comment?.internal);
-  return { changes: seen.map((change) => shownChange(rules, change)), next: page.next, more: !page.isLast };
+  const shown = seen.map((change) =>
+    shownChange(rules, given.internal ? change : withoutCommentTexts(change)),
+  );
+  return { changes: shown, next: page.next, more: !page.isLast };
+}
+
+/** What a comment said before may have been internal then: whoever does not ask for such reads comments as they are now. */
+function withoutCommentTexts(change: Change): Change {
+  if (!change.type.startsWith('comment.')) return change;
+  const [before, after] = [change.before, change.after].map((values) => {
+    const { content: _, ...rest } = values ?? {};
+    return values && rest;
+  });
+  return { ...change, ...(before && { before }), ...(after && { after }) };
 }
 
 function newest({ position, oldest }: ReturnType<ChangeFeed['head']>, most: number): string {

@@ -103,6 +103,9 @@ describe('fifty hostile posts, through every tool', () => {
     for (const { id, email } of world.users())
       if (email?.startsWith('victim'))
         world.editUser(id, { name: `Vera Victim ${email}`, alias: 'HOSTILE-1' });
+    const { id: internal } = world.addComment({ post: ids[0] ?? 1, content: 'QINTERNAL', internal: true });
+    await mirror.cli('sync');
+    world.editComment(internal, { content: 'Said in public', internal: false });
     await mirror.cli('sync');
     await mirror.cli(
       'create',
@@ -129,6 +132,7 @@ describe('fifty hostile posts, through every tool', () => {
     const shown = addresses.filter((address) => !/@redacted\.invalid$/.test(address));
     assert.deepEqual(shown, []);
     assert.deepEqual(all.match(/.{0,40}(?:Vera Victim|planted\.example).{0,40}/gi) ?? [], []);
+    assert.doesNotMatch(all, /QINTERNAL/);
     const unseen = strings(results).filter((text) => UNSEEN.test(text));
     assert.deepEqual(unseen, []);
     assert.deepEqual(

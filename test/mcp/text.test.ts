@@ -24,13 +24,28 @@ describe('what an agent is shown of a customer’s text', () => {
       'ki\u200dm@exam\u200dple\ufe0f.com',
       '<kim.o+x@mail.example.org>',
       'kim&#64;example.com, kim&#x40;example.com, kim&commat;example.com',
-      'mailto:kim%40example.com',
+      'mailto:kim%40example.com, kim%2540example.com',
+      String.raw`{"to": "kim\u0040example.com"}`,
       'kim (at) example.com and kim[at]example[dot]com',
       'kim@example。com',
       '"kim"@example.com kim@[192.0.2.1]',
     ])
       assert.doesNotMatch(hidden.text(text, 400), /kim|example[.[。]*(com|org)/, text);
     assert.equal(open.text('kim@example.com', 100), 'kim@example.com');
+  });
+
+  it('has no half of an address at the ends of an excerpt, wherever that was cut before', () => {
+    const text = 'Write to kimberley@hidden.example or call.';
+    for (let from = 0; from < text.length; from++)
+      for (let to = from + 1; to <= text.length; to++)
+        assert.doesNotMatch(hidden.excerpt(text.slice(from, to), 100), /y@|@hid|@$/);
+    assert.equal(open.excerpt('kimberley@hid', 100), 'kimberley@hid');
+  });
+
+  it('calls a person the same after two hands', () => {
+    const once = hidden.text('write to kim@example.com', 100);
+    assert.equal(hidden.text(once, 100), once);
+    assert.equal(hidden.email(hidden.email('kim@example.com')), hidden.email('kim@example.com'));
   });
 
   it('has no half of an address where it is cut, either', () => {
