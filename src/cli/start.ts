@@ -107,7 +107,10 @@ async function open(
         .then(() => delay(PROBED_MS)),
     });
     opened.push(site.close, () => http.close());
-    return { url: http.url, everything: Promise.all([service.opened, http.opened]) };
+    const everything = Promise.all([service.opened, http.opened]);
+    // Awaited by the caller: told to stop before that, a failure is nobody's.
+    everything.catch(() => undefined);
+    return { url: http.url, everything };
   } finally {
     // A queue that cannot be had is told first, and not where the dashboard would have been.
     await within(SOON_MS, service.opened, () => undefined);
