@@ -37,6 +37,11 @@ describe('a service with PUBLISH_URL', skipUnless('initdb', 'postgres'), () => {
       await service.requestSync('posts', 'sweep');
       return (await tell(server.url, title))[0]?.title === 'Straight through';
     });
+    // The last sweep that was asked for may still be under way, and would be cut off below.
+    await until('no pass is under way', async () => {
+      const counts = (await service.queues).map((queue) => queue.getJobCounts('active', 'waiting'));
+      return (await Promise.all(counts)).every(({ active, waiting }) => active === 0 && waiting === 0);
+    });
     await until('nothing is left to publish', async () => {
       const { copy } = await service.progress();
       return copy?.behindSince === null && copy.behind === 0;
