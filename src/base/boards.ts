@@ -21,7 +21,7 @@ const SLUG = /^[\p{L}\p{N}][\p{L}\p{N}_.~-]*$/u;
 
 /**
  * The board that a text names: by slug, name or id, without regard to case, accents and punctuation. Two boards that are spelt so
- * alike are told apart by the exact slug only. Where no board was ever listed, a text that could be a slug is taken for one.
+ * alike are told apart by the exact slug or name only. Where no board was ever listed, a text that could be a slug is taken for one.
  */
 export function boardMatcher(boards: readonly KnownBoard[]): (text: string) => BoardMatch {
   const bySlug = new Set(boards.map(({ slug }) => slug));
@@ -35,6 +35,9 @@ export function boardMatcher(boards: readonly KnownBoard[]): (text: string) => B
   return (text) => {
     const given = text.trim();
     if (bySlug.has(given)) return { slug: given, suggestions: [] };
+    // C++ and C# are the same without their signs.
+    const [named, ...namesakes] = boards.filter(({ name }) => name === given);
+    if (named && namesakes.length === 0) return { slug: named.slug, suggestions: [] };
     const found = [given, boardSlug(given)].flatMap((form) => [...(byForm.get(foldedName(form)) ?? [])]);
     const [first, ...others] = new Set(found);
     if (first !== undefined && others.length === 0) return { slug: first, suggestions: [] };

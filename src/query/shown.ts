@@ -29,8 +29,9 @@ export function standInFront(db: DatabaseSync, path: string, { key, isInternal }
   const columns = db.prepare('SELECT name, type FROM pragma_table_info(?, ?)');
   for (const table of TABLES) {
     const found = columns.all(table, mirror) as unknown as [name: string, type: string][];
-    const shown = found.map(([name, type]) => `${expression(table, name, type, isInternal)} AS "${name}"`);
-    db.exec(`CREATE TEMP VIEW ${prefix}${table} AS SELECT ${shown.join(', ')} FROM ${mirror}.${table};
+    const shown = found.map(([name, type]) => `${expression(table, name, type)} AS "${name}"`);
+    const which = isInternal || !COMMENTS.includes(table) ? '' : ' WHERE NOT internal';
+    db.exec(`CREATE TEMP VIEW ${prefix}${table} AS SELECT ${shown.join(', ')} FROM ${mirror}.${table}${which};
              CREATE TEMP VIEW ${table} AS SELECT * FROM ${prefix}${table}`);
   }
   return { prefix, names: new Set([...TABLES, ...standInFrontOfOthers(db, mirror)]) };
@@ -81,6 +82,9 @@ const TABLES = [
   'sync_runs',
 ] as const;
 
+/** Some of their rows only the team sees. */
+const COMMENTS: readonly string[] = ['comments', 'comment_versions'];
+
 /** What there is to ask in this mode. The index of words and rows as they came would tell what the views leave out. */
 export const SHOWN_TABLES = PUBLIC_TABLES.filter(
   ({ name }) => !['posts_text', 'comments_text', 'quarantine', 'outbox_edits'].includes(name),
@@ -118,12 +122,11 @@ const NAMES: Readonly<Record<string, string>> = {
   'outbox.full_name': 'email',
 };
 
-function expression(table: string, column: string, type: string, isInternal: boolean): string {
+function expression(table: string, column: string, type: string): string {
   if (LEFT_OUT.includes(column)) return 'NULL';
   if (type !== 'TEXT' || OURS.test(column) || OWNERS.includes(table)) return column;
   const person = NAMES[`${table}.${column}`];
   if (person !== undefined) return `shown_name(${column}, ${person})`;
   if (column === 'email') return 'shown_email(email)';
-  const isComment = column === 'content' && table.startsWith('comment');
-  return isComment && !isInternal ? 'iif(internal, NULL, shown_text(content))' : `shown_text(${column})`;
+  return `shown_text(${column})`;
 }

@@ -104,7 +104,7 @@ describe('a statement of an assistant', () => {
       isInternal: false,
     });
     assert.match(String(email), /@(?!redacted)/);
-    assert.deepEqual(await ask('SELECT DISTINCT content FROM comments'), [[null]]);
+    assert.deepEqual(await ask('SELECT DISTINCT content FROM comments'), []);
     const all = await ask('SELECT DISTINCT content FROM comments', { key, isInternal: true });
     assert.deepEqual(all, [['between us']]);
   });
