@@ -2,8 +2,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type History, histories, play } from './history.ts';
 
-/** More with `node test/sync/history.long.ts`. */
-const RUNS = 300;
+/** A minute on one core. More with `npm run histories`. */
+const RUNS = 100;
 
 describe('any history of an upstream', () => {
   it('leaves the mirror exact after quiet sweeps, and no row deleted that lived', async () => {
