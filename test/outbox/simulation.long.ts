@@ -5,13 +5,13 @@ import { type Simulation, simulate } from './simulation.ts';
  * `node test/outbox/simulation.long.ts [rows] [seed] [kind]`: `plain`, `rewriting`, or `beyond` with delays far beyond what is waited
  * for. Prints a table for the documents, and fails where a row was lost, doubled in silence or given another's post.
  */
-/** Reconcile reads whole lists, so that the work grows with the square of a list: many rows are spread over services of this size. */
-const ROWS_A_SERVICE = 10_000;
 const KINDS: Record<string, Partial<Trouble>> = {
   plain: {},
   rewriting: { rewritten: 0.3 },
   beyond: { commitLateMs: 600_000, visibleLateMs: 600_000 },
 };
+/** Reconcile reads whole lists, so that the work grows with the square of a list: many rows are spread over services of this size. */
+const ROWS_A_SERVICE = 10_000;
 const rows = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
 const kind = process.argv[4] ?? 'plain';
