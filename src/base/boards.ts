@@ -21,11 +21,10 @@ const SLUG = /^[\p{L}\p{N}][\p{L}\p{N}_.~-]*$/u;
 
 /**
  * The board that a text names: by slug, name or id, without regard to case, accents and punctuation. Two boards that are spelt so
- * alike are told apart by the exact slug or name only. Where no board was ever listed, a text that could be a slug is taken for one.
+ * alike are told apart by the exact slug or name only. Where the boards may not be all, a text that could be a slug is taken for one.
  */
-export function boardMatcher(boards: readonly KnownBoard[]): (text: string) => BoardMatch {
+export function boardMatcher(boards: readonly KnownBoard[], areAll = true): (text: string) => BoardMatch {
   const bySlug = new Set(boards.map(({ slug }) => slug));
-  const isNew = boards.every(({ id }) => id === null);
   const byForm = new Map<string, Set<string>>();
   for (const { id, slug, name } of boards)
     for (const form of [slug, name, ...(id === null ? [] : [String(id)])]) {
@@ -42,7 +41,7 @@ export function boardMatcher(boards: readonly KnownBoard[]): (text: string) => B
     const [first, ...others] = new Set(found);
     if (first !== undefined && others.length === 0) return { slug: first, suggestions: [] };
     if (first !== undefined) return { slug: null, suggestions: [first, ...others] };
-    if (!isNew) return { slug: null, suggestions: suggestionsFor(given, boards) };
+    if (areAll) return { slug: null, suggestions: suggestionsFor(given, boards) };
     if (SLUG.test(given)) return { slug: given, suggestions: [] };
     const own = [slugFrom(given)].filter((slug) => slug !== '');
     return { slug: null, suggestions: [...new Set([...suggestionsFor(given, boards), ...own])] };

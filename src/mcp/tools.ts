@@ -218,7 +218,7 @@ Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": 
   async run({ ask, rules, drafts }, given) {
     if (!drafts) throw new AppError('usage', 'agents may only read here');
     const { boards } = await ask('choices', null);
-    const { slug, suggestions } = boardMatcher(boards)(given.board);
+    const { slug, suggestions } = boardMatcher(boards, boards.length > 0)(given.board);
     if (slug === null)
       throw new AppError('usage', `there is no board "${given.board}"`, {
         hint:

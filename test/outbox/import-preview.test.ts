@@ -25,6 +25,7 @@ const READS: ImportReads = {
   known: (rows) => rows.map(() => null),
   batchesOf: () => [],
   boards: () => BOARDS,
+  knowsAllBoards: () => true,
   customers: (emails) => new Set(emails.filter((email) => email.startsWith('known'))),
   suppressed: () => new Set(),
   livePosts: () => [].values(),
@@ -62,14 +63,14 @@ describe('the preview of an import', () => {
 
 describe('the boards of a file', () => {
   const choices = { map: {}, acceptUnknown: false };
-  const noted = (boards: string[], chooser = boardChooser(BOARDS, choices)) => {
+  const noted = (boards: string[], chooser = boardChooser(READS, choices)) => {
     const unknown = unknownBoards(chooser);
     for (const [i, board] of boards.entries()) unknown.note({ board, line: i + 2 });
     return unknown.unknownBoards;
   };
 
   it('are known by slug, name and id, however they are written', () => {
-    const { choose } = boardChooser(BOARDS, choices);
+    const { choose } = boardChooser(READS, choices);
     const written = [
       'bugs',
       'Bugs',
@@ -98,17 +99,23 @@ describe('the boards of a file', () => {
   });
 
   it('go where the person says, or nowhere', () => {
-    const chooser = boardChooser(BOARDS, { map: { 'Old Ideas': 'bugs', Spam: null }, acceptUnknown: false });
+    const chooser = boardChooser(READS, { map: { 'Old Ideas': 'bugs', Spam: null }, acceptUnknown: false });
     assert.deepEqual([chooser.choose('old ideas'), chooser.choose('spam')], ['bugs', null]);
     assert.deepEqual(noted(['Old ideas', 'Spam'], chooser), []);
   });
 
   it('are taken as they are where the mirror knows none, if they could be slugs', () => {
-    const chooser = boardChooser([], choices);
+    const chooser = boardChooser(null, choices);
     assert.deepEqual(noted(['ideas'], chooser), []);
     assert.deepEqual(noted(['Feature Requests'], chooser), [
       { board: 'Feature Requests', rows: 1, line: 2, suggestions: ['feature-requests'] },
     ]);
+  });
+
+  it('are taken as they are while the first sweep may not have come to them', () => {
+    const chooser = boardChooser({ ...READS, knowsAllBoards: () => false }, choices);
+    assert.deepEqual(['BUGS', 'brand-new'].map(chooser.choose), ['bugs', 'brand-new']);
+    assert.deepEqual(noted(['brand-new'], chooser), []);
   });
 
   it('that are spelt alike are told apart by the slug alone', () => {
@@ -116,7 +123,7 @@ describe('the boards of a file', () => {
       { id: 1, slug: 'ideas', name: 'Ideas' },
       { id: 2, slug: 'ideas-2', name: 'Idéas' },
     ];
-    const { choose, unknown } = boardChooser(alike, choices);
+    const { choose, unknown } = boardChooser({ ...READS, boards: () => alike }, choices);
     assert.deepEqual([choose('ideas'), unknown('IDEAS')?.suggestions], ['ideas', ['ideas', 'ideas-2']]);
   });
 });

@@ -49,7 +49,7 @@ export const HOSTILE: Partial<Record<FaultKind, Trouble>> = {
   forbidden: unauthorised(/answered 403/),
   redirect: refused(/answered 302/),
   reset: unreachable(/the connection was reset/),
-  hang: { ...unreachable(/took too long: nothing arrived/), limits: SLOW },
+  hang: { ...unreachable(/took too long: nothing arrived/), limits: { ...SLOW, pageMs: 60_000 } },
 
   'bad-row': { once: { done: { rows: 30, quarantined: 1 } }, always: { done: { rows: 30, quarantined: 5 } } },
   'huge-id': { once: { done: { rows: 30, quarantined: 1 } }, always: { done: { rows: 30, quarantined: 5 } } },

@@ -1,6 +1,7 @@
-import { type BoardMatch, boardMatcher, type KnownBoard } from '../../base/boards.ts';
+import { type BoardMatch, boardMatcher } from '../../base/boards.ts';
 import { AppError } from '../../base/errors.ts';
 import { foldedName } from '../../base/text.ts';
+import type { ImportReads } from '../../store/outbox/imports.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 
 /** A board of a file that no known one matches, once for all of its rows. */
@@ -27,10 +28,10 @@ export interface BoardChooser {
 }
 
 export function boardChooser(
-  boards: readonly KnownBoard[],
+  reads: Pick<ImportReads, 'boards' | 'knowsAllBoards'> | null,
   { map, acceptUnknown }: BoardChoices,
 ): BoardChooser {
-  const match = boardMatcher(boards);
+  const match = boardMatcher(reads?.boards() ?? [], reads?.knowsAllBoards() ?? false);
   const said = new Set(Object.values(map));
   const mapped = new Map(Object.entries(map).map(([name, slug]) => [foldedName(name), slug]));
   const choose = (text: string): { slug: string | null; unknown: BoardMatch | null } => {

@@ -61,7 +61,7 @@ export async function importFile(
   batch: string,
   request: ImportRequest,
 ): Promise<Imported> {
-  const chooser = boardChooser(reads.boards(), request.boards);
+  const chooser = boardChooser(reads, request.boards);
   refuseUnknownBoards(await boardsOf(request, chooser, reads));
   const { perMinute = null } = request;
   if (perMinute !== null) store.paceBatch(batch, perMinute, clock.now());
@@ -80,7 +80,7 @@ export async function dryRun(
   }: { reads: ImportReads | null; scratch: Scratch; duplicates?: DuplicateSearch | null },
   request: ImportRequest,
 ): Promise<{ tally: Tally; preview: Preview }> {
-  const chooser = boardChooser(reads?.boards() ?? [], request.boards);
+  const chooser = boardChooser(reads, request.boards);
   const unknown = unknownBoards(chooser);
   const sink = previewSink(reads, scratch);
   const take: Sink['take'] = async (rows) => {

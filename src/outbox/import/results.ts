@@ -117,7 +117,7 @@ export async function openResults(
   choices: ImportChoices,
   reads: ImportReads,
 ): Promise<AsyncGenerator<string, void, undefined>> {
-  const chooser = boardChooser(reads.boards(), choices.boards);
+  const chooser = boardChooser(reads, choices.boards);
   const file = await openCsv(input.read(), readOptions(choices, chooser));
   return resultsText(file, reads, choices.skipLines ?? new Set());
 }
