@@ -87,8 +87,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     state.behindSince = source.version() === version ? null : began;
     return rows;
   };
-  const step = async (): Promise<number> => {
+  const noteChange = (): void => {
     if (source.version() !== seen) state.behindSince ??= clock.now();
+  };
+  const step = async (): Promise<number> => {
+    noteChange();
     try {
       const rows = await publish();
       state.trouble = null;
@@ -105,11 +108,10 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       running = done.catch(() => undefined);
       return done;
     },
-    progress: () => ({
-      ...state,
-      schema,
-      behind: published === null ? null : Math.max(0, source.head() - published),
-    }),
+    progress() {
+      noteChange();
+      return { ...state, schema, behind: published === null ? null : Math.max(0, source.head() - published) };
+    },
     async close() {
       isClosed = true;
       await drop();

@@ -89,6 +89,8 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     assert.equal(await publisher.step(), 0, 'nothing is written where nothing changed');
     assert.equal(publisher.progress().behind, 0);
     assert.equal(publisher.progress().behindSince, null);
+    await bench.sync({ resource: 'posts', mode: 'head' });
+    assert.notEqual(publisher.progress().behindSince, null, 'known before the next step looks');
   });
 
   it('follows an import that is held, released and cancelled, and the passes that are trimmed at night', async (t) => {
