@@ -19,7 +19,7 @@ export type Draft = Partial<Record<Exclude<Field, 'key'>, string | undefined>>;
 export function checkDraft(draft: Draft): AcceptedRow {
   const given: Partial<Record<Field, string | undefined>> = draft;
   const mapping = FIELDS.map((field, index) => ({ field, header: field, index, how: 'exact' as const }));
-  const check = rowChecker({ headers: FIELDS, mapping, board: undefined, keyPrefix: '' });
+  const check = rowChecker({ headers: FIELDS, mapping, board: undefined, writtenBoardAt: -1, keyPrefix: '' });
   const row = check({ line: 1, cells: FIELDS.map((field) => given[field] ?? '') });
   if (!row.ok) throw new AppError('usage', `this is no post: ${row.reason}`);
   return row;

@@ -58,6 +58,33 @@ describe('taking a file into the outbox', () => {
     }
   });
 
+  it('knows the rows of a file whose board is said in another way', async (t) => {
+    const file = 'board,title\nOld,One\nideas,One\nOld,One\n';
+    const bench = importBenchFor(t);
+    const chooseBoard = (text: string) => (text === 'Old' ? 'ideas' : text);
+    assert.deepEqual(counts(await bench.take(file, { chooseBoard })), [3, 3, 0, 0]);
+    assert.deepEqual(counts(await bench.take(file, { board: 'ideas' })), [3, 0, 3, 0]);
+    assert.deepEqual(counts(await bench.take(file.replaceAll('ideas', 'Ideas'))), [3, 0, 3, 0]);
+  });
+
+  it('takes equal rows of several boards into one, once each', async (t) => {
+    const file = 'board,title\nideas,One\nOld,One\nIdeas,One\n';
+    const bench = importBenchFor(t);
+    assert.deepEqual(counts(await bench.take(file, { board: 'ideas' })), [3, 3, 0, 0]);
+    assert.deepEqual(counts(await bench.take(file, { board: 'ideas' })), [3, 0, 3, 0]);
+  });
+
+  it('knows rows that an older version named by the board given for all of them', async (t) => {
+    const bench = importBenchFor(t);
+    const file = 'board,title\nOld,One\nNew,One\n';
+    await bench.take(file, { board: 'ideas' });
+    const digest = hash('sha256', '5:ideas3:One0:--', 'base64url');
+    const mirror = new Database(bench.path);
+    mirror.prepare("UPDATE outbox SET source_key = 'row:' || ? || ':' || id").run(digest);
+    mirror.close();
+    assert.deepEqual(counts(await bench.take(file, { board: 'ideas' })), [2, 0, 2, 0]);
+  });
+
   it('knows rows that an older version named by their words exactly as written', async (t) => {
     const bench = importBenchFor(t);
     const file = 'board,title,content\nbugs,Two lines,"One\nand two"\nbugs,Two lines,"One\nand two"\n';

@@ -36,7 +36,9 @@ export async function openCsv(
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
     const { board, chooseBoard } = options;
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
-    const check = rowChecker({ headers, mapping, board, chooseBoard, keyPrefix });
+    const asWritten = mapColumns(headers, { map: options.map }).mapping;
+    const writtenBoardAt = asWritten.find(({ field }) => field === 'board')?.index ?? -1;
+    const check = rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix });
     const rows = readRows(parser, text, (record) => refusal(record, text.encoding, options) ?? check(record));
     const { encoding, bom } = text;
     return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, mapping, ignored, rows };

@@ -47,6 +47,8 @@ export interface AcceptedRow {
   post: CsvPost;
   /** The board as the file writes it: what the row is known by does not change with the choice of boards. */
   writtenBoard: string;
+  /** The board that was given for all rows, where the file has a column of boards as well. */
+  boardForAll?: string;
   /** Whether the choice of boards leaves this row out. */
   isDropped: boolean;
   key: string | null;
@@ -100,12 +102,14 @@ export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
   headers: readonly string[];
   mapping: readonly MappedColumn[];
   board: string | undefined;
+  /** The column of boards, also where one board is given for all rows; -1 where there is none. */
+  writtenBoardAt: number;
   /** Before the keys of a tool's own ids. */
   keyPrefix: string;
 }
 
 /** A function that turns cells into a post, or says everything that is wrong with them. Values never enter a reason. */
-export function rowChecker({ headers, mapping, board, chooseBoard, keyPrefix }: Plan) {
+export function rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix }: Plan) {
   const at = (field: Field): number => mapping.find((column) => column.field === field)?.index ?? -1;
   const [boardAt, titleAt, contentAt] = [at('board'), at('title'), at('content')];
   const [emailAt, nameAt, keyAt] = [at('email'), at('full_name'), at('key')];
@@ -128,6 +132,10 @@ export function rowChecker({ headers, mapping, board, chooseBoard, keyPrefix }: 
     const reason = shapeProblem(cells, headers.length, data, title) ?? fieldProblems(fields);
     if (reason !== null) return { ok: false, line, cells, reason };
     const row = accept(line, cells, fields, chooseBoard ? chooseBoard(fields.board) : fields.board);
+    if (boardForAll !== undefined && writtenBoardAt >= 0) {
+      row.writtenBoard = cells[writtenBoardAt]?.trim() || boardForAll;
+      row.boardForAll = boardForAll;
+    }
     if (keyPrefix !== '' && key !== '') row.toolKey = key;
     if (results) addPrevious(row, cells[data] ?? '', cells[data + 1] ?? '');
     return row;
@@ -166,7 +174,7 @@ function fieldProblems(fields: Fields): string | null {
 }
 
 function accept(line: number, cells: string[], fields: Fields, chosen: string | null): AcceptedRow {
-  const { board: writtenBoard, title, content, email, full_name, key } = fields;
+  const { board, title, content, email, full_name, key } = fields;
   const notes: string[] = [];
   let name: string | null = null;
   if (email !== '') {
@@ -180,8 +188,9 @@ function accept(line: number, cells: string[], fields: Fields, chosen: string | 
   if (title.includes(LOST_CHARACTER) || content.includes(LOST_CHARACTER)) {
     notes.push('has U+FFFD, the mark of a character that an earlier conversion lost');
   }
-  const post = { board: chosen ?? writtenBoard, title, content, email: email || null, full_name: name };
-  return { ok: true, line, cells, post, writtenBoard, isDropped: chosen === null, key: key || null, notes };
+  const post = { board: chosen ?? board, title, content, email: email || null, full_name: name };
+  const isDropped = chosen === null;
+  return { ok: true, line, cells, post, writtenBoard: board, isDropped, key: key || null, notes };
 }
 
 function addPrevious(row: AcceptedRow, state: string, postId: string): void {

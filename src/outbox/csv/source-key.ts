@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AcceptedRow } from './rows.ts';
 
-type Keyed = Pick<AcceptedRow, 'key' | 'post'> & Partial<Pick<AcceptedRow, 'writtenBoard'>>;
+type Keyed = Pick<AcceptedRow, 'key' | 'post'> & Partial<Pick<AcceptedRow, 'writtenBoard' | 'boardForAll'>>;
 
 /**
  * What a row is known by, so that importing a file again finds the rows it has already brought. The person's own key
@@ -11,19 +11,16 @@ export function sourceKey(row: Keyed, occurrence: number): string {
   return row.key === null ? contentKey(contentDigest(row), occurrence) : `key:${row.key}`;
 }
 
-/** Each part goes in with its length, so that text moved from one field to the next is another row. */
-function contentDigest(row: Keyed, form: (text: string) => string = plainForm): Buffer {
-  const text = partsOf(row).map((part) => (part === null ? '-' : withLength(form(part))));
-  return hash('sha256', text.join(''), 'buffer');
-}
-
-function partsOf({ post, writtenBoard = post.board }: Keyed): (string | null)[] {
+function contentDigest({ post, writtenBoard = post.board }: Keyed): Buffer {
   const { title, content, email, full_name } = post;
-  return [writtenBoard, title, content, email, full_name];
+  const text = [title, content, email, full_name].map((part) => part && plainForm(part));
+  return digestOf([plainForm(writtenBoard).toLowerCase(), ...text]);
 }
 
-function withLength(text: string): string {
-  return `${text.length}:${text}`;
+/** Each part goes in with its length, so that text moved from one field to the next is another row. */
+function digestOf(parts: readonly (string | null)[]): Buffer {
+  const text = parts.map((part) => (part === null ? '-' : `${part.length}:${part}`));
+  return hash('sha256', text.join(''), 'buffer');
 }
 
 const UNUSUAL = /[\u0300-\uffff\xa0]|\s\s|[^\S ]|^\s|\s$/;
@@ -49,17 +46,22 @@ export function sourceKeys(): (row: Keyed) => string {
 
 /**
  * What earlier versions called the rows of such a file, in their order: by the bare id where the column of a tool was recognised, and
- * by the content as it was written. Without these, a file that was imported then would be new as a whole.
+ * by the content as it was written, with the board that was given for all rows. Without these, a file that was imported then would be
+ * new as a whole.
  */
 export function formerKeys(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => string[] {
   const seen = new Occurrences();
   return (row) => {
-    const isPlain =
-      row.key !== null || partsOf(row).every((part) => part === null || plainForm(part) === part);
-    if (row.toolKey === undefined && isPlain) return [];
-    const digest = contentDigest(row, (text) => text);
+    const { key, toolKey, post, writtenBoard = post.board, boardForAll } = row;
+    const parts = [boardForAll ?? writtenBoard, post.title, post.content, post.email, post.full_name];
+    const isSame =
+      boardForAll === undefined &&
+      writtenBoard === writtenBoard.toLowerCase() &&
+      parts.every((part) => part === null || plainForm(part) === part);
+    if (toolKey === undefined && (key !== null || isSame)) return [];
+    const digest = digestOf(parts);
     const written = contentKey(digest, seen.count(digest));
-    return row.toolKey === undefined ? [written] : [`key:${row.toolKey}`, written];
+    return toolKey === undefined ? [written] : [`key:${toolKey}`, written];
   };
 }
 
