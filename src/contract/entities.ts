@@ -1,5 +1,5 @@
 import { isDateTime } from './datetime.ts';
-import { isLongInteger } from './json.ts';
+import { isLongNumber } from './json.ts';
 
 /**
  * The resources of the feedback API, once: the decoder, the sandbox, the replica, its OpenAPI document and the tests all read these
@@ -54,7 +54,7 @@ const boolean: Field<boolean> = {
 const integer: Field<number> = {
   is: (value): value is number => Number.isSafeInteger(value),
   problem: (value) =>
-    isLongInteger(value) || (typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value)))
+    isLongNumber(value) || (typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value)))
       ? 'is beyond 2^53 - 1'
       : 'is not an integer',
   schema: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },

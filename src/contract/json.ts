@@ -17,17 +17,15 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson;
 
-/** A number of so many digits may be beyond 2^53; it may also stand in a text, which costs a slower parsing and nothing else. */
-const LONG_NUMBER = /[\s:,[]-?\d{16}/;
+/** Such a number may be beyond 2^53; it may also stand in a text, which costs a slower parsing and nothing else. */
+const LONG_NUMBER = /[\s:,[]-?\d(\d{15}|[\d.]*[eE])/;
 
-/** JSON.parse, with integers beyond 2^53 - 1 as raw JSON instead of rounded: no field takes one, but one that is kept as it came may. */
+/** JSON.parse, with numbers beyond 2^53 - 1 as raw JSON instead of rounded: no field takes one, but one that is kept as it came may. */
 export function parseJson(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   try {
     return exact.parse(text, (_key, value, { source = '' }) =>
-      typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
-        ? exact.rawJSON(source)
-        : value,
+      typeof value === 'number' && isRounded(value) ? exact.rawJSON(source) : value,
     );
   } catch (error) {
     // A reviver goes down level by level, and the plain parser does not.
@@ -36,8 +34,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether this is an integer beyond 2^53 - 1, as `parseJson` gives it. */
-export function isLongInteger(value: unknown): value is { rawJSON: string } {
+function isRounded(value: number): boolean {
+  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+}
+
+/** Whether this is a number beyond 2^53 - 1, as `parseJson` gives it. */
+export function isLongNumber(value: unknown): value is { rawJSON: string } {
   return exact.isRawJSON(value);
 }
 
@@ -50,7 +52,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
   if (typeof value === 'string') return wellFormed(value);
   if (typeof value === 'number') return exactNumber(value);
   if (Array.isArray(value)) return canonicalArray(value, depth);
-  if (isLongInteger(value)) return value.rawJSON;
+  if (isLongNumber(value)) return value.rawJSON;
   if (typeof value === 'object' && value !== null) return canonicalObject(Object.entries(value), depth);
   return JSON.stringify(value);
 }
@@ -77,9 +79,7 @@ function wellFormed(text: string): string {
 }
 
 function exactNumber(value: number): string {
-  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
-    throw new UnstorableJson('has a number too large to keep exactly');
-  }
+  if (isRounded(value)) throw new UnstorableJson('has a number too large to keep exactly');
   return JSON.stringify(value);
 }
 
