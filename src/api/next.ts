@@ -38,7 +38,7 @@ function ofText(next: string, rules: NextRules): string {
   if (next.length > MAX_LENGTH) throw wrong(`is longer than ${MAX_LENGTH} characters`);
   if (!next.isWellFormed() || /\p{Cc}/u.test(next)) throw wrong('has control characters or broken Unicode');
   if (/^\d+$/.test(next)) return parameter(rules.pageParameter, next);
-  if (isReference(next)) return ofReference(next, rules);
+  if (isReference(next) && !isRootedBase64(next, rules)) return ofReference(next, rules);
   if (isBareQuery(next)) return ofReference(`?${next}`, rules);
   return parameter(rules.cursorParameter, next);
 }
@@ -48,6 +48,12 @@ const ABSOLUTE = /^\s*([a-z][a-z0-9+.-]*:[/\\]|(https?|wss?|ftp|file|data|blob|a
 /** An opaque cursor may hold a colon or a slash (base64 does); it is a reference only where it looks like one. */
 function isReference(text: string): boolean {
   return ABSOLUTE.test(text) || /^\s*([/\\?]|\.{1,2}[/\\])/.test(text) || text.includes('?');
+}
+
+/** One in 64 cursors in base64 begins with a slash. It says nothing of a path where it does not begin like ours. */
+function isRootedBase64(text: string, { endpoint }: NextRules): boolean {
+  const [, root = ''] = endpoint.pathname.split('/');
+  return /^\/[\w+-][\w+/-]*={0,2}$/.test(text) && text.split('/')[1] !== root;
 }
 
 /** `page=2&x=y`, but not base64 whose padding looks like a parameter without a value. */

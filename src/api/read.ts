@@ -15,7 +15,7 @@ import { Envelope, type WireOf } from '../contract/entities.ts';
 import { parseJson } from '../contract/json.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
-import { cursorOf, withoutCredentials } from './next.ts';
+import { cursorOf, type NextRules, withoutCredentials } from './next.ts';
 import { authParameter, type Context } from './options.ts';
 import { throttled } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
@@ -40,6 +40,8 @@ export interface Page<T> {
   cursor: string;
   /** The cursor of the following page, null at the explicit end. */
   next: string | null;
+  /** The cursor of the page before, where this one was not reached by a `next`; null where the upstream says that there is none. */
+  previous: string | null;
   /** The upstream's clock by its `Date` header, in milliseconds since the epoch. */
   serverTime: number | null;
   /** When the page had arrived, on our own clock; pages fetched ahead are worked on later. */
@@ -84,17 +86,28 @@ export async function readPage<T>(
   const cursor = checkCursor(place.cursor, context);
   const request = { operation, query: cursor, what: describe(list, cursor, number), signal };
   return await read(context, dispatcher, request, ({ json, bytes, serverTime, secret }) => {
-    const { next, results } = openEnvelope(json, context.limits.maxRows);
-    const following = cursorOf(next, {
+    const envelope = openEnvelope(json, context.limits.maxRows);
+    const rules = {
       endpoint: endpointOf(context.base, operation),
       pageParameter: context.pageParameter,
       cursorParameter: context.cursorParameter,
       authParameter: authParameter(context.auth),
       secret,
-    });
-    const decode = () => decodeRows(results, list.decode, secret);
-    return { decode, number, cursor, next: following, serverTime, receivedAt: context.clock.now(), bytes };
+    };
+    const next = cursorOf(envelope.next, rules);
+    const previous = number === 1 ? earlierOf(envelope.previous, rules) : null;
+    const decode = () => decodeRows(envelope.results, list.decode, secret);
+    return { decode, number, cursor, next, previous, serverTime, receivedAt: context.clock.now(), bytes };
   });
+}
+
+/** Many services write what they like into `previous`, and most walks need it for nothing. */
+function earlierOf(previous: unknown, rules: NextRules): string | null {
+  try {
+    return cursorOf(previous ?? null, rules);
+  } catch {
+    return null;
+  }
 }
 
 /** The documents disagree on whether a search answers with an envelope or a bare list: both are read. */
@@ -248,11 +261,15 @@ async function waitBeforeRetry(
 }
 
 /** The list envelope, whole: a page without one of its fields is no page. */
-function openEnvelope(json: unknown, maxRows: number): { next: unknown; results: unknown[] } {
+function openEnvelope(
+  json: unknown,
+  maxRows: number,
+): { next: unknown; previous: unknown; results: unknown[] } {
   const problem = problemOf(json, Envelope);
   if (problem !== null) throw new Failure('protocol', `the answer is no list envelope: ${problem}`);
   const { next, results } = json as WireOf<typeof Envelope>;
-  return { next, results: checkRows(results ?? [], maxRows) };
+  const previous: unknown = Reflect.get(Object(json), 'previous');
+  return { next, previous, results: checkRows(results ?? [], maxRows) };
 }
 
 function checkRows(rows: unknown[], maxRows: number): unknown[] {

@@ -34,6 +34,7 @@ export async function* walk<T extends { id: number }>(
     let cursor: string | null = from;
     for (let number = 1; cursor !== null; number++) {
       let received: ReceivedPage<T> = await pages.take(cursor, number);
+      if (cursor === '') received = await startOf(received, (earlier) => pages.take(earlier, 1));
       // The page before said that there is more. An end without a row is asked for again: it may be one page that went wrong.
       if (isEmptyEnd(received)) received = await pages.take(cursor, number);
       const leadsBack = check.next(received);
@@ -49,6 +50,29 @@ export async function* walk<T extends { id: number }>(
   } finally {
     pages.stop();
   }
+}
+
+/** Where a page may be asked for that comes before the start of a list, services answer with an error or with the start again. */
+const NO_PAGE = ['refused', 'protocol'];
+
+/** The plain address may land in the middle of a list, at its newest page for example: then `previous` leads back to its start. */
+async function startOf<T extends { id: number }>(
+  landed: ReceivedPage<T>,
+  take: (cursor: string) => Promise<ReceivedPage<T>>,
+): Promise<ReceivedPage<T>> {
+  const seen = new Set(['']);
+  let page = landed;
+  while (page.previous !== null && !seen.has(page.previous)) {
+    seen.add(page.previous);
+    const earlier = await take(page.previous).catch((error: unknown) => {
+      if (NO_PAGE.includes(codeOf(error))) return null;
+      throw error;
+    });
+    const ids = new Set(page.decode().rows.map(({ id }) => id));
+    if (!earlier?.decode().rows.some(({ id }) => !ids.has(id))) return page;
+    page = earlier;
+  }
+  return page;
 }
 
 function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {
@@ -143,7 +167,7 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
       try {
         return await page;
       } catch (error) {
-        if (!guessed || !['refused', 'protocol'].includes(codeOf(error))) throw error;
+        if (!guessed || !NO_PAGE.includes(codeOf(error))) throw error;
         // It was asked for before it was known to exist. Now it is: what it answered then says nothing.
         predict = false;
         dropAll();
@@ -159,7 +183,7 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
       ensure(page.next, page.number + 1, false);
       const step = predict ? stepBetween(page.cursor, page.next) : null;
       for (let cursor = page.next, i = 2; step !== null && i <= ahead; i++) {
-        cursor = step(cursor);
+        cursor = advance(cursor, step.at, step.by);
         ensure(cursor, page.number + i, true);
       }
     },
@@ -171,7 +195,7 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
  * How to get from one cursor to the next where they differ in one plain number (a page, an offset) that grew; null
  * where they do not, as with every opaque cursor.
  */
-function stepBetween(from: string, to: string): ((cursor: string) => string) | null {
+function stepBetween(from: string, to: string): { at: number; by: number } | null {
   // The first page is asked for without its number; where a second follows, that is one.
   const before = (from === '' ? to.replace(/(?<=^page=|&page=)2(?=&|$)/, '1') : from).split('&');
   const after = to.split('&');
@@ -181,8 +205,21 @@ function stepBetween(from: string, to: string): ((cursor: string) => string) | n
   const [name, size] = numeric(after[at]) ?? [];
   const [oldName, oldSize] = numeric(before[at]) ?? [];
   if (name === undefined || size === undefined || oldSize === undefined || name !== oldName) return null;
-  const step = size - oldSize;
-  return step <= 0 ? null : (cursor) => advance(cursor, at, step);
+  const by = size - oldSize;
+  return by <= 0 ? null : { at, by };
+}
+
+/** Whether a page follows another by its number, so that what it shows depends on the size of all pages before it. */
+export function isNumbered(cursor: string, from: string): boolean {
+  return stepBetween(from, cursor)?.by === 1;
+}
+
+/** The pages before one, the nearest first, where pages have numbers. `from` is the cursor of the page before. */
+export function* pagesBefore(cursor: string, from: string): Generator<string> {
+  const step = stepBetween(from, cursor);
+  if (step?.by !== 1) return;
+  for (let at = cursor; !/=1$/.test(at.split('&')[step.at] ?? ''); yield at) at = advance(at, step.at, -1);
+  yield '';
 }
 
 function numeric(part = ''): [string, number] | null {

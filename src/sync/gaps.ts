@@ -1,4 +1,5 @@
 import querystring from 'node:querystring';
+import { isNumbered } from '../api/walk.ts';
 import { toInstant } from '../contract/datetime.ts';
 import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/types.ts';
 import {
@@ -11,12 +12,14 @@ import {
   type Order,
   type Slot,
 } from './order.ts';
+import type { AnyPage } from './pages.ts';
 import type { SweepState } from './state.ts';
 
 export interface PagePlace {
   by: KeyFamily;
   direction: Direction;
   cursor: string;
+  isFirst: boolean;
   isLast: boolean;
   /** The page before, as this walk read it; null at its start. */
   previous: SweepState['previous'];
@@ -32,7 +35,7 @@ export interface Seen extends Pick<PagePlace, 'previous'> {
 /** Where the page shows that nothing else stood, in the order seen so far, or the known one where no page had two rows yet. */
 export function absenceShownBy(
   slots: readonly Slot[],
-  { cursor, next }: { cursor: string; next: string | null },
+  { cursor, next, previous: earlier }: Pick<AnyPage, 'cursor' | 'next' | 'previous'>,
   { evidence, order, previous }: Seen,
 ): Absence {
   const by = byOf(evidence);
@@ -40,7 +43,8 @@ export function absenceShownBy(
   const direction = seen === 'none' && order?.by === by ? order.direction : seen;
   const place = { by, direction: direction === 'unread' ? ('none' as const) : direction };
   if (isUnreadable(slots)) return { by, gaps: [] };
-  return { by, gaps: gapsOf(slots, { ...place, cursor, isLast: next === null, previous }) };
+  const isFirst = cursor === '' && earlier === null;
+  return { by, gaps: gapsOf(slots, { ...place, cursor, isFirst, isLast: next === null, previous }) };
 }
 
 /**
@@ -50,9 +54,8 @@ export function absenceShownBy(
  * one that lost its last rows: those gaps count for less.
  */
 export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
-  const { by, direction, cursor, isLast, previous } = place;
+  const { by, direction, cursor, isFirst, isLast, previous } = place;
   const isStrict = direction === 'desc' || direction === 'asc';
-  const isFirst = cursor === '';
   const at = { page: cursor, pageBefore: previous?.cursor ?? null };
   // A list of one page is a snapshot of everything, in whatever order.
   if (isFirst && isLast && (!isStrict || slots.length === 0))
@@ -70,6 +73,9 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
   const [first = null, last = null] = [keys.at(0), keys.at(-1)];
   if (isFirst && first) gaps.push(gap(null, first, 'between'));
   if (isLast && last) gaps.push(gap(last, null, 'end'));
+  // A larger page by its number may have skipped rows: it says nothing about what stood before it.
+  if (slots.length > (previous?.size ?? slots.length) && isNumbered(cursor, previous?.cursor ?? ''))
+    return gaps;
   if (!previous?.key || !continues(previous.key, { by, direction, isLast }, keys)) return gaps;
   // To be read again from the page before it on.
   const kind = first && !previous.isAcross ? 'between' : 'end';

@@ -84,7 +84,7 @@ async function rereadEnds(
 async function readOn(reader: Reader, from: Read): Promise<Read | null> {
   let at: Read | null = from;
   while (at && at.page.next !== null && reader.left() > 0)
-    at = await reader.read(at.page.next, { cursor: at.page.cursor, key: at.keys.at(-1) ?? null });
+    at = await reader.read(at.page.next, { ...at.page, key: at.keys.at(-1) ?? null });
   return at;
 }
 
@@ -96,7 +96,7 @@ interface Reader {
 
 /** A page that was read again, with the keys of its readable rows in the order they stood. */
 interface Read {
-  page: Pick<AnyPage, 'cursor' | 'next'>;
+  page: Pick<AnyPage, 'cursor' | 'next'> & { size: number };
   ids: number[];
   keys: Key[];
 }
@@ -119,7 +119,12 @@ function openReader(
       const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
       writePage(store, pass, page, { absence: { ...absence, isReread: true }, keepIds: state.keepIds });
       onPage(pass);
-      return { page, ids: page.rows.map(({ id }) => id), keys: keysOf(slots, evidence) };
+      const { next } = page;
+      return {
+        page: { cursor, next, size: slots.length },
+        ids: page.rows.map(({ id }) => id),
+        keys: keysOf(slots, evidence),
+      };
     },
     left: () => left,
     evidence: () => evidence,
@@ -135,7 +140,7 @@ function isSameStretch(before: readonly number[], after: readonly number[]): boo
 }
 
 /** A list that has shrunk may refuse its former last page: then that place is not seen, and waits. */
-function unlessGone(error: unknown): null {
+export function unlessGone(error: unknown): null {
   if (['refused', 'protocol'].includes(codeOf(error))) return null;
   throw error;
 }
@@ -184,12 +189,12 @@ async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<
     at = place.pageBefore === null ? null : await reader.read(place.pageBefore, null);
   }
   if (isRefused && !at) return null;
-  let before: { cursor: string; key: Key; isAcross?: true } | null = null;
+  let before: (Read['page'] & { key: Key; isAcross?: true }) | null = null;
   for (let pages = 1; at; pages++) {
     reaches.push(...reachOf(at));
     const { page, keys }: Read = at;
     const key = keys.at(-1);
-    if (key) before = { cursor: page.cursor, key };
+    if (key) before = { ...page, key };
     else if (before !== null && page.next !== null) before = across(before);
     const isReached = page.next === null || (key !== undefined && along(order, key, place.last) >= 0);
     if (isReached || pages === MOST_FOLLOWED || reader.left() <= 0) break;

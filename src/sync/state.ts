@@ -6,8 +6,8 @@ import { type Evidence, type Numbers, noEvidence, type Order } from './order.ts'
 export interface SweepState {
   /** The page to read next. */
   cursor: string;
-  /** The page before it, with the key of its last row; `isAcross`: pages without a row stood in between. */
-  previous: { cursor: string; key: Key | null; isAcross?: true } | null;
+  /** The page before it, with the key of its last row; `isAcross`: pages without a row stood in between; `size`: most rows so far. */
+  previous: { cursor: string; key: Key | null; isAcross?: true; size?: number } | null;
   evidence: Evidence;
   /** The ids of all pages are kept: the order is not trusted yet, and may turn out to be none. */
   keepIds: boolean;

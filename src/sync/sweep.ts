@@ -1,3 +1,4 @@
+import { pagesBefore } from '../api/walk.ts';
 import { AppError } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { Conclusion } from '../store/mirror/types.ts';
@@ -5,7 +6,7 @@ import { absenceShownBy, secondIn } from './gaps.ts';
 import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
 import { paceOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
-import { type Reread, reread } from './reread.ts';
+import { type Reread, reread, unlessGone } from './reread.ts';
 import { type Learned, STRICT_SWEEPS, type Sweep, type SweepState } from './state.ts';
 
 export interface SweepEnd {
@@ -37,6 +38,7 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
+    await readSkipped(context, under, page);
     last = sweepPage(context, under, page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
@@ -96,12 +98,43 @@ function refuseLostPlace({ cursor }: SweepState, { rows, rejects, next }: AnyPag
   if (cursor !== '' && next === null && rows.length + rejects.length === 0) throw new LostPlace();
 }
 
+/** How far back the rows are looked for that pages skipped when they became larger. */
+const MOST_SKIPPED = 50;
+
+/**
+ * Pages by number that become larger while they are read, as in a deployment, skip rows: page 3 of a hundred begins where page 5 of fifty
+ * would. Those are read from the pages before it, down to the last row that was shown. Services that leave rows out of their pages look
+ * the same, and cost one request for each page that is larger than all before it.
+ */
+async function readSkipped(
+  { client, store, signal }: PassContext,
+  { pass, state }: Sweep,
+  page: AnyPage,
+): Promise<void> {
+  const size = page.rows.length + page.rejects.length;
+  const isBeyondEnd = size === 0 && page.next === null;
+  if (!state.previous || (!isBeyondEnd && size <= (state.previous.size ?? size))) return;
+  // Not a second time in the log: most of these rows were counted when the sweep came by.
+  const { pages, rows, unchanged, quarantined } = pass.counts;
+  let left = MOST_SKIPPED;
+  let ids = page.rows.map(({ id }) => id);
+  for (const cursor of pagesBefore(page.cursor, state.previous.cursor)) {
+    if (left-- === 0 || (state.lastId !== null && ids.includes(state.lastId))) return;
+    const before = await client.page(pass.resource, cursor, signal).catch(unlessGone);
+    if (!before) return;
+    writePage(store, pass, before);
+    Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
+    ids = before.rows.map(({ id }) => id);
+  }
+}
+
 /** Writes one page and returns the state after it. */
 function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepState {
   const { pass, learned, state } = under;
   const slots = slotsOf(page.rows, page.rejects);
   const evidence = withPage(state.evidence, slots);
   const by = byOf(evidence);
+  const largest = Math.max(slots.length, state.previous?.size ?? 0);
   const isHole = slots.length === 0 && page.next !== null && state.previous !== null;
   const next: SweepState = {
     ...state,
@@ -110,7 +143,7 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
     previous:
       isHole && state.previous
         ? { ...state.previous, isAcross: true }
-        : { cursor: page.cursor, key: keyOf(slots.at(-1), by) },
+        : { cursor: page.cursor, key: keyOf(slots.at(-1), by), size: largest },
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
     moved: state.moved || isHole || page.repeated !== undefined,

@@ -55,6 +55,7 @@ describe('a `next` that is followed', () => {
     ['base64 with one padding sign', 'YWJjZGU=', 'cursor=YWJjZGU%3D'],
     ['base64 with two padding signs', 'YWJjZA==', 'cursor=YWJjZA%3D%3D'],
     ['base64 with slashes and plus signs', 'ab/cd+ef==', 'cursor=ab%2Fcd%2Bef%3D%3D'],
+    ['base64 that begins with a slash', '/9j/4AA==', 'cursor=%2F9j%2F4AA%3D%3D'],
     ['an opaque text with a colon', 'post:55', 'cursor=post%3A55'],
     ['an opaque text with spaces and signs', 'a b&c#d', 'cursor=a%20b%26c%23d'],
     ['bytes that are no UTF-8, kept as they are', '?after=%FF%fe&x=1', 'after=%FF%fe&x=1'],

@@ -53,6 +53,31 @@ describe('a walk', () => {
     });
   }
 
+  it('goes back to the start of a list whose plain address lands in the middle', async (t) => {
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = new URL(request.url ?? '', 'http://x').searchParams.has('page') ? pageOf(request) : 3;
+      const previous = n > 1 ? `?page=${n - 1}` : null;
+      json(response, { ...envelope([n * 2 - 1, n * 2], n < 5 ? `?page=${n + 1}` : null), previous });
+    });
+    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts())), upTo(10));
+  });
+
+  for (const [what, previous] of [
+    ['a page that shows the start again', '?page=1'],
+    ['a page that is refused', '?page=99'],
+    ['another host', 'https://elsewhere.example/api'],
+    ['nothing that could be a page', { page: 0 }],
+  ] as const)
+    it(`begins at its plain address where \`previous\` there leads to ${what}`, async (t) => {
+      const upstream = await startUpstream(t, (request, response) => {
+        const n = pageOf(request);
+        if (n > 3) json(response, { detail: 'no such page' }, 404);
+        else json(response, { ...envelope([n * 2 - 1, n * 2], n < 3 ? `?page=${n + 1}` : null), previous });
+      });
+      const pages = await all(clientOf(t, upstream.url).posts());
+      assert.deepEqual([idsOf(pages), pages[0]?.cursor], [upTo(6), '']);
+    });
+
   it('tells which rows an earlier page has shown', async (t) => {
     const lists = [
       [1, 2, 2],

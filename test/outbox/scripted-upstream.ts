@@ -54,7 +54,17 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
     const serverTime = upstream.aheadMs === null ? null : clock.now() + upstream.aheadMs;
     const rejects = cursor === '' ? upstream.rejects : [];
     const rows = upstream.posts.slice(offset, end);
-    return { rows, rejects, number, cursor, next, serverTime, receivedAt: clock.now(), bytes: 0 };
+    return {
+      rows,
+      rejects,
+      number,
+      cursor,
+      next,
+      previous: null,
+      serverTime,
+      receivedAt: clock.now(),
+      bytes: 0,
+    };
   };
   const upstream: ScriptedUpstream = {
     posts: [],

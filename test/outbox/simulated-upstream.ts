@@ -138,7 +138,17 @@ export function simulatedUpstream(clock: FakeClock, random: Random, trouble: Tro
     const next = end > PAGE_SIZE ? String(offset + PAGE_SIZE) : null;
     const now = clock.now();
     const serverTime = Math.floor((now + trouble.clockAheadMs) / 1000) * 1000;
-    return { rows, rejects: [], number: 1, cursor, next, serverTime, receivedAt: now, bytes: 0 };
+    return {
+      rows,
+      rejects: [],
+      number: 1,
+      cursor,
+      next,
+      previous: null,
+      serverTime,
+      receivedAt: now,
+      bytes: 0,
+    };
   };
 
   return {

@@ -15,7 +15,14 @@ import {
 } from '../../src/sync/order.ts';
 import { slots } from './rows.ts';
 
-const MIDDLE: PagePlace = { by: 'id', direction: 'desc', cursor: 'page=2', isLast: false, previous: null };
+const MIDDLE: PagePlace = {
+  by: 'id',
+  direction: 'desc',
+  cursor: 'page=2',
+  isFirst: false,
+  isLast: false,
+  previous: null,
+};
 
 /** A list in strict order and one page of it, some rows of which cannot be read or not even told by id. */
 interface Listing {
@@ -59,7 +66,10 @@ function gapsOfPage({ by, direction, list, from, to, unread, unknown }: Listing)
   });
   const previous = from > 0 ? { cursor: 'before', key: keyOf(list[from - 1], by) } : null;
   const cursor = from === 0 ? '' : 'here';
-  return { page, gaps: gapsOf(page, { by, direction, cursor, isLast: to === list.length, previous }) };
+  return {
+    page,
+    gaps: gapsOf(page, { by, direction, cursor, isFirst: from === 0, isLast: to === list.length, previous }),
+  };
 }
 
 function holds({ above, below }: KeyRange, key: Key, by: 'id' | 'created'): boolean {
@@ -130,7 +140,7 @@ describe('gaps of a page', () => {
   it('are none where the order is mixed or unknown, and everything where one page is the whole list', () => {
     assert.deepEqual(gapsOf(slots([3, 9, 5]), { ...MIDDLE, direction: 'mixed' }), []);
     assert.deepEqual(gapsOf(slots([3]), { ...MIDDLE, direction: 'none' }), []);
-    const only = { ...MIDDLE, direction: 'mixed', cursor: '', isLast: true } as const;
+    const only = { ...MIDDLE, direction: 'mixed', cursor: '', isFirst: true, isLast: true } as const;
     const everything = { range: { above: null, below: null }, page: '', pageBefore: null };
     assert.deepEqual(gapsOf(slots([3, 9, 5]), only), [{ ...everything, kind: 'between' }]);
     assert.deepEqual(gapsOf([], { ...only, direction: 'desc' }), [{ ...everything, kind: 'end' }]);
@@ -160,7 +170,7 @@ describe('a page none of whose rows can be read', () => {
   it('shows nothing to be absent: it may be a page of another list', () => {
     const evidence = withPage(noEvidence('posts', false), rejects);
     const order = { by: 'id', direction: 'desc' } as const;
-    const page = { cursor: '', next: null };
+    const page = { cursor: '', next: null, previous: null };
     assert.deepEqual(absenceShownBy(rejects, page, { evidence, order, previous: null }).gaps, []);
     assert.equal(evidence.unknownRows, true);
   });
@@ -176,7 +186,7 @@ describe('a page of one row', () => {
   it('shows what is absent before it where the order of the list is known, and nothing where it is not', () => {
     const previous = { cursor: 'before', key: { created: '', id: 9 } };
     const evidence = noEvidence('posts', false);
-    const page = { cursor: 'here', next: 'after' };
+    const page = { cursor: 'here', next: 'after', previous: null };
     const shown = (order: Order | null) =>
       absenceShownBy(slots([5]), page, { evidence, order, previous }).gaps.map(({ range }) => range);
     const between = { above: { created: '', id: 5 }, below: { created: '', id: 9 } };

@@ -23,7 +23,7 @@ export interface Trouble {
 }
 
 const WHOLE: End = { done: { pages: 6, rows: 30, deleted: 0, suspects: 0, quarantined: 0 } };
-const SLOW = { idleMs: 300, pageMs: 600 };
+const SLOW = { idleMs: 1000, pageMs: 1500 };
 
 function unreachable(says: RegExp): Trouble {
   return { once: WHOLE, always: { fails: 'unreachable', says } };

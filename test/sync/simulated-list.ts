@@ -148,7 +148,17 @@ function cursorAfter(last: Row | undefined, offset: number, { paging, pageSize }
 function pageOf(rows: readonly Row[], cursor: string, next: string | null): Page<Post> {
   const receivedAt = Date.parse('2026-01-01T00:00:00Z');
   const posts = rows.map(({ id, votes }) => post(id, { votes_count: votes }));
-  return { rows: posts, rejects: [], number: 1, cursor, next, serverTime: null, receivedAt, bytes: 0 };
+  return {
+    rows: posts,
+    rejects: [],
+    number: 1,
+    cursor,
+    next,
+    previous: null,
+    serverTime: null,
+    receivedAt,
+    bytes: 0,
+  };
 }
 
 function clientOf(read: (cursor: string) => Page<Post>): Client {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { clientOf, envelope, json, startUpstream } from '../api/support/upstream.ts';
+import { liveIds, mirrorReader } from '../support/mirror.ts';
+import { range } from '../support/rows.ts';
 import { assertExact, readMirror } from './mirror-rows.ts';
 import { workbenchFor } from './workbench.ts';
 
@@ -17,6 +20,50 @@ describe('a sweep', () => {
     assert.equal(bench.sandbox.requestCount, 6);
     await bench.sync(COMMENTS);
     assertExact(bench.path, bench.sandbox.world);
+  });
+
+  for (const [from, size] of [
+    [2, 5],
+    [4, 3],
+    [9, 7],
+  ] as const)
+    it(`brings the rows that pages of ${size} skip from page ${from} on, where those before had 2`, async (t) => {
+      const bench = await workbenchFor(t);
+      const ids = range(1, 40).toReversed();
+      const upstream = await startUpstream(t, (request, response) => {
+        const n = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+        isGrown ||= n >= from;
+        const rows = isGrown ? size : 2;
+        json(
+          response,
+          envelope(ids.slice((n - 1) * rows, n * rows), n * rows < 40 ? `?page=${n + 1}` : null),
+        );
+      });
+      let isGrown = false;
+      await bench.sync(POSTS, { client: clientOf(t, upstream.url) });
+      assert.deepEqual(liveIds(mirrorReader(bench.path)), range(1, 40));
+    });
+
+  it('concludes nothing about rows that no page shows because one is larger than those before it', async (t) => {
+    const bench = await workbenchFor(t);
+    const ids = range(1, 40).toReversed();
+    let large = 5;
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+      const size = n > 3 ? large : 5;
+      json(response, envelope(ids.slice((n - 1) * size, n * size), n * size < 40 ? `?page=${n + 1}` : null));
+    });
+    const client = clientOf(t, upstream.url);
+    for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sync(POSTS, { client });
+    large = 6;
+    for (let sweeps = 0; sweeps < 4; sweeps++) {
+      ids.splice(-1);
+      await bench.sync(POSTS, { client });
+      assert.deepEqual(
+        liveIds(mirrorReader(bench.path)).filter((id) => id > 20),
+        range(21, 40),
+      );
+    }
   });
 
   it('of an unchanged list writes no row', async (t) => {
