@@ -160,9 +160,12 @@ const NOTHING = { inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined
 
 async function reportDoubled({ app }: WorkContext, sweepStartedAt: string): Promise<void> {
   for (const row of await checkAfterSweep(app.outbox, app.clock, sweepStartedAt)) {
+    const { id, post_id: post, duplicate_of: duplicate, candidates, last_error } = row;
+    const isLost = post === null && candidates.length === 0;
+    const what = `an unclear attempt may have left a post too many, ${duplicate ?? candidates.join(', ')}`;
     app.log.warn(
-      { event: 'push.duplicate', outbox: row.id, post: row.post_id, duplicate: row.duplicate_of },
-      `outbox ${row.id}: an unclear attempt left a second post, ${row.duplicate_of}`,
+      { event: isLost ? 'push.displaced' : 'push.duplicate', outbox: id, post, duplicate },
+      `outbox ${id}: ${isLost ? last_error : what}`,
     );
   }
 }

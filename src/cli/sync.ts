@@ -220,6 +220,8 @@ function needsAttention({ resource, held, quarantined }: PassSummary): string[] 
 }
 
 function doubledText({ row, state, posts }: Doubled): string {
+  if (posts.length === 0)
+    return `The service shows another post under the number of row ${row} of the outbox, which needs a decision; see "feedback-mirror outbox show ${row}".`;
   const named = posts.map((post) => `#${post}`).join(' and ');
   return `An unclear attempt may have left a post too many: row ${row} of the outbox, ${stateWord(state)}, could have made ${named}; see "feedback-mirror outbox show ${row}".`;
 }

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
-import type { OutboxRow } from '../store/outbox/types.ts';
-import { CLEARLY_SIMILAR } from './similarity.ts';
+import type { MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
+import { mailbox } from './match.ts';
+import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
+import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled } from './window.ts';
 
@@ -18,10 +20,10 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   // Only a sweep that began after the row was settled, or last checked, can show something new about it.
   const isNew = ({ changed_at }: OutboxRow): boolean =>
     changed_at < sweepStartedAt || changed_at > new Date(now).toISOString();
+  const told: OutboxRow[] = displaceForeign(store, now);
   const rows = store.toCheck().filter(isNew);
-  if (rows.length === 0) return [];
+  if (rows.length === 0) return told;
   const left = askAboutSettled(store, now, rows);
-  const told: OutboxRow[] = [];
   for (const row of rows) {
     const found = foundOn(store, row, left.get(row.id) ?? []);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
@@ -31,6 +33,29 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
     if (found) told.push({ ...row, ...found, duplicate_of: row.duplicate_of ?? found.duplicate });
   }
   return told;
+}
+
+/**
+ * A service may answer with the number of somebody else's post, or take ours back and give its number to another. Where the words have
+ * nothing in common, and the author is another or the number had another post before, the row has no post that anybody has seen.
+ */
+function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
+  const sent = store.sentAuthors();
+  return store.doubtfulRows().flatMap(({ row, post, isReused }) => {
+    const score = similarity(comparable(row), comparable(post));
+    if (score >= INCOMPARABLE || !(isReused || isForeign(row, post, sent))) return [];
+    const error = `the service shows another post under the number of this one, ${row.post_id}`;
+    const change = { now, notBefore: null, error, checksLeft: SWEEP_CHECKS };
+    return store.move(row.id, TRANSITIONS.displace, change) ?? [];
+  });
+}
+
+/** By its address. Who stands on another post of ours as well may be the owner of the token. */
+function isForeign(row: OutboxRow, post: MirroredPost, sent: readonly SentAuthor[]): boolean {
+  const { creator_email: shown, creator_id } = post;
+  if (!shown || (row.email !== null && mailbox(shown) === mailbox(row.email))) return false;
+  const isOnOthers = sent.filter((author) => author.creator_id === creator_id).length > 1;
+  return post.is_team === 0 && !isOnOthers;
 }
 
 interface Found {

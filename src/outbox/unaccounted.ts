@@ -389,6 +389,8 @@ export interface Authors {
   ownerMailboxes: ReadonlySet<string>;
   /** Customers are shown as creators of the posts that were sent in their name. */
   showsCustomers: boolean;
+  /** The accounts under which a customer's posts are shown where no address is. */
+  accounts: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
 export function learnAuthors(sent: readonly SentAuthor[]): Authors {
@@ -400,18 +402,37 @@ export function learnAuthors(sent: readonly SentAuthor[]): Authors {
     owners: new Set(owners.map(({ creator_id }) => creator_id)),
     ownerMailboxes: new Set(owners.flatMap(({ shown }) => (shown ? [mailbox(shown)] : []))),
     showsCustomers: sent.some(isCustomer),
+    accounts: accountsOf(sent),
   };
+}
+
+function accountsOf(sent: readonly SentAuthor[]): Map<string, Set<number>> {
+  const accounts = new Map<string, Set<number>>();
+  for (const { asked, shown, creator_id } of sent) {
+    if (asked === null || shown) continue;
+    const key = mailbox(asked);
+    accounts.set(key, (accounts.get(key) ?? new Set()).add(creator_id));
+  }
+  return accounts;
+}
+
+/** No address is shown, and the customer's other posts show another account. */
+function isOtherAccount(claim: Claim, { post, mailbox: shown }: Candidate, { accounts }: Authors): boolean {
+  if (claim.mailbox === null || shown !== null || post.creator === null) return false;
+  return accounts.get(claim.mailbox)?.has(post.creator.id) === false;
 }
 
 /**
  * Whether the creator of a post is shown to be who this row was sent as: by the address, or because our other posts show the same one.
  * Before there are any, the owner of the token is somebody of the team.
  */
-function isAuthor(claim: Claim, { post, mailbox: shown }: Candidate, authors: Authors): boolean {
+function isAuthor(claim: Claim, candidate: Candidate, authors: Authors): boolean {
+  const { post, mailbox: shown } = candidate;
   const { creator } = post;
   if (creator === null) return false;
   const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
   if (isOwner || (shown !== null && shown === claim.mailbox)) return true;
+  if (isOtherAccount(claim, candidate, authors)) return false;
   if (authors.owners.size > 0) return claim.mailbox !== null && shown === null;
   return creator.isTeam || shown === null;
 }

@@ -201,7 +201,8 @@ function factsOf(facts: KnownPost | undefined, { listed }: SeenPost): KnownPost 
 function isOfAnother(former: KnownPost | undefined, { title, listed }: SeenPost): boolean {
   // A person may have bound a row to a post with any words.
   if (!former?.created || !listed || former.title === null || !isCertain(former)) return false;
-  const isGone = former.was_deleted === 1 || !isSameMoment(former.created, listed.created);
+  const isGone =
+    former.was_deleted === 1 || former.is_reused === 1 || !isSameMoment(former.created, listed.created);
   return isGone && titleOf({ title }) !== titleOf({ title: former.title });
 }
 
@@ -282,7 +283,7 @@ function fromList(listed: Post, page: Page<Post>): SeenPost {
   return { id, title, content, url, board: board.url, ...made, firstSeenAt: null, listed };
 }
 
-function fromMirror(post: MirroredPost): SeenPost {
+export function fromMirror(post: MirroredPost): SeenPost {
   const { id, title, content, url, board_slug: board, created, first_seen_at: firstSeenAt } = post;
   const { creator_id, creator_email: email, creator_name: name } = post;
   const creator = { id: creator_id, email, name, isTeam: post.is_team === 1 };

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
+import { aPost } from '../support/rows.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -28,6 +29,79 @@ async function secondAttempt(bench: Bench, text: Partial<PostText>): Promise<num
   bench.clock.advance(MINUTE);
   return id;
 }
+
+describe('a number under which another post stands', () => {
+  const OURS = {
+    title: 'Dark mode',
+    content: 'My eyes hurt at night.',
+    email: 'kim@example.com',
+    full_name: 'Kim',
+  };
+  const stranger = { title: 'Export invoices', content: 'As a table, please.' };
+  const by = (id: number, email: string) => ({
+    ...aPost(1).creator,
+    id,
+    email,
+    name: email,
+    is_team: false,
+    is_admin: false,
+  });
+
+  async function sentAs(bench: Bench, shown: Record<string, unknown>): Promise<number> {
+    const id = await bench.add(OURS);
+    bench.upstream.outcomes = [confirmed(bench.upstream.publish(shown).id)];
+    await push(bench.context, id);
+    bench.clock.advance(MINUTE);
+    return id;
+  }
+
+  it("leaves the row to a person where the answer named a stranger's post", async (t) => {
+    const bench = benchFor(t);
+    const id = await sentAs(bench, { ...stranger, creator: by(9, 'ada@example.com') });
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { state, post_id, last_error } = await bench.row(id);
+    assert.deepEqual([state, post_id], ['uncertain', null]);
+    assert.match(last_error ?? '', /another post under the number/);
+    assert.deepEqual(await bench.sweep(), []);
+  });
+
+  for (const [what, shown] of [
+    ['is by the customer, whatever its words', { ...stranger, creator: by(9, 'Kim@Example.com') }],
+    ['shows no address', { ...stranger, creator: by(9, '') }],
+    ['has our words, by whomever', { title: 'Dark mode!', creator: by(9, 'ada@example.com') }],
+    ['is by somebody of the team', { ...stranger, creator: { ...by(9, 'ada@example.com'), is_team: true } }],
+  ] as const)
+    it(`keeps the row as it is where the post ${what}`, async (t) => {
+      const bench = benchFor(t);
+      const id = await sentAs(bench, shown);
+      assert.deepEqual(await bench.sweep(), []);
+      assert.equal((await bench.row(id)).state, 'confirmed');
+    });
+
+  it("keeps rows as they are where all posts are shown as the owner's, with other words", async (t) => {
+    const bench = benchFor(t);
+    const shown = { ...stranger, creator: by(9, 'owner@example.com') };
+    const ids = [await sentAs(bench, shown), await sentAs(bench, shown)];
+    assert.deepEqual(await bench.sweep(), []);
+    for (const id of ids) assert.equal((await bench.row(id)).state, 'confirmed');
+  });
+
+  it('frees the number for the row whose post came in the place of a deleted one', async (t) => {
+    const bench = benchFor(t);
+    const first = await sentAs(bench, { ...OURS, creator: by(9, OURS.email) });
+    await bench.sweep();
+    const [{ id: number = 0 } = {}] = bench.upstream.posts;
+    const second = await bench.add({ ...OURS, ...stranger });
+    bench.upstream.posts = bench.upstream.posts.slice(1);
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, second);
+    bench.upstream.publish({ ...stranger, id: number, creator: by(9, OURS.email) });
+    assert.deepEqual(await bench.sweep(), [first]);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, second), 'found');
+    assert.equal((await bench.row(second)).post_id, number);
+  });
+});
 
 describe('a second post that turns up after all', () => {
   it('is written on its row by the next sweep', async (t) => {

@@ -119,6 +119,14 @@ describe('whose a post is', () => {
     assert.equal(by('Ann A.'), 'exact 101');
   });
 
+  it('is not told by the very words under another account than the customer’s other posts show', () => {
+    const ours = aRow({ email: 'ann@example.com', full_name: 'Ann Adams' });
+    const learned = [{ asked: 'ann@example.com', shown: '', creator_id: 9 }];
+    const by = (id: number): string =>
+      verdictOn(ours, [aPost(101, {}, { id, email: '', name: 'Ann Adams' })], learned);
+    assert.deepEqual([by(10), by(9)], ['one of 101', 'exact 101']);
+  });
+
   it('is not told by the words of last year, where nobody knows what stood there before', () => {
     const ours = aRow({ known_max_id: null });
     const old = aPost(55, { madeBy: Date.parse('2025-01-05T00:00:00Z') });

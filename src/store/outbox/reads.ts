@@ -5,6 +5,7 @@ import { batchReader } from './batches.ts';
 import { listDelayReader } from './list-delay.ts';
 import {
   type AttemptRow,
+  type DoubtfulRow,
   type Due,
   type EditRow,
   type Knowledge,
@@ -239,10 +240,22 @@ function boundReader(db: Db) {
   };
 }
 
+/** Numbers are given anew at their upper end: further down nobody has to look. */
+const LATEST = 2000;
+
 function postReader(db: Db) {
+  const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email, u.name AS creator_name,
                           u.is_admin OR u.is_team AS is_team, p.created, p.first_seen_at
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
+  // A version from before it was first seen is that of another post.
+  const isReused =
+    'EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.observed_at < p.first_seen_at)';
+  const doubtful = db.prepare<[], MirroredPost & { row: number; is_reused: 0 | 1 }>(`
+    SELECT o.row, ${isReused} AS is_reused, ${columns.slice('SELECT '.length)}
+      JOIN (SELECT id AS row, post_id, title, matched, erased_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT ${LATEST}) o
+        ON o.post_id = p.id
+     WHERE o.title <> p.title AND o.matched IS NULL AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
   // By the two indexes that there are: first_seen_at has none, and one of a million entries would slow down every first sweep.
   const since = db.prepare<{ knownMaxId: number | null; created: string }, MirroredPost>(`
@@ -250,7 +263,7 @@ function postReader(db: Db) {
     UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
     SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched, o.title, o.id AS row,
-           EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.deleted = 1) AS was_deleted
+           EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.deleted = 1) AS was_deleted, ${isReused} AS is_reused
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
   const firstSweep = scalar(db)<[], string | null>(`
@@ -270,6 +283,12 @@ function postReader(db: Db) {
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
       new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
+    /** Of the rows with the highest numbers of posts, those whose post has another title than was sent. */
+    doubtfulRows: (): DoubtfulRow[] =>
+      doubtful.all().flatMap(({ row, is_reused, ...post }) => {
+        const found = byId.get(row);
+        return found ? [{ row: toRow(found), post, isReused: is_reused === 1 }] : [];
+      }),
     /** Posts that the mirror has and that are not known to be gone. */
     liveCount: () => live.get() ?? 0,
     /** What is known of the upstream's posts before one is sent. */

@@ -217,6 +217,15 @@ export interface KnownPost {
   row: number | null;
   /** It was gone before. */
   was_deleted: 0 | 1;
+  /** The mirror had another post under this number before. */
+  is_reused: 0 | 1;
+}
+
+/** A row that an answer confirmed, and the post that the mirror has under that number, with other words. */
+export interface DoubtfulRow {
+  row: OutboxRow;
+  post: MirroredPost;
+  isReused: boolean;
 }
 
 export interface SentAuthor {
