@@ -5,8 +5,9 @@ import { CHECKOUT } from '../support/cli.ts';
 import { installGlobally, npm, pack } from './package.ts';
 
 /**
- * `npm run installed`: a part of the tests and a minute of chaos against the package as people get it, installed into a fresh prefix,
- * and a first run on the oldest and the newest Node. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
+ * `npm run installed`: the package as people get it. What is packed and what the Dockerfile makes of it (`package.long.ts`,
+ * `docker.long.ts`), a part of the tests and a minute of chaos against it in a fresh prefix, and a first run on the oldest and the newest
+ * Node. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
  */
 const TESTS = ['sync', 'create', 'import', 'outbox', 'report', 'query', 'export', 'backup', 'start'];
 const COMMANDS = [
@@ -26,8 +27,14 @@ try {
   const peers = Object.entries(peerDependencies).map(([name, version]) => `${name}@${version}`);
   const program = installGlobally(packed, packed.tarball, '--ignore-scripts', ...peers);
   process.stdout.write(`${packed.bytes} bytes in ${packed.files.length} files, installed as ${program}\n`);
+  const shipped = ['package', 'docker'].map((name) => `test/shipping/${name}.long.ts`);
   const files = TESTS.map((name) => `test/cli/${name}.e2e.test.ts`);
   const runner = ['--import', './test/support/seed.ts', '--test', '--test-reporter=dot'];
+  attempt(
+    'package and image',
+    ['--test', '--test-reporter=spec', '--test-concurrency=1', ...shipped],
+    program,
+  );
   attempt('the tests of the command line', [...runner, ...files], program);
   attempt('a minute of chaos', ['test/chaos/chaos.long.ts', '--minutes', '1', '--seed', '1'], program);
   const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22.19.0', 'latest'];

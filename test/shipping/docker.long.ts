@@ -6,7 +6,6 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { validate } from 'dockerfile-utils';
 import { CHECKOUT } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
 import { freePort } from '../support/launch.ts';
@@ -15,37 +14,13 @@ import { until } from '../support/until.ts';
 import { readDockerfile } from './dockerfile.ts';
 import { build, environment, type Image } from './image.ts';
 
+/** A part of `npm run installed`: it installs from the registry, which takes longer than anything in `npm test` may. */
 const steps = readDockerfile(join(CHECKOUT, 'Dockerfile'));
-const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
-  peerDependencies: Record<string, string>;
+const { dependencies } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
-  devDependencies: Record<string, string>;
 };
 
-describe('the Dockerfile', () => {
-  it('has nothing that a linter complains about', () => {
-    assert.deepEqual(validate(readFileSync(join(CHECKOUT, 'Dockerfile'), 'utf8')), []);
-  });
-
-  it('stands on the Node of the checkout, slim, and lets in the optional packages of the manifest', () => {
-    const bases = steps.filter(({ name }) => name === 'FROM').map(({ text }) => text.split(' ')[0]);
-    const version = manifest.devDependencies.node ?? '';
-    assert.deepEqual(new Set(bases), new Set([`node:${version}-slim`]));
-    const install = steps.find(({ text }) => text.includes('--prefix .'))?.text ?? '';
-    for (const [name, wanted] of Object.entries(manifest.peerDependencies))
-      if (name !== '@photostructure/sqlite') assert.ok(install.includes(` ${name}@${wanted}`), name);
-    assert.equal(process.versions.node, version);
-  });
-
-  it('names every setting and file by a name that exists', () => {
-    for (const { text } of steps.filter(({ name }) => name === 'COPY'))
-      for (const source of text.split(/\s+/).slice(0, -1))
-        assert.ok(
-          source.startsWith('-') || source.startsWith('/') || existsSync(join(CHECKOUT, source)),
-          source,
-        );
-  });
-
+describe('the image', () => {
   it('makes a service that starts as an ordinary user on a read-only disk, is healthy, and stops cleanly', async (t) => {
     const folder = folderFor(t, 'image');
     chmodSync(folder, 0o755);
@@ -53,7 +28,7 @@ describe('the Dockerfile', () => {
     assert.equal(image.user, 'node');
     assert.deepEqual(image.volumes, ['/data']);
     const app = join(image.root, image.workdir);
-    for (const name of Object.keys(manifest.dependencies))
+    for (const name of Object.keys(dependencies))
       assert.ok(existsSync(join(app, 'node_modules', name)), name);
     for (const name of ['typescript', '@biomejs/biome', 'node', '@duckdb/node-api'])
       assert.ok(!existsSync(join(app, 'node_modules', name)), name);
