@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { CHECKOUT, runCli, spawnCli } from '../support/cli.ts';
+import { CHECKOUT, runCli, runProgram, spawnCli } from '../support/cli.ts';
 
 const { version } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as { version: string };
 
 describe('the program', () => {
   it('prints its help on stdout', async () => {
-    const { code, stdout, stderr } = await runCli(['--help']);
+    const { code, stdout, stderr } = await runProgram(['--help']);
     assert.equal(code, 0);
     assert.equal(stderr, '');
     assert.match(stdout, /^Usage: feedback-mirror \[options\] \[command\]/);
@@ -19,19 +19,19 @@ describe('the program', () => {
   });
 
   it('prints its version and commit', async () => {
-    const { code, stdout, stderr } = await runCli(['--version']);
+    const { code, stdout, stderr } = await runProgram(['--version']);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, new RegExp(`^${version.replaceAll('.', '\\.')} \\(commit [0-9a-f]{10}\\)\n$`));
   });
 
   it('without a command shows the help where mistakes are shown', async () => {
-    const { code, stdout, stderr } = await runCli([]);
+    const { code, stdout, stderr } = await runProgram([]);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^Usage: feedback-mirror/);
   });
 
   it('answers an unknown command or flag with a suggestion', async () => {
-    assert.deepEqual(await runCli(['confg']), {
+    assert.deepEqual(await runProgram(['confg']), {
       code: 2,
       stdout: '',
       stderr: "feedback-mirror: unknown command 'confg'\nDid you mean config? See feedback-mirror --help.\n",
