@@ -27,6 +27,8 @@ export type Processor = (
 
 export interface WorkerSettings {
   concurrency?: number;
+  /** Seconds after which a worker that waits looks for jobs unasked. */
+  drainDelay?: number;
   limiter?: { max: number; duration: number };
   lockDuration?: number;
   stalledInterval?: number;

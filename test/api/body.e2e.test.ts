@@ -205,13 +205,13 @@ describe('a body without haste', () => {
 
   it('is read to its end when only this process was too busy to look', async (t) => {
     const { reading, upstream } = await readOnce(t, (response) => response.write(BODY.subarray(0, 20)), {
-      limits: { idleMs: 200 },
+      limits: { idleMs: 1000 },
     });
     await until('it was asked', () => upstream.requests.length === 1);
     const socket = upstream.requests[0]?.socket;
     const chunk = BODY.subarray(20);
     socket?.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`);
-    const busyUntil = performance.now() + 300;
+    const busyUntil = performance.now() + 1100;
     while (performance.now() < busyUntil);
     assert.equal((await reading).rows.length, 3);
   });

@@ -184,7 +184,7 @@ describe('the outcome of a create', () => {
 
   it("is 'unknown' when the body takes too long, and then with its status", async (t) => {
     const raw = 'HTTP/1.1 200 X\r\ncontent-length: 100\r\n\r\n{';
-    assert.equal(kind(await answered(t, raw, false, { limits: { createMs: 250 } })), 'unknown 200');
+    assert.equal(kind(await answered(t, raw, false, { limits: { createMs: 3000 } })), 'unknown 200');
   });
 
   it("is 'unknown' when it is called off under way", async (t) => {

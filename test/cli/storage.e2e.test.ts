@@ -44,7 +44,7 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
     const [command = '', ...rest] = limited;
     return new Promise((resolve) => {
       // A command that spins does not hear a polite signal.
-      const options = { cwd: home, env: own, timeout: 60_000, killSignal: 'SIGKILL', ...NOBODY } as const;
+      const options = { cwd: home, env: own, timeout: 180_000, killSignal: 'SIGKILL', ...NOBODY } as const;
       const child = execFile(command, rest, options, (_error, stdout, stderr) =>
         resolve({ code: child.exitCode, stdout, stderr }),
       );

@@ -62,7 +62,7 @@ export async function openReplica(
   options: SandboxOptions = {},
   wishes: ReplicaWishes = {},
 ): Promise<Replica> {
-  const { waitMs = 10_000, listedMs = 10_000, isSending = true, isFresh = true, token } = wishes;
+  const { waitMs = 120_000, listedMs = 120_000, isSending = true, isFresh = true, token } = wishes;
   const { tokenParameter = null, canReadNewest = true } = wishes;
   const sandbox = await openSandbox(t, options);
   const folder = folderFor(t, 'replica');
@@ -78,7 +78,7 @@ export async function openReplica(
   const { signal } = new AbortController();
   const clock = systemClock;
   const gate = createRateLimit(clock);
-  const times = { createMs: 5000, settleMs: 10 };
+  const times = { createMs: 120_000, settleMs: 10 };
   const sending = { store: stored, client, gate, clock, signal, ...times, random: Math.random };
   let sent: Promise<unknown> = Promise.resolve();
   const outbox: OutboxStore = {
@@ -120,7 +120,9 @@ export async function openReplica(
       app.addHook('onRequest', async ({ method }) => (method === 'GET' ? syncIfChanged() : undefined));
     await replica(deps)(app);
   };
-  const http = await openHttp(t, { parts: [part], ...(token === undefined ? {} : { token }) });
+  // Whoever has the wrong token is answered late, which takes a test half a minute.
+  const inTime = { ...clock, sleep: async () => undefined };
+  const http = await openHttp(t, { parts: [part], clock: inTime, ...(token === undefined ? {} : { token }) });
   t.after(async () => {
     await http.close();
     await sent;

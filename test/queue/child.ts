@@ -14,6 +14,9 @@ export interface Child {
 /** Locks short enough that a test can wait for them to run out, and long enough for a machine that is busy. */
 export const SHORT_LOCKS = { lockDuration: 1000, stalledInterval: 500 };
 
+/** For a worker that must be told of a job: the poll that finds it all the same comes after all patience. */
+export const SELDOM_POLLS = { drainDelay: 600 };
+
 /** `never` for a child that never ends the job it takes; `pid` for one that ends each with its process id, after one of its own. */
 type Way = 'never' | 'pid';
 
@@ -37,7 +40,7 @@ async function workForEver(target: Target, way: Way): Promise<void> {
   const busy = (): void => void process.stdout.write('busy\n');
   const end = (done: (pid: number) => void): void => void setTimeout(() => done(process.pid), 20);
   const run = way === 'never' ? () => busy() : (done: (pid: number) => void) => [busy(), end(done)];
-  backend.worker('work', () => new Promise(run), SHORT_LOCKS);
+  backend.worker('work', () => new Promise(run), { ...SHORT_LOCKS, ...SELDOM_POLLS });
   if (way === 'pid') await backend.queue('work').add('own', {});
   process.stdin.on('end', () => process.exit()).resume();
 }

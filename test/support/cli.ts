@@ -30,7 +30,7 @@ export interface CliResult {
 }
 
 /** No command that ends by itself takes this long: a hang becomes a failure that shows what was printed. */
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 300_000;
 
 /** The program as a person starts it, for commands that go on until they are stopped. */
 export function spawnCli(

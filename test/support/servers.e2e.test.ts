@@ -105,7 +105,7 @@ describe('a test that forgot to stop its servers', skipUnless('redis-server'), (
     const script = `
       import { startRedis } from '${new URL('./servers.ts', import.meta.url)}';
       await startRedis();`;
-    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 });
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 });
   });
 });
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function until(
   fact: string,
   isSo: () => boolean | Promise<boolean>,
-  limitMs = 120_000,
+  limitMs = 300_000,
 ): Promise<void> {
   for (const end = performance.now() + limitMs; !(await isSo()); await delay(5))
     assert.ok(performance.now() < end, `waited in vain until ${fact}`);

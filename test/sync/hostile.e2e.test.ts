@@ -8,7 +8,8 @@ import { type End, HOSTILE, type Trouble } from './hostile.ts';
 import { assertExact, readMirror } from './mirror-rows.ts';
 import { type Workbench, workbenchFor } from './workbench.ts';
 
-describe('a hostile upstream', () => {
+// Together, because some wait for a time limit.
+describe('a hostile upstream', { concurrency: 4 }, () => {
   it('has a row in the table for every kind of trouble that a list can meet', () => {
     const kinds = Object.keys(KINDS) as FaultKind[];
     const concerned = kinds.filter((kind) => suits(kind, 'listPosts'));

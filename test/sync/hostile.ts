@@ -23,7 +23,8 @@ export interface Trouble {
 }
 
 const WHOLE: End = { done: { pages: 6, rows: 30, deleted: 0, suspects: 0, quarantined: 0 } };
-const SLOW = { idleMs: 1000, pageMs: 1500 };
+/** Long enough for the clean sweeps before and after the trouble, on a busy machine too. */
+const SLOW = { idleMs: 1000, pageMs: 2000 };
 
 function unreachable(says: RegExp): Trouble {
   return { once: WHOLE, always: { fails: 'unreachable', says } };

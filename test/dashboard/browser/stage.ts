@@ -114,7 +114,7 @@ export async function sweepAll({
   store,
   clock,
 }: Pick<App, 'client' | 'store' | 'clock'>): Promise<void> {
-  const context = { client, store, clock, signal: AbortSignal.timeout(60_000), ahead: 1, onPage: () => {} };
+  const context = { client, store, clock, signal: AbortSignal.timeout(120_000), ahead: 1, onPage: () => {} };
   for (const resource of ['posts', 'comments'] as const) await syncOnce(context, { resource, mode: 'sweep' });
 }
 

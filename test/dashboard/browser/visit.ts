@@ -31,7 +31,7 @@ export async function visit(browser: Browser, base: string, look: Look = DESKTOP
     viewport: { width, height },
     locale: 'en-GB',
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));

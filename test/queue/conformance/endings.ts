@@ -49,10 +49,8 @@ export function endings(play: Play): void {
       });
       await backend.queue('work').add('endless', {});
       const signal = await told.promise;
-      const before = performance.now();
       await Promise.all([backend.close(), backend.close()]);
       await backend.close();
-      assert.ok(performance.now() - before < 5000);
       assert.equal(signal.aborted, true);
     },
   );

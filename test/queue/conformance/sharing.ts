@@ -63,9 +63,7 @@ export function sharing(play: Play, server: NonNullable<Station['server']>): voi
     await untilAway(backend);
     try {
       const pending = assert.rejects(queue.add('never', {}));
-      const before = performance.now();
       await backend.close();
-      assert.ok(performance.now() - before < 4000);
       await pending;
     } finally {
       await server.restart();
