@@ -2,8 +2,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type History, histories, play } from './history.ts';
 
-/** A minute on one core. More with `npm run histories`. */
-const RUNS = 100;
+/** More with `npm run histories`. */
+const RUNS = 25;
 
 describe('any history of an upstream', () => {
   it('leaves the mirror exact after quiet sweeps, and no row deleted that lived', async () => {
