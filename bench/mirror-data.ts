@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { createRandom, type Random } from '../src/sandbox/random.ts';
-import { BOARDS, STATUSES } from '../src/sandbox/vocabulary.ts';
+import { BOARDS, STATUSES } from '../src/sandbox/writing.ts';
 import { type Db, openForWriting } from '../src/store/db.ts';
 import { openMirrorStore } from '../src/store/mirror/store.ts';
 import { zipfLanguage } from './words.ts';

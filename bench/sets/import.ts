@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createRandom } from '../../src/sandbox/random.ts';
-import { BOARDS } from '../../src/sandbox/vocabulary.ts';
+import { BOARDS } from '../../src/sandbox/writing.ts';
 import { feedbackMirror, measured } from '../frame/child.ts';
 import { ratio } from '../frame/numbers.ts';
 import { interleaved } from '../frame/repeat.ts';

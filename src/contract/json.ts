@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+
 /** Deepest nesting kept from an upstream: beyond it `JSON.stringify` and every recursive reader are at risk. */
 const MAX_DEPTH = 64;
 
@@ -83,7 +85,17 @@ function exactNumber(value: number): string {
   return JSON.stringify(value);
 }
 
-/** The JSON of a request. Broken UTF-8 is refused: a lenient decoder would change the text without a word. */
+/** Fastify itself would take text as well, and would replace broken UTF-8 without a word. */
+export function takeJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseBody(body),
+  );
+}
+
+/** The JSON of a request. */
 export function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));

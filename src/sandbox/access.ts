@@ -1,4 +1,8 @@
-import type { World } from './world.ts';
+import type { UserWire } from '../contract/entities.ts';
+import { toUser, type UserColumns } from '../contract/wire.ts';
+import type { Db } from './database.ts';
+import { prepare } from './listing.ts';
+import { stamp, USER_COLUMNS } from './wire.ts';
 
 export interface SandboxToken {
   token: string;
@@ -19,6 +23,11 @@ export interface Caller {
   inQuery: boolean;
 }
 
+/** Of the world, what a token is limited to. */
+interface Boards {
+  boards(): readonly { id: number; slug: string }[];
+}
+
 /** The tokens that are valid now. */
 export class Tokens {
   readonly #tokens = new Map<string, SandboxToken>();
@@ -32,7 +41,7 @@ export class Tokens {
   }
 
   /** A token nobody knows reaches no board. */
-  boardsOf(token: string, world: World): readonly number[] | null {
+  boardsOf(token: string, world: Boards): readonly number[] | null {
     const known = this.#tokens.get(token);
     if (!known) return [];
     if (!known.boards) return null;
@@ -44,7 +53,7 @@ export class Tokens {
   }
 
   /** The header wins over the query parameter; null when neither holds a valid token. */
-  identify(authorization: string | undefined, inQuery: string | null, world: World): Caller | null {
+  identify(authorization: string | undefined, inQuery: string | null, world: Boards): Caller | null {
     const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     const token = authorization === undefined ? inQuery : bearer;
     const known = token ? this.#tokens.get(token) : undefined;
@@ -56,4 +65,47 @@ export class Tokens {
       inQuery: authorization === undefined,
     };
   }
+}
+
+interface Known {
+  id: number;
+  email: string;
+}
+
+/** Addresses that differ only in case belong to one person. */
+function emailKey(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+function findUser(db: Db, email: string): Known | undefined {
+  return prepare(db, 'SELECT id, email FROM users WHERE email_key = ?').get(emailKey(email)) as
+    | Known
+    | undefined;
+}
+
+/** The person with this address, made with this name when there is none. */
+export function ensureUser(db: Db, email: string, name: string, now: number): Known {
+  const known = findUser(db, email);
+  if (known) return known;
+  const clean = email.trim();
+  const alias = clean.split('@')[0] ?? clean;
+  const added = prepare(
+    db,
+    `INSERT INTO users (email, email_key, name, alias, registered, is_admin, is_team) VALUES (?, ?, ?, ?, ?, 0, 0)`,
+  ).run(clean, emailKey(clean), name, alias, stamp(now));
+  return { id: Number(added.lastInsertRowid), email: clean };
+}
+
+/** The owner of a token is one of the company's own people. */
+export function ensureOwner(db: Db, email: string, name: string, now: number): Known {
+  const known = findUser(db, email);
+  if (known) return known;
+  const owner = ensureUser(db, email, name, now);
+  prepare(db, 'UPDATE users SET is_admin = 1, is_team = 1 WHERE id = ?').run(owner.id);
+  return owner;
+}
+
+export function readUsers(db: Db): UserWire[] {
+  const rows = prepare(db, `SELECT ${USER_COLUMNS} FROM users u ORDER BY u.id`).all();
+  return (rows as UserColumns[]).map(toUser);
 }

@@ -5,7 +5,7 @@ import { ORDERS, type Order } from './listing.ts';
 import { checkRewrites } from './rewrite.ts';
 import { stamp } from './wire.ts';
 
-export const CREATORS = ['customer', 'owner'] as const;
+const CREATORS = ['customer', 'owner'] as const;
 export const CREATED_FORMS = ['exact', 'second', 'day'] as const;
 export const TIME_FORMS = ['micro', 'milli', 'second', 'offset'] as const;
 
@@ -108,7 +108,7 @@ function written(time: string, form: Behaviour['postTimes']): string {
 }
 
 export const USER_FIELDS = ['name', 'alias', 'email', 'registered', 'is_admin', 'is_team', 'extra'] as const;
-export type UserField = (typeof USER_FIELDS)[number];
+type UserField = (typeof USER_FIELDS)[number];
 
 /** What the comments list makes of a field of a person. */
 const COMMENT_USER: Record<UserField, (user: UserWire) => Record<string, unknown>> = {

@@ -48,7 +48,7 @@ export interface Lookup {
   moment(given: string | number): string;
 }
 
-export type Columns = Record<string, string | number | null>;
+type Columns = Record<string, string | number | null>;
 
 export function postColumns({ boardId, userId, moment }: Lookup, edit: PostEdit): Columns {
   return {

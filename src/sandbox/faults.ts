@@ -1,6 +1,14 @@
 import type { Operation } from '../contract/endpoints.ts';
-import { type FaultKind, type FaultRule, kindOf, type Stage, suits, TARGETS } from './fault-kinds.ts';
-import { checkRule, parseFaults } from './fault-spec.ts';
+import {
+  checkRule,
+  type FaultKind,
+  type FaultRule,
+  kindOf,
+  parseFaults,
+  type Stage,
+  suits,
+  TARGETS,
+} from './fault-kinds.ts';
 import { createRandom, type Random } from './random.ts';
 
 export type { FaultKind, FaultRule } from './fault-kinds.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
+import { ensureUser } from './access.ts';
 import { type Behaviour, createdAt, folded } from './behaviour.ts';
 import type { Db } from './database.ts';
 import { prepare } from './listing.ts';
-import { ensureUser } from './people.ts';
 import type { Random } from './random.ts';
 import { rewrite } from './rewrite.ts';
 import { stamp } from './wire.ts';
@@ -44,7 +44,7 @@ export interface Creation {
 }
 
 /** What a create is kept in: the world, as far as it matters here. */
-export interface Store {
+interface Store {
   db: Db;
   clock: Clock;
   behaviour: Behaviour;

@@ -1,12 +1,11 @@
+import { ensureUser } from './access.ts';
 import { prepare } from './listing.ts';
-import { ensureUser } from './people.ts';
 import { createRandom, type Random } from './random.ts';
-import * as v from './vocabulary.ts';
 import type { World } from './world.ts';
-import { person, writeReply, writeStatusNote } from './writing.ts';
+import { BOARDS, person, writeReply, writeStatusNote } from './writing.ts';
 
 /** What just happened in the world. */
-export interface LiveEvent {
+interface LiveEvent {
   what: 'vote' | 'post' | 'comment' | 'status' | 'move' | 'delete post' | 'delete comment';
   /** The post or comment it happened to. */
   id: number;
@@ -77,7 +76,7 @@ function vote(world: World, random: Random, post: number): LiveEvent {
 }
 
 function newPost(world: World, random: Random): LiveEvent {
-  const board = random.pick(v.BOARDS).slug;
+  const board = random.pick(BOARDS).slug;
   return { what: 'post', id: world.addPost({ board, votes: 1, ...author(world, random) }).id };
 }
 

@@ -15,7 +15,7 @@ export interface Position {
   salt?: number;
 }
 
-export type PositionResult = { ok: true; position: Position } | { ok: false; parameter: string };
+type PositionResult = { ok: true; position: Position } | { ok: false; parameter: string };
 
 /** `keyLength`: how many columns order the list, which is what a cursor has to hold. */
 export function readPosition(
@@ -60,7 +60,7 @@ export function previousPosition(at: Position, page: Slice): Position | null {
   return page.firstKey && { start: { key: page.firstKey, back: true }, limit: at.limit };
 }
 
-export interface LinkBase {
+interface LinkBase {
   /** `http://host:port` as the client wrote it, so that a link leads back where it came from. */
   origin: string;
   path: string;

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { Random } from './random.ts';
 
 /** What people wrote in a post. */
-export interface Words {
+interface Words {
   title: string;
   content: string;
 }
@@ -65,7 +65,7 @@ export function checkRewrites(kinds: readonly string[]): void {
   }
 }
 
-export interface Rewritten extends Words {
+interface Rewritten extends Words {
   /** The kinds that changed anything. */
   applied: string[];
 }

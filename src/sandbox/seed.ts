@@ -1,10 +1,18 @@
 import { type Db, openCopy, openFile, openMemory } from './database.ts';
 import { createRandom, type Random } from './random.ts';
-import * as v from './vocabulary.ts';
 import { stamp } from './wire.ts';
-import { person, topic, writeContent, writeReply, writeStatusNote, writeTitle } from './writing.ts';
+import {
+  BOARDS,
+  person,
+  STATUSES,
+  topic,
+  writeContent,
+  writeReply,
+  writeStatusNote,
+  writeTitle,
+} from './writing.ts';
 
-export interface SeedOptions {
+interface SeedOptions {
   seed: number;
   posts: number;
   referenceTime: number;
@@ -118,9 +126,9 @@ function rhythm(referenceTime: number, days: number): Plan['moment'] {
 
 function seedWords(db: Db): void {
   const board = db.prepare('INSERT INTO boards (slug, name) VALUES (?, ?)');
-  for (const { slug, name } of v.BOARDS) board.run(slug, name);
+  for (const { slug, name } of BOARDS) board.run(slug, name);
   const status = db.prepare('INSERT INTO statuses (name, color) VALUES (?, ?)');
-  for (const { name, color } of v.STATUSES) status.run(name, color);
+  for (const { name, color } of STATUSES) status.run(name, color);
 }
 
 /** The team comes first (ids 1 to 5), then customers in the order in which they signed up. */
@@ -151,8 +159,8 @@ function seedPosts(db: Db, plan: Plan, count: number): void {
     const about = topic(random);
     const title = writeTitle(random, about);
     insert.run(
-      skewed(random, v.BOARDS.length),
-      plan.habits.hasCourse ? 1 : skewed(random, v.STATUSES.length),
+      skewed(random, BOARDS.length),
+      plan.habits.hasCourse ? 1 : skewed(random, STATUSES.length),
       random.chance(0.04) ? 1 + random.int(TEAM) : customer(plan, share),
       votes(random),
       stamp(moment(share), random.int(1000)),
@@ -179,7 +187,7 @@ function seedComments(db: Db, plan: Plan, posts: number): void {
     const there = Math.floor(share * posts);
     const drawn = random.next();
     const fromTeam = random.chance(habits.teamShare);
-    const status = fromTeam && random.chance(0.3) ? 1 + random.int(v.STATUSES.length) : null;
+    const status = fromTeam && random.chance(0.3) ? 1 + random.int(STATUSES.length) : null;
     const isAnswer = fromTeam && status === null && habits.teamReach !== null;
     const back = isAnswer ? -Math.log(1 - drawn) * (habits.teamReach ?? 0) : there * drawn ** 1.3;
     const post = Math.max(1, there - Math.floor(back));
@@ -215,9 +223,9 @@ function votes(random: Random): number {
 }
 
 function statusName(id: number): string {
-  return v.STATUSES[id - 1]?.name ?? '';
+  return STATUSES[id - 1]?.name ?? '';
 }
 
 function statusJson(id: number): string {
-  return JSON.stringify({ id, ...v.STATUSES[id - 1] });
+  return JSON.stringify({ id, ...STATUSES[id - 1] });
 }

@@ -25,7 +25,7 @@ export interface ListSettings {
   searchShape: 'envelope' | 'array';
 }
 
-export interface Envelope {
+interface Envelope {
   next?: unknown;
   previous: unknown;
   results: unknown[] | null;

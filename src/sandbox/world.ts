@@ -2,18 +2,18 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { BoardWire, CommentWire, PostWire, StatusWire, UserWire } from '../contract/entities.ts';
 import { type CommentColumns, type PostColumns, toComment, toPost } from '../contract/wire.ts';
+import { ensureUser, readUsers } from './access.ts';
 import { type Behaviour, type BehaviourOptions, behaviourOf, createdAt, shown } from './behaviour.ts';
 import type { Db } from './database.ts';
 import * as edits from './edits.ts';
 import { type LedgerEntry, readLedger, settle } from './ledger.ts';
 import { prepare, type Scope, slice } from './listing.ts';
-import { ensureUser, readUsers } from './people.ts';
 import { createRandom, type Random } from './random.ts';
 import { openSeeded, REFERENCE_TIME } from './seed.ts';
 import * as wire from './wire.ts';
 import { topic, writeContent, writeReply, writeTitle } from './writing.ts';
 
-export interface WorldOptions extends BehaviourOptions {
+interface WorldOptions extends BehaviourOptions {
   data?: string | undefined;
   seed?: number | undefined;
   posts?: number | undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { parseFaults } from '../../src/sandbox/fault-spec.ts';
+import { parseFaults } from '../../src/sandbox/fault-kinds.ts';
 import { type FaultRule, Faults } from '../../src/sandbox/faults.ts';
 
 test('rules, selectors and settings are read', () => {
