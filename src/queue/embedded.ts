@@ -4,9 +4,8 @@ import Database from 'better-sqlite3';
 import { Queue, Worker } from 'bullmq';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { Connection, QueueOptions, Trouble } from './seam.ts';
+import { type Connection, type QueueOptions, type Trouble, workerOptions } from './connection.ts';
 import { createSqliteBackend, QueueFile } from './sqlite/index.ts';
-import { workerOptions } from './worker-options.ts';
 
 /** The queues in a SQLite file of the data folder. Several processes may have it open, as they may share a server. */
 export async function openEmbedded(

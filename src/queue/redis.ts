@@ -1,12 +1,11 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
+import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { certificateTrouble } from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
 import { within } from '../base/timeout.ts';
-import { checkServer, refusal } from './redis-check.ts';
-import { awayAtStart, PATIENCE_MS } from './refusals.ts';
-import type { Connection, Trouble } from './seam.ts';
-import { workerOptions } from './worker-options.ts';
+import { awayAtStart, type Connection, START_TIMEOUT_MS, type Trouble, workerOptions } from './connection.ts';
 
 /** Commands wait for a server that is away, however long: nothing is lost, and nothing has to be tried again by the caller. */
 const WAITING = {
@@ -73,11 +72,96 @@ async function firstConnection(client: Redis, place: string): Promise<void> {
     });
     client.connect().catch(() => undefined);
   });
-  await within(PATIENCE_MS, ready, () => awayAtStart(place, last));
+  await within(START_TIMEOUT_MS, ready, () => awayAtStart(place, last));
 }
 
 /** A client that waits to connect again would keep its commands for ever: only one that is connecting gives them back. */
 function endNow(client: Redis): void {
   if (client.status === 'reconnecting') client.connect().catch(() => undefined);
   client.disconnect();
+}
+
+/** Below it BullMQ's scripts lack commands. Valkey and Dragonfly tell the version they are compatible with here too. */
+const OLDEST = [6, 2];
+
+/** Refuses a server on which jobs could vanish or not run; tells whether it lets us see its version at all. */
+async function checkServer(client: Redis, url: Secret, log: Logger): Promise<boolean> {
+  const info = await client.info().catch(() => null);
+  const trouble = serverTrouble(info ?? '', (await evictionPolicy(client, info)) ?? null, url);
+  if (trouble instanceof AppError) throw trouble;
+  if (trouble) log.warn({ event: 'queue.redis.settings' }, `queue: ${trouble}`);
+  return info !== null;
+}
+
+/** Managed services often forbid CONFIG, but most of them tell it in INFO. */
+async function evictionPolicy(client: Redis, info: string | null): Promise<string | null> {
+  const told = field(info ?? '', 'maxmemory_policy');
+  if (told !== null) return told;
+  const answer = await client.config('GET', 'maxmemory-policy').catch(() => null);
+  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null;
+}
+
+/** What is wrong with a server that says this of itself: an error to stop at, a remark, or nothing. */
+export function serverTrouble(info: string, policy: string | null, url: Secret): AppError | string | null {
+  const version = field(info, 'redis_version');
+  if (version !== null && isOlder(version))
+    return new AppError(
+      'usage',
+      `the queue's Redis is version ${version}; it takes ${OLDEST.join('.')} or newer`,
+      {
+        hint: 'Update that server, or leave QUEUE_URL empty: then the queue lives in the data folder.',
+      },
+    );
+  if (policy === null)
+    return 'this Redis does not say what it does when its memory is full; see that its maxmemory-policy is noeviction';
+  return policy === 'noeviction' ? null : evicts(policy, url);
+}
+
+function evicts(policy: string, url: Secret): AppError {
+  return new AppError(
+    'usage',
+    `the queue's Redis drops keys when its memory is full (maxmemory-policy ${policy})`,
+    {
+      hint:
+        `Run: redis-cli ${cliFlags(url)} config set maxmemory-policy noeviction — and write ` +
+        '"maxmemory-policy noeviction" into its redis.conf (or run "config rewrite") so that it lasts.',
+    },
+  );
+}
+
+/** How to reach that server by hand; the password is asked for, not shown. */
+function cliFlags(url: Secret): string {
+  const { protocol, hostname, port, username, password } = new URL(url.reveal());
+  const flags = ['-h', hostname, '-p', port || '6379'];
+  if (protocol === 'rediss:') flags.push('--tls');
+  if (username !== '') flags.push('--user', decodeURIComponent(username));
+  if (password !== '') flags.push('--askpass');
+  return flags.join(' ');
+}
+
+function field(info: string, name: string): string | null {
+  return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? null;
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST;
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+}
+
+const REFUSED = /^(WRONGPASS|NOAUTH|NOPERM)|invalid password|without any password configured/i;
+
+/** An answer that will be the same however often we ask; null where waiting may help. */
+function refusal(error: Error, place: string): AppError | null {
+  if (REFUSED.test(error.message))
+    return new AppError('usage', `the Redis at ${place} refused the user or the password of QUEUE_URL`, {
+      cause: error,
+      hint: 'Correct them in QUEUE_URL: redis://user:password@host:port/0, or redis://:password@host:port/0 without a user.',
+    });
+  if (/DB index/i.test(error.message))
+    return new AppError('usage', `the Redis at ${place} has no database of the number in QUEUE_URL`, {
+      cause: error,
+      hint: 'The number behind the last slash is between 0 and 15 unless that server is configured otherwise.',
+    });
+  return certificateTrouble(error, place);
 }

@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
+import { AppError } from '../base/errors.ts';
 import { codeIn, isAway } from '../base/postgres.ts';
 import { within } from '../base/timeout.ts';
-import { pauseAfter, refuseIfClosed } from './patience.ts';
-import type { Trouble } from './seam.ts';
+import type { Trouble } from './connection.ts';
 
-export interface WaitingPool extends PgPool {
+interface WaitingPool extends PgPool {
   /** Ends every session now; what still waits for the server fails. */
   abandon(): Promise<void>;
 }
@@ -27,11 +27,11 @@ export function waitingPool(
   const pool = new pg.Pool(config);
   pool.on('error', trouble.away);
   const listeners = new Set<pg.Client>();
-  const patiently = patience(trouble, closing.signal, repair);
+  const retry = retrying(trouble, closing.signal, repair);
 
   // Not from the pool: a worker keeps its session for good.
   const connect = async (): Promise<PgPoolClient> => {
-    const client = await patiently(() => connected(config, trouble));
+    const client = await retry(() => connected(config, trouble));
     listeners.add(client);
     const release = (): void => {
       listeners.delete(client);
@@ -41,7 +41,7 @@ export function waitingPool(
     return Object.assign(client, { release }) as pg.Client & PgPoolClient;
   };
   const query = <R>(text: string, params?: readonly unknown[]): Promise<PgQueryResult<R>> =>
-    patiently(() => pool.query<R & pg.QueryResultRow>(text, params && [...params]));
+    retry(() => pool.query<R & pg.QueryResultRow>(text, params && [...params]));
   const abandon = async (): Promise<void> => {
     closing.abort();
     const ended = Promise.allSettled([pool.end(), ...[...listeners].map(end)]);
@@ -60,7 +60,7 @@ export function waitingPool(
 }
 
 /** However many queries wait, the server is asked by one of them alone, less and less often: each on its own made 50 calls a second. */
-function patience(trouble: Trouble, closing: AbortSignal, repair: () => Promise<void>) {
+function retrying(trouble: Trouble, closing: AbortSignal, repair: () => Promise<void>) {
   let repairing: Promise<void> | null = null;
   const repaired = async (): Promise<void> => {
     for (let failures = 0; !closing.aborted; failures++) {
@@ -80,13 +80,11 @@ function patience(trouble: Trouble, closing: AbortSignal, repair: () => Promise<
       });
       await repairing;
     } else trouble.report(error);
-    await delay(failures === 0 ? 0 : Math.min(50 * 2 ** failures, LONGEST_PAUSE_MS), undefined, {
-      signal: closing,
-    }).catch(() => undefined);
+    if (failures > 0) await pauseAfter(failures, closing, LONGEST_PAUSE_MS);
   };
   return async <T>(attempt: () => Promise<T>): Promise<T> => {
     for (let failures = 0; ; failures++) {
-      refuseIfClosed(closing);
+      if (closing.aborted) throw new AppError('interrupted', 'the queue is closed');
       try {
         const result = await attempt();
         trouble.over();
@@ -132,4 +130,13 @@ function canBeRepeated(error: unknown): error is Error {
 /** Schema, table and function, in the order in which PostgreSQL misses them while somebody drops them. */
 function isSchemaGone(error: unknown): boolean {
   return error instanceof Error && /^(3F000|42P01|42883)$/.test(codeIn(error));
+}
+
+/** The longest pause between two attempts to reach what is away. */
+const PAUSE_MS = 1000;
+
+/** Longer after every failure, and over at once when the queue is closed. */
+async function pauseAfter(failures: number, closing: AbortSignal, most = PAUSE_MS): Promise<void> {
+  const ms = Math.min(50 * 2 ** failures, most);
+  await delay(ms, undefined, { signal: closing }).catch(() => undefined);
 }

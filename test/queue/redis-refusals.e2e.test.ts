@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Redis } from 'ioredis';
 import { AppError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { serverTrouble } from '../../src/queue/redis-check.ts';
+import { serverTrouble } from '../../src/queue/redis.ts';
 import { folderFor } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';

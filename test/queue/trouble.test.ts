@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '../../src/base/log.ts';
-import { watchTrouble } from '../../src/queue/trouble.ts';
+import { watchTrouble } from '../../src/queue/connection.ts';
 
 function watched() {
   const lines: { level: number; msg: string; again?: number }[] = [];

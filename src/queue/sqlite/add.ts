@@ -6,7 +6,7 @@ import { count, hasJob, jobError, type QueueScope } from './job.ts';
 import { adoptDuplicate, type JobName, link, releaseParent } from './parents.ts';
 import type { QueueFile } from './queue-file.ts';
 
-export function adding({ file, queue }: QueueScope): Pick<IQueueBackend, 'addJob' | 'addJobs' | 'addFlow'> {
+export function adding({ file, queue }: QueueScope) {
   const addAll = (jobs: NewJob[]): (string | ErrorCode)[] => {
     const results = jobs.map((job) => addOne(file, job));
     releaseParents(file, jobs, results);
@@ -42,7 +42,7 @@ export function adding({ file, queue }: QueueScope): Pick<IQueueBackend, 'addJob
         return entries.map((): [Error, number] => [error as Error, 0]);
       }
     },
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
 function newJob(queue: string, json: JobJson, jobId: string, parentOpts: ParentKeyOpts = {}): NewJob {

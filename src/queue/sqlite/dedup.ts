@@ -146,9 +146,7 @@ export function forgetDedup(file: QueueFile, { queue, id, dedup_id: dedupId }: J
   file.run('DELETE FROM dedup WHERE queue = ? AND dedup_id = ? AND job_id = ?', queue, dedupId, id);
 }
 
-type Methods = 'removeDeduplicationKey' | 'deleteDeduplicationKey' | 'getDeduplicationJobId';
-
-export function deduplication({ file, queue }: QueueScope): Pick<IQueueBackend, Methods> {
+export function deduplication({ file, queue }: QueueScope) {
   return {
     removeDeduplicationKey: (dedupId, jobId) =>
       file.write(() =>
@@ -167,5 +165,5 @@ export function deduplication({ file, queue }: QueueScope): Pick<IQueueBackend, 
         const row = findKey(file, queue, dedupId);
         return row && (row.expire_at === null || row.expire_at > Date.now()) ? row.job_id : null;
       }),
-  };
+  } satisfies Partial<IQueueBackend>;
 }

@@ -3,7 +3,6 @@ import type { QueueScope } from './job.ts';
 import type { QueueFile } from './queue-file.ts';
 
 type Fields = Record<string, string | number>;
-type Methods = 'publishEvent' | 'trimEvents' | 'readEvents';
 
 /** BullMQ's default of `streams.events.maxLen`. */
 const KEPT = 10_000;
@@ -43,7 +42,7 @@ export function trim(file: QueueFile, queue: string, kept: number): number {
   return file.run('DELETE FROM event WHERE queue = ? AND id <= ?', queue, last);
 }
 
-export function events({ file, queue }: QueueScope, waits: Waits): Pick<IQueueBackend, Methods> {
+export function events({ file, queue }: QueueScope, waits: Waits) {
   return {
     publishEvent: ({ event, ...fields }) =>
       file.write(() => String(publish(file, queue, String(event), fields))),
@@ -63,7 +62,7 @@ export function events({ file, queue }: QueueScope, waits: Waits): Pick<IQueueBa
       if (rows.length === 0) return null;
       return [['events', rows.map((row) => [String(row.id), flat(row.event, row.data)])]];
     },
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
 /** As a Redis stream would give it: names and values in turn. */

@@ -4,20 +4,7 @@ import { count, type JobRow, type QueueScope, toJson } from './job.ts';
 import type { QueueFile } from './queue-file.ts';
 
 /** BullMQ's tuple: the job and its id, or for how long the rate limit holds, or when the next delayed job is due. */
-export type NextJob = [
-  job: ReturnType<typeof toJson> | null,
-  id: string,
-  limitedFor: number,
-  delayedUntil: number,
-];
-
-type Methods =
-  | 'moveToActive'
-  | 'waitForJob'
-  | 'isMaxed'
-  | 'getRateLimitTtl'
-  | 'setRateLimit'
-  | 'removeRateLimitKey';
+type NextJob = [job: ReturnType<typeof toJson> | null, id: string, limitedFor: number, delayedUntil: number];
 
 const LOCK_MS = 30_000;
 
@@ -27,7 +14,7 @@ const LOCK_MS = 30_000;
  */
 const PROMOTED_AT_ONCE = 1000;
 
-export function fetching(scope: QueueScope, waits: Waits): Pick<IQueueBackend, Methods> {
+export function fetching(scope: QueueScope, waits: Waits) {
   const { file, queue } = scope;
   return {
     moveToActive: (token, name) => file.write(() => claimNext(scope, token, name)),
@@ -47,7 +34,7 @@ export function fetching(scope: QueueScope, waits: Waits): Pick<IQueueBackend, M
         setWindow(file, queue, Number.MAX_SAFE_INTEGER, now, now + ms);
       }),
     removeRateLimitKey: () => file.write(() => file.run('DELETE FROM rate_limit WHERE queue = ?', queue)),
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
 /** The next job, locked for the worker. Part of a transaction, so that a finished job and the fetch of the next are one commit. */
@@ -104,12 +91,8 @@ export function promoteDue(file: QueueFile, queue: string, now: number): void {
 
 /** A delay that begins in the future was set by a clock that was ahead. When it would be over is unknown, so it is. */
 function makeDue(file: QueueFile, now: number): void {
-  file.run(
-    `UPDATE job SET process_at = @now, delayed_at = @now WHERE state = 'delayed' AND delayed_at > @now`,
-    {
-      now,
-    },
-  );
+  const sql = `UPDATE job SET process_at = @now, delayed_at = @now WHERE state = 'delayed' AND delayed_at > @now`;
+  file.run(sql, { now });
 }
 
 interface Limits {
@@ -135,11 +118,9 @@ function limitsOf(file: QueueFile, queue: string): Limits {
 
 function isMaxed(file: QueueFile, queue: string, { concurrency }: Limits): boolean {
   if (concurrency === undefined) return false;
-  const row = file.get<{ n: number }>(
-    `SELECT count(*) AS n FROM job WHERE queue = ? AND state = 'active'`,
-    queue,
+  return (
+    file.count(`SELECT count(*) AS n FROM job WHERE queue = ? AND state = 'active'`, queue) >= concurrency
   );
-  return (row?.n ?? 0) >= concurrency;
 }
 
 /** Without the look at the limits a worker with a free place would fetch in a circle while others have all the jobs it may take. */
@@ -192,14 +173,12 @@ export function remainingLimit(file: QueueFile, queue: string): number {
 }
 
 function consume(file: QueueFile, queue: string, duration: number, now: number): void {
-  const window = openWindow(file, queue, now);
-  setWindow(
-    file,
-    queue,
-    (window?.points ?? 0) + 1,
-    window?.started_at ?? now,
-    window?.expire_at ?? now + duration,
-  );
+  const { points, started_at, expire_at } = openWindow(file, queue, now) ?? {
+    points: 0,
+    started_at: now,
+    expire_at: now + duration,
+  };
+  setWindow(file, queue, points + 1, started_at, expire_at);
 }
 
 function setWindow(

@@ -5,12 +5,10 @@ import { claimNext } from './fetch.ts';
 import { heldJob, type JobRow, jobError, type QueueScope } from './job.ts';
 import { childCompleted, childFailed, hasDependency, parentOf, releaseParent, unlink } from './parents.ts';
 
-type Methods = 'moveToCompleted' | 'moveToFailed' | 'getMetrics';
-
 const COMMAND = 'moveToFinished';
 const MINUTE_MS = 60_000;
 
-export function finishing(scope: QueueScope): Pick<IQueueBackend, Methods> {
+export function finishing(scope: QueueScope) {
   const { file } = scope;
   /** Finishing a job and fetching the next is one transaction: half the commits. */
   const finish = (token: string, fetchNext: boolean, work: (now: number) => void) =>
@@ -42,7 +40,7 @@ export function finishing(scope: QueueScope): Pick<IQueueBackend, Methods> {
         );
       }),
     getMetrics: (kind, start = 0, end = -1) => file.read(() => metricsOf(scope, kind, start, end)),
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
 type Keep = boolean | number | KeepJobs | undefined;

@@ -15,7 +15,7 @@ import { scheduling } from './schedulers.ts';
 
 export { QueueFile } from './queue-file.ts';
 
-export interface SqliteConnectionOptions {
+interface SqliteConnectionOptions {
   /** Made where it is missing, with its folder; several processes may share it. */
   file: string;
 }
@@ -36,19 +36,19 @@ export const createSqliteBackend: BackendFactory<IQueueBackend, SqliteConnection
 
 function backendOf(scope: QueueScope, isOwner = true): IQueueBackend {
   const waits = new Waits(scope.file);
-  return Object.assign(
-    new Lifecycle(scope, waits, isOwner),
-    adding(scope),
-    deduplication(scope),
-    events(scope, waits),
-    fetching(scope, waits),
-    finishing(scope),
-    flows(scope),
-    moving(scope),
-    reading(scope),
-    removing(scope),
-    scheduling(scope),
-  );
+  const operations: Omit<IQueueBackend, keyof Lifecycle> = {
+    ...adding(scope),
+    ...deduplication(scope),
+    ...events(scope, waits),
+    ...fetching(scope, waits),
+    ...finishing(scope),
+    ...flows(scope),
+    ...moving(scope),
+    ...reading(scope),
+    ...removing(scope),
+    ...scheduling(scope),
+  };
+  return Object.assign(new Lifecycle(scope, waits, isOwner), operations);
 }
 
 /** What a backend is besides its operations: a name, a connection, and an end. */

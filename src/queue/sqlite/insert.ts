@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { publish } from './events.ts';
-import { nextSeq, type State } from './job.ts';
+import { nextSeq } from './job.ts';
 import type { JobName } from './parents.ts';
 import type { QueueFile } from './queue-file.ts';
 
@@ -48,16 +48,6 @@ export function insertJob(file: QueueFile, job: NewJob): boolean {
   );
   if (added === 0) return false;
   publish(file, job.queue, 'added', { jobId: job.id, name: job.name });
-  announce(file, job.queue, job.id, state, processAt);
+  publish(file, job.queue, state, { jobId: job.id, ...(state === 'delayed' && { delay: processAt ?? 0 }) });
   return true;
-}
-
-function announce(
-  file: QueueFile,
-  queue: string,
-  jobId: string,
-  state: State,
-  processAt: number | null,
-): void {
-  publish(file, queue, state, state === 'delayed' ? { jobId, delay: processAt ?? 0 } : { jobId });
 }

@@ -24,7 +24,7 @@ export interface QueueScope {
   };
 }
 
-export type State = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed' | 'waiting-children';
+type State = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed' | 'waiting-children';
 
 export interface JobRow {
   key: number;
@@ -143,10 +143,15 @@ export function jobError(code: ErrorCode, { command, jobId, state = 'active', pa
   return Object.assign(error, { code });
 }
 
+export function existingJob({ file, queue }: QueueScope, jobId: string, command: string): JobRow {
+  const row = findJob(file, queue, jobId);
+  if (row) return row;
+  throw jobError(ErrorCode.JobNotExist, { jobId, command });
+}
+
 /** The job while this worker has it: active, and under the given lock unless the token is `0`. */
 export function heldJob(scope: QueueScope, id: string, token: string, command: string): JobRow {
-  const row = findJob(scope.file, scope.queue, id);
-  if (!row) throw jobError(ErrorCode.JobNotExist, { jobId: id, command });
+  const row = existingJob(scope, id, command);
   if (row.state !== 'active') throw jobError(ErrorCode.JobNotInState, { jobId: id, command });
   if (token !== '0' && row.lock_token !== token)
     throw jobError(ErrorCode.JobLockMismatch, { jobId: id, command });

@@ -1,28 +1,14 @@
 import { ErrorCode, type IQueueBackend } from 'bullmq';
 import { publish } from './events.ts';
 import { claimNext, promoteDue, remainingLimit } from './fetch.ts';
-import { findJob, heldJob, type JobRow, jobError, nextSeq, type QueueScope } from './job.ts';
+import { existingJob, heldJob, type JobRow, jobError, nextSeq, type QueueScope } from './job.ts';
 import { childRetried } from './parents.ts';
-
-type Methods =
-  | 'moveToDelayed'
-  | 'moveJobFromActiveToWait'
-  | 'retryJob'
-  | 'retryFinishedJob'
-  | 'retryFinishedJobs'
-  | 'promote'
-  | 'promoteJobs'
-  | 'moveStalledJobsToWait'
-  | 'extendLock'
-  | 'extendLocks'
-  | 'changeDelay'
-  | 'changePriority';
 
 const STALLED_MS = 30_000;
 const STALLED_REASON = 'job stalled more than allowable limit';
 
 /** The ways of a job between its states, but for being fetched and finished. */
-export function moving(scope: QueueScope): Pick<IQueueBackend, Methods> {
+export function moving(scope: QueueScope) {
   const { file, queue } = scope;
   return {
     moveToDelayed: (jobId, timestamp, delay, token = '', opts = {}) =>
@@ -49,8 +35,7 @@ export function moving(scope: QueueScope): Pick<IQueueBackend, Methods> {
       }),
     moveJobFromActiveToWait: (jobId, token = '0') =>
       file.write(() => {
-        const row = findJob(file, queue, jobId);
-        if (!row) throw jobError(ErrorCode.JobNotExist, { jobId, command: 'moveJobFromActiveToWait' });
+        const row = existingJob(scope, jobId, 'moveJobFromActiveToWait');
         if (row.state === 'active' && (token === '0' || row.lock_token === token))
           moveToWait(scope, row, { isFirst: row.priority > 0 });
         return remainingLimit(file, queue);
@@ -72,10 +57,7 @@ export function moving(scope: QueueScope): Pick<IQueueBackend, Methods> {
       }),
     retryFinishedJob: ({ id = '', opts: jobOpts }, state, opts = {}) =>
       file.write(() => {
-        const row = findJob(file, queue, id);
-        const about = { jobId: id, command: 'reprocessJob', state };
-        if (!row) throw jobError(ErrorCode.JobNotExist, about);
-        if (row.state !== state) throw jobError(ErrorCode.JobNotInState, about);
+        const row = stateful(scope, id, state, 'reprocessJob');
         runAgain(scope, row, opts.resetAttemptsMade === true, opts.resetAttemptsStarted === true);
         childRetried(file, row);
         moveToWait(scope, row, { isFirst: jobOpts?.lifo === true });
@@ -125,25 +107,20 @@ export function moving(scope: QueueScope): Pick<IQueueBackend, Methods> {
       }),
     changePriority: (jobId, priority = 0, lifo = false) =>
       file.write(() => {
-        const row = findJob(file, queue, jobId);
-        if (!row) throw jobError(ErrorCode.JobNotExist, { jobId, command: 'changePriority' });
+        const row = existingJob(scope, jobId, 'changePriority');
         const seq = row.state === 'waiting' ? nextSeq(file, lifo) : row.seq;
         file.run('UPDATE job SET priority = ?, seq = ? WHERE key = ?', priority, seq, row.key);
       }),
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
-function fieldsOf(fields: Record<string, unknown> | undefined): {
-  failedReason: string | null;
-  stacktrace: string | null;
-} {
-  const { failedReason = null, stacktrace = null } = (fields ?? {}) as Record<string, string | null>;
+function fieldsOf(fields: Record<string, unknown> = {}) {
+  const { failedReason = null, stacktrace = null } = fields as Record<string, string | null>;
   return { failedReason, stacktrace };
 }
 
-function stateful({ file, queue }: QueueScope, jobId: string, state: string, command: string): JobRow {
-  const row = findJob(file, queue, jobId);
-  if (!row) throw jobError(ErrorCode.JobNotExist, { jobId, command });
+function stateful(scope: QueueScope, jobId: string, state: string, command: string): JobRow {
+  const row = existingJob(scope, jobId, command);
   if (row.state !== state) throw jobError(ErrorCode.JobNotInState, { jobId, command, state });
   return row;
 }

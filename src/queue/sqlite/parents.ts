@@ -1,6 +1,15 @@
 import { ErrorCode, type IQueueBackend, type JobsOptions } from 'bullmq';
 import { publish } from './events.ts';
-import { findJob, hasJob, type JobRow, jobError, nextSeq, type QueueScope, toJson } from './job.ts';
+import {
+  existingJob,
+  findJob,
+  hasJob,
+  type JobRow,
+  jobError,
+  nextSeq,
+  type QueueScope,
+  toJson,
+} from './job.ts';
 import type { QueueFile } from './queue-file.ts';
 
 /** Flows: a parent waits in `waiting-children` until none of its dependencies is pending. */
@@ -9,7 +18,7 @@ export interface JobName {
   id: string;
 }
 
-export type DependencyStatus = 'pending' | 'processed' | 'ignored' | 'failed';
+type DependencyStatus = 'pending' | 'processed' | 'ignored' | 'failed';
 
 export function link(file: QueueFile, parent: JobName, child: JobName): void {
   file.run(
@@ -153,22 +162,13 @@ function names(parent: JobName, child: JobName): [string, string, string, string
   return [parent.queue, parent.id, child.queue, child.id];
 }
 
-type Methods =
-  | 'moveToWaitingChildren'
-  | 'removeChildDependency'
-  | 'getDependencyCounts'
-  | 'getDependencies'
-  | 'getProcessedChildrenValues'
-  | 'getIgnoredChildrenFailures'
-  | 'paginate';
-
 interface DependencyRow {
   child: string;
   status: DependencyStatus;
   value: string | null;
 }
 
-export function flows(scope: QueueScope): Pick<IQueueBackend, Methods> {
+export function flows(scope: QueueScope) {
   const { file, queue } = scope;
   const children = (id: string, status: DependencyStatus, offset = 0, limit = -1): DependencyRow[] =>
     file.all<DependencyRow>(
@@ -215,7 +215,7 @@ export function flows(scope: QueueScope): Pick<IQueueBackend, Methods> {
         const found = fetchJobs ? { jobs: page.flatMap(({ child }) => jobAt(file, child)) } : {};
         return { cursor: '0', items, total: rows.length, ...found };
       }),
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
 const CATEGORIES = [
@@ -240,10 +240,10 @@ function jobAt(file: QueueFile, key: string) {
 }
 
 /** Whether there is anything to wait for. */
-function moveToWaitingChildren({ file, queue }: QueueScope, id: string, token: string): boolean {
+function moveToWaitingChildren(scope: QueueScope, id: string, token: string): boolean {
+  const { file, queue } = scope;
   const about = { jobId: id, command: 'moveToWaitingChildren' };
-  const row = findJob(file, queue, id);
-  if (!row) throw jobError(ErrorCode.JobNotExist, about);
+  const row = existingJob(scope, id, about.command);
   if (hasDependency(file, row, 'failed')) throw jobError(ErrorCode.JobHasFailedChildren, about);
   if (token !== '0' && row.lock_token !== token)
     throw jobError(row.lock_token === null ? ErrorCode.JobLockNotExist : ErrorCode.JobLockMismatch, about);
@@ -257,10 +257,10 @@ function moveToWaitingChildren({ file, queue }: QueueScope, id: string, token: s
   return true;
 }
 
-function removeChildDependency({ file, queue }: QueueScope, id: string, parentKey: string): boolean {
-  const row = findJob(file, queue, id);
+function removeChildDependency(scope: QueueScope, id: string, parentKey: string): boolean {
+  const { file } = scope;
   const about = { jobId: id, parentKey, command: 'removeChildDependency' };
-  if (!row) throw jobError(ErrorCode.JobNotExist, about);
+  const row = existingJob(scope, id, about.command);
   const parent = parentOf(row);
   if (!parent) return false;
   if (!hasJob(file, parent.queue, parent.id)) throw jobError(ErrorCode.ParentJobNotExist, about);

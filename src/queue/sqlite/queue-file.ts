@@ -83,6 +83,11 @@ export class QueueFile extends EventEmitter {
     return this.#prepare(sql).all(...params) as Row[];
   }
 
+  /** What a statement counts as `n`. */
+  count(sql: string, ...params: unknown[]): number {
+    return this.get<{ n: number }>(sql, ...params)?.n ?? 0;
+  }
+
   /** How many rows were changed. */
   run(sql: string, ...params: unknown[]): number {
     return this.#prepare(sql).run(...params).changes;
@@ -94,14 +99,14 @@ export class QueueFile extends EventEmitter {
    */
   async write<T>(work: () => T): Promise<T> {
     try {
-      return await this.#patiently(() => this.#transact(work));
+      return await this.#retryLocked(() => this.#transact(work));
     } finally {
       await new Promise((next) => setImmediate(next));
     }
   }
 
   async read<T>(work: () => T): Promise<T> {
-    return this.#patiently(work);
+    return this.#retryLocked(work);
   }
 
   /**
@@ -140,7 +145,7 @@ export class QueueFile extends EventEmitter {
     });
   }
 
-  async #patiently<T>(work: () => T): Promise<T> {
+  async #retryLocked<T>(work: () => T): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return this.#mended(work);

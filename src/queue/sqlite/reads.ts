@@ -2,29 +2,8 @@ import { ErrorCode, type IQueueBackend, type JobType } from 'bullmq';
 import { publish } from './events.ts';
 import { findJob, hasJob, type JobRow, jobError, type QueueScope, toJson } from './job.ts';
 
-type Methods =
-  | 'getState'
-  | 'isFinished'
-  | 'isJobInState'
-  | 'getJobData'
-  | 'getCounts'
-  | 'getCountsPerPriority'
-  | 'getRanges'
-  | 'updateData'
-  | 'updateProgress'
-  | 'addLog'
-  | 'clearLogs'
-  | 'getJobLogs'
-  | 'pause'
-  | 'setQueueMeta'
-  | 'getQueueMetaField'
-  | 'getQueueMetaFields'
-  | 'getQueueMeta'
-  | 'removeQueueMetaFields'
-  | 'hasQueueMetaField';
-
 /** A paused queue is a mark in its meta data: its jobs go on waiting, and are counted as such. */
-export function reading(scope: QueueScope): Pick<IQueueBackend, Methods> {
+export function reading(scope: QueueScope) {
   return { ...jobReads(scope), ...jobWrites(scope), ...metaFields(scope) };
 }
 
@@ -53,25 +32,18 @@ function jobReads({ file, queue }: QueueScope) {
         types.map((type) => {
           const { state, condition } = filterOf(type);
           const before = type === 'delayed' && delayedBefore !== undefined ? delayedBefore : null;
-          const row = file.get<{ n: number }>(
+          return file.count(
             `SELECT count(*) AS n FROM job
              WHERE queue = @queue AND state = @state ${condition} AND (@before IS NULL OR rank < @before)`,
             { queue, state, before },
           );
-          return row?.n ?? 0;
         }),
       ),
     getCountsPerPriority: (priorities) =>
-      file.read(() =>
-        priorities.map((priority) => {
-          const row = file.get<{ n: number }>(
-            `SELECT count(*) AS n FROM job WHERE queue = ? AND state = 'waiting' AND rank = ?`,
-            queue,
-            priority,
-          );
-          return row?.n ?? 0;
-        }),
-      ),
+      file.read(() => {
+        const sql = `SELECT count(*) AS n FROM job WHERE queue = ? AND state = 'waiting' AND rank = ?`;
+        return priorities.map((priority) => file.count(sql, queue, priority));
+      }),
     getRanges: (types, start = 0, end = -1, asc = false) =>
       file.read(() => types.map((type) => range(type, Math.max(start, 0), end, asc) as [string])),
   } satisfies Partial<IQueueBackend>;
@@ -113,8 +85,7 @@ function jobWrites({ file, queue }: QueueScope) {
   const missing = (jobId: string, command: string): Error =>
     jobError(ErrorCode.JobNotExist, { jobId, command });
   const countLogs = (jobId: string): number =>
-    file.get<{ n: number }>('SELECT count(*) AS n FROM log WHERE queue = ? AND job_id = ?', queue, jobId)
-      ?.n ?? 0;
+    file.count('SELECT count(*) AS n FROM log WHERE queue = ? AND job_id = ?', queue, jobId);
   const keepLogs = (jobId: string, kept: number): void =>
     void file.run(
       `DELETE FROM log WHERE queue = @queue AND job_id = @jobId AND idx <= (

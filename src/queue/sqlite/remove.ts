@@ -5,16 +5,7 @@ import { findJob, type JobRow, jobError, type QueueScope } from './job.ts';
 import { hasDependency, type JobName, parentOf, releaseParent, unlink } from './parents.ts';
 import type { QueueFile } from './queue-file.ts';
 
-type Methods =
-  | 'remove'
-  | 'removeUnprocessedChildren'
-  | 'drain'
-  | 'cleanJobsByState'
-  | 'obliterate'
-  | 'removeOrphanedJobs'
-  | 'removeDeprecatedPriorityKey';
-
-export function removing(scope: QueueScope): Pick<IQueueBackend, Methods> {
+export function removing(scope: QueueScope) {
   const { file, queue } = scope;
   return {
     remove: (jobId, removeChildren) => file.write(() => removeJob(scope, jobId, removeChildren)),
@@ -47,7 +38,7 @@ export function removing(scope: QueueScope): Pick<IQueueBackend, Methods> {
     // A job and its state are one row: there are no orphans.
     removeOrphanedJobs: async () => 0,
     removeDeprecatedPriorityKey: async () => 0,
-  };
+  } satisfies Partial<IQueueBackend>;
 }
 
 /** How many jobs were removed: none where one of them is locked by a worker. */

@@ -3,16 +3,6 @@ import { publish } from './events.ts';
 import { insertJob } from './insert.ts';
 import { hasJob, jobError, type QueueScope } from './job.ts';
 
-type Methods =
-  | 'addJobScheduler'
-  | 'updateJobSchedulerNextMillis'
-  | 'removeJobScheduler'
-  | 'getJobScheduler'
-  | 'isJobScheduler'
-  | 'getJobSchedulerData'
-  | 'getJobSchedulersRange'
-  | 'getJobSchedulersCount';
-
 /** Of a job that a schedule made: BullMQ adds to its options what its types do not tell. */
 type IterationOptions = JobsOptions & { repeat?: { every?: number; offset?: number | null } };
 
@@ -32,7 +22,7 @@ interface SchedulerRow {
   template_opts: string | null;
 }
 
-export function scheduling(scope: QueueScope): Pick<IQueueBackend, Methods> {
+export function scheduling(scope: QueueScope) {
   const { file, queue } = scope;
   const find = (id: string): Promise<SchedulerRow | undefined> => file.read(() => findScheduler(scope, id));
   return {
@@ -65,10 +55,8 @@ export function scheduling(scope: QueueScope): Pick<IQueueBackend, Methods> {
           .flatMap((row) => [row.scheduler_id, String(row.next_run)]),
       ),
     getJobSchedulersCount: () =>
-      file.read(
-        () => file.get<{ n: number }>('SELECT count(*) AS n FROM scheduler WHERE queue = ?', queue)?.n ?? 0,
-      ),
-  };
+      file.read(() => file.count('SELECT count(*) AS n FROM scheduler WHERE queue = ?', queue)),
+  } satisfies Partial<IQueueBackend>;
 }
 
 /** As the hash in Redis: texts, without what is not set. */
