@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from '../base/log.ts';
 import { missingPackage } from '../base/program.ts';
 import type { Refusal } from './guard.ts';
-import { addHeaders, addReplies, CONTENT_POLICY, refuse } from './replies.ts';
+import { addHeaders, addReplies, CONTENT_POLICY, leaveBodies, refuse } from './replies.ts';
 
 const BOARD_PATH = '/queues';
 
@@ -43,9 +43,7 @@ export function addBoard(app: FastifyInstance, options: BoardOptions): void {
     board.routing(raw, reply.raw);
   };
   void app.register((scope, _options, done) => {
-    // The body stays on the connection for the board to read.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    leaveBodies(scope);
     for (const path of [BOARD_PATH, `${BOARD_PATH}/*`]) scope.all(path, handOver);
     done();
   });

@@ -17,26 +17,24 @@ import { type App, openOutbox } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { Service } from '../worker/service.ts';
-import { addChanges } from './changes.ts';
+import { addChanges, addFeeds } from './changes.ts';
 import { addAssets } from './dashboard/assets.ts';
 import { addBatches } from './dashboard/batches.ts';
 import { addEvents } from './dashboard/events.ts';
 import { addExports } from './dashboard/exports.ts';
 import { addImports, type ImportDeps } from './dashboard/imports.ts';
 import { addOutbox } from './dashboard/outbox.ts';
-import { addOverview, type OverviewDeps } from './dashboard/overview.ts';
 import { addPosts } from './dashboard/posts.ts';
 import { openReads } from './dashboard/reads.ts';
-import { addReports } from './dashboard/reports.ts';
+import { addOverview, addReports, type OverviewDeps } from './dashboard/reports.ts';
 import { addSaved } from './dashboard/saved.ts';
 import { addSql } from './dashboard/sql.ts';
 import { addSync } from './dashboard/sync.ts';
 import { addWebhooks } from './dashboard/webhooks.ts';
-import { addFeeds } from './feeds.ts';
 import { replica } from './replica/index.ts';
 import type { HttpPart } from './server.ts';
 
-export interface Parts {
+interface Parts {
   parts: HttpPart[];
   close(): Promise<void>;
 }

@@ -29,7 +29,7 @@ export interface HttpLimits {
 /** Fewer new bytes of an upload than this in `bodyMs` are no progress. */
 const UPLOAD_BYTES = 1024;
 
-export interface Connections {
+interface Connections {
   /** Counts the connection of this request among those whose client showed the token; false where there are too many. */
   admit(request: IncomingMessage): boolean;
 }

@@ -1,8 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopback } from '../base/loopback.ts';
-import type { Secret } from '../base/secret.ts';
+import { isSameText, type Secret } from '../base/secret.ts';
 import { LOGIN_PATH, LOGIN_STYLE, type Session } from './session.ts';
 
 export interface Refusal {
@@ -11,7 +10,7 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Asked at every request: the port is only known once we listen. */
   listening(): Listening;
   /** Null where there is no token and everybody who reaches us is let in. */
@@ -28,7 +27,7 @@ const OPEN_PATHS = ['/healthz', LOGIN_PATH, LOGIN_STYLE];
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /** What is to be done with a request, whatever its route, before anything of its body is read. */
-export interface Verdict {
+interface Verdict {
   /** Null lets it pass. */
   refusal: Refusal | null;
   /** It showed the token, or there is none to show; nobody has to for the open paths. */
@@ -51,7 +50,7 @@ export function createGuard(options: GuardOptions): Guard {
       given !== null &&
       feedToken !== null &&
       pathOf(request).startsWith(FEED_PATH) &&
-      isSame(given, feedToken);
+      isSameText(given, feedToken.reveal());
     const isKnown = isReader || (given !== null && session.isToken(given)) || session.isOpen(request);
     return {
       refusal: isKnown ? null : refuseUnknown(request),
@@ -64,7 +63,7 @@ export function createGuard(options: GuardOptions): Guard {
 /** Neither a session nor another token will do: a page must not call the tools, and an agent gets no other token. */
 function verdictOnAgent(request: IncomingMessage, token: Secret): Verdict {
   const given = bearerOf(request);
-  const isKnown = given !== null && isSame(given, token);
+  const isKnown = given !== null && isSameText(given, token.reveal());
   const isGuess = given !== null && !isKnown;
   return { refusal: isKnown ? null : unknownWithout('MCP_TOKEN'), isKnown, isGuess };
 }
@@ -79,12 +78,6 @@ function givenToken(request: IncomingMessage): string | null {
   const path = pathOf(request);
   if (bearer !== null || !(path.startsWith(API_PATH) || path.startsWith(FEED_PATH))) return bearer;
   return new URLSearchParams(request.url?.split('?')[1]).get(API_TOKEN_PARAMETER);
-}
-
-/** Compared by digest, so that the time it takes tells nothing. */
-function isSame(given: string, token: Secret): boolean {
-  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-  return timingSafeEqual(digest(given), digest(token.reveal()));
 }
 
 const API_PATH = '/api/v1/';
@@ -141,7 +134,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-export interface Listening {
+interface Listening {
   /** As configured: a name or an address. */
   host: string;
   port: number;

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -41,7 +43,7 @@ export function addHeaders(app: FastifyInstance): void {
 }
 
 /** By hand only on a reply that is written past the hooks. */
-export function secure(reply: FastifyReply): FastifyReply {
+function secure(reply: FastifyReply): FastifyReply {
   if (!reply.hasHeader('content-security-policy'))
     void reply.header('content-security-policy', CONTENT_POLICY);
   // Our own files may be kept if they are asked for again each time; what else a plugin wants kept is not.
@@ -57,6 +59,42 @@ export function refuse(reply: FastifyReply, { status, detail, headers = {} }: Re
     .send({ detail });
 }
 
+const FILE_TYPES: Record<string, string> = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+};
+
+/** A file for the browser to save. */
+export function sendFile(reply: FastifyReply, name: string, content: string | Readable): FastifyReply {
+  const type = FILE_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+  const safe = name.replaceAll(/[^\w.-]/g, '_');
+  return reply.type(type).header('content-disposition', `attachment; filename="${safe}"`).send(content);
+}
+
+/** Begins a stream of server-sent events; null where the client has gone. */
+export function openStream(reply: FastifyReply, first: string): ServerResponse | null {
+  secure(reply).header('content-type', 'text/event-stream').hijack();
+  const { raw } = reply;
+  if (raw.destroyed) return null;
+  raw.writeHead(200, reply.getHeaders() as Record<string, string>).write(first);
+  return raw;
+}
+
+/** Aborted when the client leaves before it has the whole answer: what nobody waits for is not worth going on with. */
+export function untilGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(new AppError('interrupted', 'nobody waits for the answer'));
+  });
+  return gone.signal;
+}
+
+/** Leaves the bodies of this scope on the connection, for another server to read. */
+export function leaveBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+}
+
 /** What the router itself cannot read, before any hook runs: the guard is asked here too. */
 export function badTarget(guard: Guard) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
@@ -69,7 +107,7 @@ export function badTarget(guard: Guard) {
 const RETRY_SECONDS = '5';
 
 /** The answer to something that went wrong. What is a defect of ours is logged, once, under an id that the client gets too. */
-export function answerTo(error: unknown, id: string, log: Logger): Refusal {
+function answerTo(error: unknown, id: string, log: Logger): Refusal {
   if (error instanceof AppError && error.code !== 'internal') {
     const headers = STATUS[error.code] === 503 ? { 'retry-after': RETRY_SECONDS } : {};
     return { status: STATUS[error.code], detail: sentences(error), headers };

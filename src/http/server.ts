@@ -4,23 +4,25 @@ import type { AddressInfo } from 'node:net';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import { cannotListen, WITHOUT_SCHEMAS } from '../base/listen.ts';
 import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { programVersion } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
+import { readWithin } from '../base/timeout.ts';
 import type { EndedSessions } from '../store/service-state.ts';
-import type { Progress } from '../worker/health.ts';
+import { assess, type Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
 import { createGuard, type Refusal, urlOf } from './guard.ts';
-import { addHealth } from './health.ts';
 import {
   addFailures,
   addHeaders,
   addReplies,
   badTarget,
+  leaveBodies,
   noteRoutes,
   type Replies,
   type Route,
@@ -152,9 +154,7 @@ async function build(options: HttpOptions): Promise<Front> {
 /** What this server has no route for goes to another one as it came. */
 function handOver(app: FastifyInstance, load: () => Promise<FastifyInstance>): void {
   void app.register((scope, _options, done) => {
-    // The body stays on the connection for the other one to read.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    leaveBodies(scope);
     scope.setNotFoundHandler(async ({ raw }, reply) => {
       const { routing } = await load();
       reply.hijack();
@@ -230,4 +230,47 @@ function addRequestLog(app: FastifyInstance, log: Logger): void {
 
 function portOf(app: FastifyInstance): number {
   return (app.server.address() as AddressInfo | null)?.port ?? 0;
+}
+
+type HealthOptions = Pick<HttpOptions, 'log' | 'metrics' | 'progress'> & Pick<HttpLimits, 'progressMs'>;
+
+/** `/healthz`: the process answers. `/readyz`: it does its work. `/metrics`: what it did. */
+function addHealth(app: FastifyInstance, { log, metrics, progress, progressMs }: HealthOptions): void {
+  const read = readWithin(progressMs, () => logged(progress, log));
+  app.get('/healthz', async () => ({ status: 'ok', ...programVersion() }));
+  app.get('/readyz', async (_request, reply) => {
+    const found = await read();
+    const answer = found ? { ...assess(found), ...summary(found) } : UNKNOWN;
+    return reply.code(answer.ready ? 200 : 503).send(answer);
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+}
+
+const UNKNOWN = {
+  ready: false,
+  checks: [
+    {
+      name: 'progress',
+      ok: false,
+      detail: 'the service could not tell in time how far it is; its log may say why',
+    },
+  ],
+};
+
+/** Of the queues only what is in them: a list of zeros hides the one number that matters. */
+function summary({ now, startedAt, queue: { kind, depth } }: Progress) {
+  const queue = { kind, depth: depth.filter(({ jobs }) => jobs > 0) };
+  return { upSeconds: Math.round((now - startedAt) / 1000), queue };
+}
+
+async function logged(progress: () => Promise<Progress>, log: Logger): Promise<Progress> {
+  try {
+    return await progress();
+  } catch (error) {
+    log.error(
+      { event: 'http.progress.failed', err: error },
+      `the progress of the service cannot be read: ${messageOf(error)}`,
+    );
+    throw error;
+  }
 }

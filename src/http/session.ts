@@ -1,10 +1,10 @@
-import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import { ownFile } from '../base/program.ts';
-import type { Secret } from '../base/secret.ts';
+import { isSameText, type Secret } from '../base/secret.ts';
 import type { EndedSessions } from '../store/service-state.ts';
 
 /**
@@ -25,14 +25,13 @@ export interface Session {
 
 const HOURS = 12;
 
-export interface SessionOptions {
+interface SessionOptions {
   ended?: EndedSessions | undefined;
   now?: () => number;
 }
 
 export function createSession(token: Secret, options: SessionOptions = {}): Session {
   const { ended = endedInMemory(), now = Date.now } = options;
-  const expected = digest(token.reveal());
   const key = createHmac('sha256', token.reveal()).update('feedback-mirror: session, 2').digest();
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   // Cookies know no ports: mirrors on one machine must not end each other's sessions.
@@ -42,11 +41,11 @@ export function createSession(token: Secret, options: SessionOptions = {}): Sess
   const flags = 'Path=/; HttpOnly; SameSite=Strict';
   const read = ({ headers }: IncomingMessage): { id: string; until: number } | null => {
     const [until = '', id = '', signature = ''] = cookieOf(headers.cookie ?? '', name).split('.');
-    const isOurs = timingSafeEqual(digest(sign(`${until}.${id}`)), digest(signature));
+    const isOurs = isSameText(signature, sign(`${until}.${id}`));
     return isOurs && Number(until) > now() ? { id, until: Number(until) } : null;
   };
   return {
-    isToken: (given) => timingSafeEqual(digest(given), expected),
+    isToken: (given) => isSameText(given, token.reveal()),
     isOpen(request) {
       const session = read(request);
       return session !== null && !ended.has(session.id);
@@ -73,13 +72,8 @@ function cookieOf(header: string, name: string): string {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
 }
 
-/** Digests have one length and say nothing about the text, so comparing them takes the same time for every guess. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
 /** A wrong token is answered late, and later each time; one address must not slow down another. */
-export interface Guesses {
+interface Guesses {
   wrong(address: string): Promise<void>;
 }
 
@@ -110,7 +104,7 @@ export const LOGIN_STYLE = '/login.css';
 
 const SHEET = 'base.css';
 
-export interface LoginOptions {
+interface LoginOptions {
   session: Session;
   guesses: Guesses;
 }

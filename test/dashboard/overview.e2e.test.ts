@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { OverviewAnswer } from '../../src/http/dashboard/overview.ts';
-import { keepAnswers } from '../../src/http/dashboard/overview.ts';
+import type { OverviewAnswer } from '../../src/http/dashboard/reports.ts';
+import { keepAnswers } from '../../src/http/dashboard/reports.ts';
 import { readOverview } from '../../src/reports/overview.ts';
 import { openReportReader } from '../../src/store/reports.ts';
 import { detailOf } from '../http/client.ts';

@@ -45,7 +45,7 @@ interface Asset {
   etag: string;
 }
 
-export interface AssetOptions {
+interface AssetOptions {
   /** Addresses of pages, as the router spells them. */
   pages: readonly string[];
   /** Whether there is a session to end. */

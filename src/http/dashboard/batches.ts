@@ -11,9 +11,10 @@ import type { ImportReads } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import { OUTBOX_STATES, type StateCounts } from '../../store/outbox/types.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';
+import { sendFile } from '../replies.ts';
 import { oneOf, required, textOf } from './parameters.ts';
 
-export interface BatchDeps {
+interface BatchDeps {
   view: OutboxView;
   outbox: OutboxStore;
   reads: Pick<ImportReads, 'boards'>;
@@ -59,11 +60,8 @@ export function addBatches(app: FastifyInstance, deps: BatchDeps): void {
   app.get('/data/batches/:batch', async (request) => stateOf(deps, batchOf(request)));
   app.get('/data/batches/:batch/rows.csv', async (request, reply) => {
     const [batch, state] = [batchOf(request), oneOf(request.query, 'state', OUTBOX_STATES)];
-    const name = `${batch}${state === null ? '' : `-${state}`}.csv`.replace(/[^\w.-]/g, '_');
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', `attachment; filename="${name}"`)
-      .send(Readable.from(outboxCsv(view.rowsOf(batch, state))));
+    const name = `${batch}${state === null ? '' : `-${state}`}.csv`;
+    return sendFile(reply, name, Readable.from(outboxCsv(view.rowsOf(batch, state))));
   });
   app.post('/data/batches/:batch/:decision', async (request) => {
     const batch = batchOf(request);

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { LiveStatsReader, MirrorStats } from '../../store/live-stats.ts';
 import { assess, type Progress } from '../../worker/health.ts';
-import { secure } from '../replies.ts';
+import { openStream } from '../replies.ts';
 
 /**
  * What the server sends to every page of the dashboard: data only. Both sides take their types from here and from the rooms that
@@ -20,7 +20,7 @@ export interface LiveStats extends MirrorStats {
   toDecide: number;
 }
 
-export interface EventOptions {
+interface EventOptions {
   stats: LiveStatsReader;
   progress(): Promise<Progress>;
   log: Logger;
@@ -64,10 +64,8 @@ export function addEvents(app: FastifyInstance, options: EventOptions): void {
 
   app.get('/data/events', async (_request, reply) => {
     const first = eventOf(await readStats(stats, progress, stats.version()));
-    secure(reply).header('content-type', 'text/event-stream').hijack();
-    const { raw } = reply;
-    if (raw.destroyed) return;
-    raw.writeHead(200, reply.getHeaders() as Record<string, string>).write(first);
+    const raw = openStream(reply, first);
+    if (!raw) return;
     listeners.add(raw);
     raw.on('close', () => listeners.delete(raw));
     if (!isBeating) schedule();

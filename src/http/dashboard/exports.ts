@@ -3,7 +3,6 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/files.ts';
 import { exportMirror } from '../../export/export.ts';
 import { FORMATS, type Format } from '../../export/formats.ts';
@@ -13,9 +12,10 @@ import { EXPORT_NAME, KEPT_EXPORTS } from '../../export/schedule.ts';
 import { calendarOf, momentOf } from '../../reports/moment.ts';
 import type { ExportSource } from '../../store/export/export.ts';
 import { EXPORT_TABLES } from '../../store/export/tables.ts';
+import { sendFile, untilGone } from '../replies.ts';
 import { oneOf, required, textOf } from './parameters.ts';
 
-export interface ExportsDeps {
+interface ExportsDeps {
   /** The mirror as it is now, for one export. */
   openSource(): ExportSource;
   service: { requestExport(): Promise<void> };
@@ -26,7 +26,7 @@ export interface ExportsDeps {
 }
 
 /** When and where whole exports are made; `cron` is null where only people ask for them. */
-export interface ExportSchedule {
+interface ExportSchedule {
   cron: string | null;
   timeZone: string;
   format: Format;
@@ -69,7 +69,7 @@ export function addExports(app: FastifyInstance, deps: ExportsDeps): void {
     const found = (await madeIn(schedule.root)).find(({ folder }) => folder === textOf(params, 'folder'));
     const file = found?.files.find(({ name }) => name === textOf(params, 'name'));
     if (!found || !file) return reply.code(404).send({ detail: 'There is no such export any more.' });
-    return sendFile(reply, join(schedule.root, found.folder, file.name), file.name);
+    return sendFile(reply, file.name, createReadStream(join(schedule.root, found.folder, file.name)));
   });
   app.get('/data/export/:table', async ({ params, query }, reply) => {
     const table = required(oneOf(params, 'table', EXPORT_TABLES), 'table');
@@ -108,8 +108,7 @@ async function sendTable(
   const format = oneOf(query, 'format', FORMATS) ?? 'csv';
   const since = textOf(query, 'since');
   const calendar = calendarOf(schedule.timeZone);
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort(new AppError('interrupted', 'nobody waits for the file')));
+  const signal = untilGone(reply);
   makeFolder(folder);
   const place = await mkdtemp(join(folder, 'export-'));
   reply.raw.once('close', () => void rm(place, { recursive: true, force: true }));
@@ -125,21 +124,11 @@ async function sendTable(
       raw: false,
       redact: oneOf(query, 'redact', ['emails']) === null ? null : await openRedactor(folder),
       clock,
-      signal: gone.signal,
+      signal,
     });
   } finally {
     source.close();
   }
-  return sendFile(reply, path, `${table}${since === null ? '' : `-since-${since}`}.${format}`);
-}
-
-const TYPES: Record<string, string> = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' };
-
-function sendFile(reply: FastifyReply, path: string, name: string): FastifyReply {
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-  const safe = name.replaceAll(/[^\w.-]/g, '_');
-  return reply
-    .type(type)
-    .header('content-disposition', `attachment; filename="${safe}"`)
-    .send(createReadStream(path));
+  const name = `${table}${since === null ? '' : `-since-${since}`}.${format}`;
+  return sendFile(reply, name, createReadStream(path));
 }

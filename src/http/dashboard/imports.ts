@@ -24,7 +24,8 @@ import type { OpenOptions } from '../../store/db.ts';
 import { type ImportReads, type KeptDuplicate, openScratch } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { OutboxView } from '../../store/outbox/view.ts';
-import { numberOf, oneOf, textOf } from './parameters.ts';
+import { sendFile } from '../replies.ts';
+import { isOn, numberOf, oneOf, textOf } from './parameters.ts';
 import {
   type CommittedUpload,
   type ImportChoices,
@@ -47,7 +48,7 @@ export interface ImportState {
 }
 
 /** How far the new rows are compared with the mirror, and what was found so far. */
-export interface ComparisonProgress {
+interface ComparisonProgress {
   checked: number;
   isDone: boolean;
   /** Why it could not be done. */
@@ -140,10 +141,7 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
     const upload = await uploadOf(request);
     const { choices } = upload.committed ?? upload;
     const results = await openResults(upload.input, readChoices(context, upload, choices), deps.reads);
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="results.csv"')
-      .send(Readable.from(results));
+    return sendFile(reply, 'results.csv', Readable.from(results));
   });
   for (const upload of await uploads.interrupted()) resume(context, upload);
 }
@@ -170,8 +168,7 @@ function addDuplicates(
     const upload = await uploadOf(request);
     if (upload.committed) throw importedAlready();
     const [line, kind] = [numberOf(request.body, 'line'), oneOf(request.body, 'kind', DUPLICATE_KINDS)];
-    const isSkipped = Reflect.get(Object(request.body), 'skip') === true;
-    duplicates.skip(upload.id, { ...(line && { line }), ...(kind && { kind }) }, isSkipped);
+    duplicates.skip(upload.id, { ...(line && { line }), ...(kind && { kind }) }, isOn(request.body, 'skip'));
     await preview(context, upload, upload.choices);
     return await stateOf(context, upload);
   });
@@ -193,7 +190,7 @@ function choicesOf(body: unknown): ImportChoices {
   const board = textOf(body, 'board')?.trim() || null;
   // One board for all rows says already where the column is not to be looked at.
   if (board !== null) delete map.board;
-  const acceptUnknownBoards = Reflect.get(Object(body), 'acceptUnknownBoards') === true;
+  const acceptUnknownBoards = isOn(body, 'acceptUnknownBoards');
   const [encoding, perMinute] = [oneOf(body, 'encoding', ENCODINGS), numberOf(body, 'perMinute')];
   return { map, board, boardMap: boardMapOf(body), acceptUnknownBoards, encoding, perMinute };
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { boardNamed, type KnownBoard } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -16,10 +16,10 @@ import {
   type StateCounts,
 } from '../../store/outbox/types.ts';
 import type { OutboxView, ViewedPost } from '../../store/outbox/view.ts';
-import { numberOf, oneOf, required, textOf } from './parameters.ts';
+import { idOf, isOn, numberOf, oneOf, required, textOf } from './parameters.ts';
 import { originalOf } from './posts.ts';
 
-export interface OutboxDeps {
+interface OutboxDeps {
   view: OutboxView;
   /** Where the upstream's own pages are; null where it has none. */
   upstream: string | null;
@@ -94,26 +94,22 @@ export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
     const detail = await detailOf(view, upstream, idOf(request));
     return detail ?? reply.code(404).send({ detail: `There is no row ${idOf(request)} in the outbox.` });
   });
-  app.post('/data/outbox/:id/approve', async (request) => ({
-    row: await approve({ store, clock }, idOf(request)),
-  }));
-  app.post('/data/outbox/:id/retry', async (request) => ({
-    row: await retry({ store, clock }, idOf(request)),
-  }));
-  app.post('/data/outbox/:id/edit', async (request) => ({ row: editRow(deps, idOf(request), request.body) }));
-  app.post('/data/outbox/:id/cancel', async (request) => ({
-    row:
-      (await decided(view, idOf(request), ({ state }) => state === 'cancelled')) ??
-      (await cancel({ store, clock }, idOf(request))),
-  }));
-  app.post('/data/outbox/:id/resolve', async (request) => {
-    const postId = required(numberOf(request.body, 'post'), 'post');
-    const before = await decided(view, idOf(request), ({ post_id }) => post_id === postId);
-    if (before) return { row: before };
+  const on = (decision: Decision, act: (id: number, body: unknown) => OutboxRow | Promise<OutboxRow>) =>
+    app.post(`/data/outbox/:id/${decision}`, async (request) => ({
+      row: await act(idOf(request), request.body),
+    }));
+  on('approve', (id) => approve({ store, clock }, id));
+  on('retry', (id) => retry({ store, clock }, id));
+  on('edit', (id, body) => editRow(deps, id, body));
+  on('cancel', async (id) => {
+    const before = await decided(view, id, ({ state }) => state === 'cancelled');
+    return before ?? cancel({ store, clock }, id);
+  });
+  on('resolve', async (id, body) => {
+    const postId = required(numberOf(body, 'post'), 'post');
+    const before = await decided(view, id, ({ post_id }) => post_id === postId);
     const [post] = await view.posts([postId]);
-    return {
-      row: await resolve({ store, clock }, idOf(request), { id: postId, url: post?.url ?? null }),
-    };
+    return before ?? resolve({ store, clock }, id, { id: postId, url: post?.url ?? null });
   });
 }
 
@@ -125,10 +121,6 @@ async function decided(
 ): Promise<OutboxRow | null> {
   const row = await view.find(id);
   return row && isSo(row) ? row : null;
-}
-
-function idOf({ params }: FastifyRequest): number {
-  return required(numberOf(params, 'id'), 'id');
 }
 
 function list(view: OutboxView, upstream: string | null, query: unknown): OutboxPage {
@@ -192,7 +184,7 @@ function editRow({ outbox: store, reads, clock }: OutboxDeps, id: number, body: 
   const [title, content, email, full_name] = ['title', 'content', 'email', 'full_name'].map(given);
   const board = boardNamed(reads.boards(), given('board'));
   const edited = edit({ store, clock }, id, { board, title, content, email, full_name });
-  return Reflect.get(Object(body), 'retry') === true ? sendEdited({ store, clock }, edited) : edited;
+  return isOn(body, 'retry') ? sendEdited({ store, clock }, edited) : edited;
 }
 
 /** A form carries a key of its own, so that one that is sent twice makes one post. */
@@ -202,8 +194,8 @@ async function create(deps: OutboxDeps, body: unknown): Promise<Created> {
   const board = boardNamed(deps.reads.boards(), given('board') ?? '');
   const checked = checkDraft({ board, title, content, email: given('email'), full_name: given('full_name') });
   const key = required(textOf(body, 'key'), 'key');
-  const desk = { store: deps.outbox, clock: deps.clock, random: deps.random ?? Math.random };
-  const row = await acceptPost(desk, checked.post, `form-${key.slice(0, KEY_LENGTH)}`);
+  const creating = { store: deps.outbox, clock: deps.clock, random: deps.random ?? Math.random };
+  const row = await acceptPost(creating, checked.post, `form-${key.slice(0, KEY_LENGTH)}`);
   if (!row)
     throw new AppError('usage', 'this form was already sent with other words', {
       hint: 'Open a new one to write another post.',

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 
 /** What a request says in its address or body, one value at a time: as wanted, or refused in words. */
@@ -30,6 +31,16 @@ export function oneOf<const T extends string>(given: unknown, name: string, word
 export function listOf(given: unknown, name: string): string[] {
   const parts = (textOf(given, name) ?? '').split(',').map((part) => part.trim());
   return [...new Set(parts)].filter((part) => part !== '');
+}
+
+/** Whether a box was ticked. */
+export function isOn(given: unknown, name: string): boolean {
+  return Reflect.get(Object(given), name) === true;
+}
+
+/** The number of the row that the address names. */
+export function idOf({ params }: Pick<FastifyRequest, 'params'>): number {
+  return required(numberOf(params, 'id'), 'id');
 }
 
 /** What a request cannot do without. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { csvLine } from '../../query/text.ts';
@@ -8,11 +8,12 @@ import { type Place, SORTS } from '../../store/browse/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse/post.ts';
 import type { SamePosts } from '../../store/search/same-posts.ts';
 import type { SimilarPost } from '../../store/search/similar.ts';
-import { listOf, numberOf, oneOf, required, textOf } from './parameters.ts';
+import { sendFile, untilGone } from '../replies.ts';
+import { idOf, listOf, numberOf, oneOf, required, textOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reads.ts';
 
-export interface PostsDeps {
+interface PostsDeps {
   reads: DashboardReads;
   same: SamePosts;
   /** Where the upstream's own pages are; null where it has none. */
@@ -69,13 +70,10 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
       : await reads.ask('posts', { ...pageOf(query, filter), ...more }, signal);
   };
   app.get('/data/posts.csv', async ({ query }, reply) => {
-    const signal = leaving(reply);
+    const signal = untilGone(reply);
     const first = await find(query, signal, { after: null, limit: FILE_STEP });
     const next = (after: Place) => find(query, signal, { after, isBackward: false, limit: FILE_STEP });
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="posts.csv"')
-      .send(Readable.from(csvOf(first, next, upstream)));
+    return sendFile(reply, 'posts.csv', Readable.from(csvOf(first, next, upstream)));
   });
   app.get('/data/boards/:slug', async ({ params }, reply) => {
     const slug = required(textOf(params, 'slug'), 'slug');
@@ -88,7 +86,7 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
     return found ?? reply.code(404).send({ detail: 'The mirror knows no such person.' });
   });
   app.get('/data/posts', async ({ query }, reply): Promise<PostsAnswer> => {
-    const found = await find(query, leaving(reply));
+    const found = await find(query, untilGone(reply));
     const { next, previous } = found;
     return {
       ...found,
@@ -97,8 +95,8 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
       previous: previous && writePlace([previous.key, previous.id, BACKWARD]),
     };
   });
-  app.get('/data/posts/:id', async ({ params }, reply): Promise<PostAnswer> => {
-    const id = required(numberOf(params, 'id'), 'id');
+  app.get('/data/posts/:id', async (request, reply): Promise<PostAnswer> => {
+    const id = idOf(request);
     const whole = await reads.ask('post', id);
     if (whole)
       return {
@@ -108,9 +106,9 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
       };
     return reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
   });
-  app.get('/data/posts/:id/comments', async ({ params, query }): Promise<CommentsAnswer> => {
-    const post = required(numberOf(params, 'id'), 'id');
-    const found = await reads.ask('comments', { post, after: commentPlaceOf(query) });
+  app.get('/data/posts/:id/comments', async (request): Promise<CommentsAnswer> => {
+    const place = { post: idOf(request), after: commentPlaceOf(request.query) };
+    const found = await reads.ask('comments', place);
     return { rows: found.rows, total: found.total, next: nextOf(found) };
   });
   addSimilar(app, deps);
@@ -118,24 +116,22 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
 
 /** Posts like one of the mirror, or like one that is being written; and those that a person holds to be the same. */
 function addSimilar(app: FastifyInstance, { reads, same, clock }: PostsDeps): void {
-  const idOf = (params: unknown): number => required(numberOf(params, 'id'), 'id');
-  app.get('/data/posts/:id/similar', async ({ params }, reply): Promise<SimilarAnswer> => {
-    const id = idOf(params);
-    const posts = await reads.ask('similar', { about: id, limit: SIMILAR }, leaving(reply));
+  const otherOf = (body: unknown): number => required(numberOf(body, 'other'), 'other');
+  app.get('/data/posts/:id/similar', async (request, reply): Promise<SimilarAnswer> => {
+    const id = idOf(request);
+    const posts = await reads.ask('similar', { about: id, limit: SIMILAR }, untilGone(reply));
     return posts ? { posts } : reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
   });
   app.post('/data/similar', async ({ body }, reply): Promise<SimilarAnswer> => {
     const about = { title: textOf(body, 'title') ?? '', content: textOf(body, 'content') ?? '' };
-    return { posts: (await reads.ask('similar', { about, limit: SIMILAR }, leaving(reply))) ?? [] };
+    return { posts: (await reads.ask('similar', { about, limit: SIMILAR }, untilGone(reply))) ?? [] };
   });
-  app.post('/data/posts/:id/same', async ({ params, body }) => {
-    const other = required(numberOf(body, 'other'), 'other');
-    return { changed: same.mark(idOf(params), other, clock.now()) };
-  });
-  app.post('/data/posts/:id/not-same', async ({ params, body }) => {
-    const other = required(numberOf(body, 'other'), 'other');
-    return { changed: same.unmark(idOf(params), other) };
-  });
+  app.post('/data/posts/:id/same', async (request) => ({
+    changed: same.mark(idOf(request), otherOf(request.body), clock.now()),
+  }));
+  app.post('/data/posts/:id/not-same', async (request) => ({
+    changed: same.unmark(idOf(request), otherOf(request.body)),
+  }));
 }
 
 const CSV_COLUMNS = [
@@ -167,15 +163,6 @@ async function* csvOf(
     if (page.next === null) return;
     page = await next(page.next);
   }
-}
-
-/** A search that is typed on is not worth beginning any more. */
-function leaving({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(new AppError('interrupted', 'nobody waits for the answer'));
-  });
-  return gone.signal;
 }
 
 function filterOf(query: unknown, now: number, calendar: Calendar): Wanted {

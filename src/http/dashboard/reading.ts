@@ -38,7 +38,7 @@ export interface ListRequest extends Omit<PageRequest, 'filter'> {
   filter: Wanted;
 }
 
-export interface SearchRequest extends Pick<SearchOptions, 'limit' | 'typing' | 'isInternal'> {
+interface SearchRequest extends Pick<SearchOptions, 'limit' | 'typing' | 'isInternal'> {
   text: string;
   filter: Wanted;
 }

@@ -163,7 +163,7 @@ function createLane(start: () => Reader): Lane {
     return started;
   };
   /** Nobody waits for what is under way any more: where that can be ended, the next one need not wait for it either. */
-  const giveUp = (waiting: Waiting): void => {
+  const abandon = (waiting: Waiting): void => {
     waiting.reject(waiting.signal?.reason);
     if (current !== waiting || !reader?.canEndAtOnce) return;
     void end();
@@ -176,7 +176,7 @@ function createLane(start: () => Reader): Lane {
     ask: (asked, signal) =>
       new Promise((resolve, reject) => {
         const waiting: Waiting = { asked, resolve, reject, signal };
-        signal?.addEventListener('abort', () => giveUp(waiting), { once: true });
+        signal?.addEventListener('abort', () => abandon(waiting), { once: true });
         line.push(waiting);
         if (isClosed) rejectAll();
         else next();

@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { SavedItems, Shelf, Words } from '../../store/saved.ts';
-import { numberOf, required, textOf } from './parameters.ts';
+import { idOf, required, textOf } from './parameters.ts';
 
-export interface SavedDeps {
+interface SavedDeps {
   saved: Omit<SavedItems, 'close'>;
   clock: Clock;
 }
@@ -37,18 +37,11 @@ function addShelf<K extends string>(app: FastifyInstance, options: ShelfOptions<
   app.post(`${path}/:id`, async (request, reply) => {
     const [called, text] = [textOf(request.body, 'name'), textOf(request.body, column)];
     if (text !== null) check(text);
-    const words = {
-      ...(called === null ? {} : { name: called }),
-      ...(text === null ? {} : { [column]: text }),
-    } as Partial<Words<K>>;
+    const words = { ...(called && { name: called }), ...(text && { [column]: text }) } as Partial<Words<K>>;
     const changed = shelf.change(idOf(request), words, clock.now());
     return changed ?? reply.code(404).send({ detail: 'This is gone; somebody may have deleted it.' });
   });
   app.post(`${path}/:id/delete`, async (request) => ({ deleted: shelf.remove(idOf(request)) }));
-}
-
-function idOf({ params }: FastifyRequest): number {
-  return required(numberOf(params, 'id'), 'id');
 }
 
 /** A view leads to a page of this service: a link that everybody sees must not lead anywhere else. */

@@ -7,9 +7,10 @@ import { SCHEMA_HINT } from '../../query/explain.ts';
 import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
 import { type ReadableTable, schemaOf } from '../../query/schema.ts';
 import { bytesText, csvLine, numberText } from '../../query/text.ts';
+import { sendFile } from '../replies.ts';
 import { textOf } from './parameters.ts';
 
-export interface SqlDeps {
+interface SqlDeps {
   ask: AskMirror;
   clock: Clock;
 }
@@ -54,10 +55,7 @@ export function addSql(app: FastifyInstance, { ask, clock }: SqlDeps): void {
     const parts = untilClosed(reply, (gone) => ask(request, gone));
     // Until the first part has come nothing is said yet, and a refusal is an ordinary one.
     const first = await inWords(parts.next());
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="answer.csv"')
-      .send(Readable.from(csvText(first, parts)));
+    return sendFile(reply, 'answer.csv', Readable.from(csvText(first, parts)));
   });
 }
 

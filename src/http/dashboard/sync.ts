@@ -5,9 +5,9 @@ import type { AbsentRow, QuarantinedRow, SyncView } from '../../store/mirror/sta
 import type { ResourceStatus, RunRow } from '../../store/mirror/types.ts';
 import { assess, type Health, type ListProgress, type Progress } from '../../worker/health.ts';
 import type { Service } from '../../worker/service.ts';
-import { numberOf, oneOf, required } from './parameters.ts';
+import { idOf, numberOf, oneOf, required } from './parameters.ts';
 
-export interface SyncDeps {
+interface SyncDeps {
   view: SyncView;
   service: Pick<Service, 'progress' | 'requestSync'>;
 }
@@ -56,8 +56,8 @@ export function addSync(app: FastifyInstance, { view, service }: SyncDeps): void
     const { shown, last } = cut(rows);
     return { rows: shown, before: last };
   });
-  app.get('/data/sync/quarantine/:id', async ({ params }, reply) => {
-    const body = view.quarantined(required(numberOf(params, 'id'), 'id'));
+  app.get('/data/sync/quarantine/:id', async (request, reply) => {
+    const body = view.quarantined(idOf(request));
     return body === null ? reply.code(404).send({ detail: 'There is no such row any more.' }) : { body };
   });
   app.post('/data/sync/:resource/run', async ({ params, body }, reply) => {

@@ -27,7 +27,7 @@ export interface ImportChoices {
   perMinute: number | null;
 }
 
-export const NO_CHOICES: ImportChoices = {
+const NO_CHOICES: ImportChoices = {
   map: {},
   board: null,
   boardMap: {},
@@ -78,7 +78,7 @@ export interface Uploads {
   close(): Promise<void>;
 }
 
-export interface UploadOptions {
+interface UploadOptions {
   /** Where the files are kept: whoever reloads the page, or starts the service anew, goes on where they were. */
   folder: string;
   clock: Clock;

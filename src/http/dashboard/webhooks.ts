@@ -37,10 +37,8 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
     if (!webhooks || !endpoint) throw new AppError('usage', `there is no webhook "${id}"`);
     return { endpoint, deps: { ...webhooks.deps, signal: stop.signal } };
   };
-  app.get(
-    '/data/webhooks',
-    async (): Promise<WebhooksPage> => ({ webhooks: webhooks ? viewsOf(webhooks) : [] }),
-  );
+  const all = (): WebhooksPage => ({ webhooks: webhooks ? viewsOf(webhooks) : [] });
+  app.get('/data/webhooks', async () => all());
   app.get('/data/webhooks/:id', async ({ params }): Promise<DeliveriesPage> => {
     const { endpoint, deps } = chosen(params);
     return { deliveries: deps.store.deliveries(endpoint.id, DELIVERIES) };
@@ -53,10 +51,10 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
     const { endpoint, deps } = chosen(params);
     return await replay(deps, endpoint, required(numberOf(body, 'change'), 'change'));
   });
-  app.post('/data/webhooks/:id/enable', async ({ params }): Promise<WebhooksPage> => {
+  app.post('/data/webhooks/:id/enable', async ({ params }) => {
     const { endpoint, deps } = chosen(params);
     deps.store.enable(endpoint.id);
-    return { webhooks: webhooks ? viewsOf(webhooks) : [] };
+    return all();
   });
 }
 

@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { ENDPOINTS } from '../../contract/endpoints.ts';
-import { parseBody } from '../../contract/json.ts';
+import { takeJsonOnly } from '../../contract/json.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { ReplicaReads } from '../../store/replica/replica.ts';
 import { API_TOKEN_PARAMETER } from '../guard.ts';
-import { create, OUTBOX_PATH, problem, shown } from './creating.ts';
-import { list } from './reading.ts';
+import { create, list, OUTBOX_PATH, problem, shown } from './operations.ts';
 
 export interface ReplicaDeps {
   reads: ReplicaReads;
@@ -42,10 +41,10 @@ export function replica({
     takeJsonOnly(app);
     const tokenParameters = [API_TOKEN_PARAMETER, ...(tokenParameter === null ? [] : [tokenParameter])];
     const reading = { reads, pageSize, tokenParameters };
-    const desk = { reads, store: outbox, clock, random: Math.random, upstream, waitMs, readNewest, listedMs };
-    const waiting = waitingRoom(app);
+    const deps = { reads, store: outbox, clock, random: Math.random, upstream, waitMs, readNewest, listedMs };
+    const hold = holdUntilAnswered(app);
     const creating = (asUser: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
-      waiting.hold(reply, (signal) => create(desk, request, reply, { asUser, signal }));
+      hold(reply, (signal) => create(deps, request, reply, { asUser, signal }));
     // HEAD is no method of this API.
     const withoutHead = { exposeHeadRoute: false };
     app.get(ENDPOINTS.listPosts.path, withoutHead, (request, reply) =>
@@ -68,33 +67,21 @@ export function replica({
   };
 }
 
-/** Fastify would take text as well, and would replace broken UTF-8 without a word. */
-function takeJsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseBody(body),
-  );
-}
-
 /**
  * Closing the server ends every connection: whoever waits for a create is first told that it is safe in the outbox, or would have to
  * guess.
  */
-function waitingRoom(app: FastifyInstance) {
+function holdUntilAnswered(app: FastifyInstance) {
   const closing = new AbortController();
   const inside = new Set<Promise<void>>();
   app.addHook('preClose', async () => {
     closing.abort();
     await Promise.all(inside);
   });
-  return {
-    async hold<T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-      const answered = new Promise<void>((resolve) => reply.raw.once('close', () => resolve()));
-      inside.add(answered);
-      void answered.then(() => inside.delete(answered));
-      return await work(closing.signal);
-    },
+  return async <T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const answered = new Promise<void>((resolve) => reply.raw.once('close', () => resolve()));
+    inside.add(answered);
+    void answered.then(() => inside.delete(answered));
+    return await work(closing.signal);
   };
 }

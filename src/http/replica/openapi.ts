@@ -2,8 +2,7 @@ import { ENDPOINTS, SEARCH_LIMIT, SEARCH_PARAMETER } from '../../contract/endpoi
 import * as entities from '../../contract/entities.ts';
 import { type Field, isRow, type Row } from '../../contract/entities.ts';
 import { OUTBOX_STATES } from '../../store/outbox/types.ts';
-import { OUTBOX_PATH } from './creating.ts';
-import { CURSOR } from './reading.ts';
+import { CURSOR, OUTBOX_PATH } from './operations.ts';
 
 /** The API in OpenAPI 3.1. Its schemas are made from the contract's own, so the document cannot say anything else. */
 export function openApiDocument() {

@@ -1,4 +1,4 @@
-import type { OverviewAnswer } from '../../http/dashboard/overview.ts';
+import type { OverviewAnswer } from '../../http/dashboard/reports.ts';
 import type { ReportName } from '../../reports/catalogue.ts';
 import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';

@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { boardNamed } from '../../base/boards.ts';
 import { checkBody } from '../../contract/draft.ts';
+import { ENDPOINTS, type Resource, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import { acceptPost, type CreateDeps, waitForRow } from '../../outbox/create.ts';
 import type { OutboxRow } from '../../store/outbox/types.ts';
-import type { ReplicaReads } from '../../store/replica/replica.ts';
+import type { Place, ReplicaReads, Slice } from '../../store/replica/replica.ts';
+import { untilGone } from '../replies.ts';
 
-export interface Creating extends CreateDeps {
+interface Creating extends CreateDeps {
   reads: ReplicaReads;
   /** Where a relative address of a created post leads; null where nobody outside could follow it. */
   upstream: string | null;
@@ -22,7 +24,7 @@ const KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 
 /** Takes a post in and waits for what becomes of it. Once it is in, it goes out whether or not the client is still there. */
 export async function create(
-  desk: Creating,
+  deps: Creating,
   request: FastifyRequest,
   reply: FastifyReply,
   { asUser, signal }: { asUser: boolean; signal: AbortSignal },
@@ -30,23 +32,23 @@ export async function create(
   const key = request.headers[KEY_HEADER] ?? null;
   if (key !== null && (typeof key !== 'string' || !KEY.test(key)))
     return problem(reply, 400, 'The header Idempotency-Key takes 1 to 255 plain characters.');
-  const known = boardOf(desk.reads, request.body);
+  const known = boardOf(deps.reads, request.body);
   const checked = checkBody(request.body, asUser);
   if (!checked.ok) return problem(reply, 400, NOT_CREATED, withBoard(checked.errors, known));
-  const row = acceptPost(desk, { ...checked.post, board: known?.slug ?? checked.post.board }, key);
+  const row = acceptPost(deps, { ...checked.post, board: known?.slug ?? checked.post.board }, key);
   if (row === null)
     return problem(
       reply,
       422,
       'The header Idempotency-Key has the value of an earlier post with other content.',
     );
-  const gone = untilGone(reply, signal);
-  const latest = await waitForRow(desk, row, { waitMs: desk.waitMs, signal: gone });
-  if (latest.post_id !== null) await untilListed(desk, latest.post_id, gone);
-  return answer(desk, reply, latest, known);
+  const gone = AbortSignal.any([signal, untilGone(reply)]);
+  const latest = await waitForRow(deps, row, { waitMs: deps.waitMs, signal: gone });
+  if (latest.post_id !== null) await untilListed(deps, latest.post_id, gone);
+  return answer(deps, reply, latest, known);
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
  * A client that is told of its post looks for it in the list next. An answer to a create tells neither the status nor the author of
@@ -66,7 +68,7 @@ async function untilListed(
     () => false,
   );
   while (isAsked && clock.now() < deadline && !signal.aborted && !(await reads.hasPost(post)))
-    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+    await clock.sleep(POLL_MS, signal).catch(() => undefined);
 }
 
 const NOT_CREATED = 'The post was not created.';
@@ -91,15 +93,8 @@ function withBoard(errors: Record<string, string[]>, board: NamedBoard | null): 
   return { board: [`There is no board "${board.slug}".`], ...errors };
 }
 
-/** Aborted when nobody waits for the answer any more: the client has gone, or we are closing. */
-function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return AbortSignal.any([closing, gone.signal]);
-}
-
 async function answer(
-  desk: Creating,
+  deps: Creating,
   reply: FastifyReply,
   row: OutboxRow,
   board: NamedBoard | null,
@@ -108,9 +103,9 @@ async function answer(
     case 'confirmed':
       return reply
         .code(201)
-        .send({ status: 'Success', post_id: row.post_id, url: fullUrl(row.url, desk.upstream) });
+        .send({ status: 'Success', post_id: row.post_id, url: fullUrl(row.url, deps.upstream) });
     case 'rejected':
-      return await rejected(desk, reply, row, board);
+      return await rejected(deps, reply, row, board);
     case 'cancelled':
       return problem(
         reply,
@@ -158,4 +153,94 @@ export function problem(
   errors?: Record<string, string[]>,
 ): FastifyReply {
   return reply.code(status).send(errors ? { detail, errors } : { detail });
+}
+
+interface Reading {
+  reads: ReplicaReads;
+  pageSize: number;
+  /** Names under which a client may send a token in the query. */
+  tokenParameters: readonly string[];
+}
+
+const PAGE = 'page';
+
+/** One page of a list, or for a search the most relevant posts as one flat list. A blank search is none. */
+export async function list(
+  { reads, pageSize, tokenParameters }: Reading,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+): Promise<unknown> {
+  const query = queryOf(request);
+  const taken = [...(resource === 'posts' ? [SEARCH_PARAMETER] : []), CURSOR];
+  const unknown = [...query.keys()].find((name) => ![...taken, PAGE, ...tokenParameters].includes(name));
+  if (unknown !== undefined) return refuseParameter(reply, unknown, taken);
+  const text = resource === 'posts' ? (query.get(SEARCH_PARAMETER) ?? '') : '';
+  if (text.trim() !== '') return { next: null, previous: null, results: await reads.search(text) };
+  if ((query.get(PAGE) ?? '1') !== '1')
+    return refuse(
+      reply,
+      PAGE,
+      'This list has no numbered pages: begin without one, and follow the address in next.',
+    );
+  const place = readCursor(query.get(CURSOR));
+  if (place === null) return refuse(reply, CURSOR, 'Not a valid position in the list.');
+  return envelope(await reads.page(resource, place, pageSize), (cursor) => link(request, resource, cursor));
+}
+
+function refuse(reply: FastifyReply, parameter: string, why: string): FastifyReply {
+  return reply.code(400).send({ detail: 'There is no such page.', errors: { [parameter]: [why] } });
+}
+
+/** A filter that is not applied would look as if it had been. */
+function refuseParameter(reply: FastifyReply, name: string, taken: readonly string[]): FastifyReply {
+  const shown = name.slice(0, 64);
+  return reply.code(400).send({
+    detail: `This list takes ${taken.join(' and ')}: "${shown}" would change nothing.`,
+    errors: { [shown]: ['Not a parameter of this list.'] },
+  });
+}
+
+/** Read leniently, as the API's other servers do: a stray percent sign is part of a search, not an error. */
+function queryOf(request: FastifyRequest): URLSearchParams {
+  const url = request.raw.url ?? '';
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+}
+
+function envelope({ rows, hasEarlier, hasMore }: Slice, linkTo: (cursor: string) => string) {
+  const [first, last] = [rows[0], rows.at(-1)];
+  return {
+    next: hasMore && last ? linkTo(writeCursor(last.id, 'after')) : null,
+    previous: hasEarlier && first ? linkTo(writeCursor(first.id, 'before')) : null,
+    results: rows,
+  };
+}
+
+/**
+ * Under the name by which the client called us, so that it leads back the way it came. Nothing else of its query is repeated: no other
+ * parameter means anything here, and one of them may be a token.
+ */
+function link({ protocol, host }: FastifyRequest, resource: Resource, cursor: string): string {
+  const { path } = resource === 'posts' ? ENDPOINTS.listPosts : ENDPOINTS.listComments;
+  return `${protocol}://${host}${path}?${CURSOR}=${cursor}`;
+}
+
+/** The query parameter that holds the place of a page. */
+export const CURSOR = 'cursor';
+
+const SIDES = { after: 'n', before: 'p' } as const;
+
+/** A place as text that means nothing to a client; any text that reads as one is only another place in the same list. */
+function writeCursor(id: number, side: Place['side']): string {
+  return `${SIDES[side]}${id.toString(36)}`;
+}
+
+/** Null for what was never written here. */
+function readCursor(cursor: string | null): Place | null {
+  if (cursor === null) return { id: null, side: 'after' };
+  const [, side, digits = ''] = /^([np])([0-9a-z]{1,11})$/.exec(cursor) ?? [];
+  const id = Number.parseInt(digits, 36);
+  if (!Number.isSafeInteger(id) || writeCursor(id, side === 'n' ? 'after' : 'before') !== cursor) return null;
+  return { id, side: side === 'n' ? 'after' : 'before' };
 }
