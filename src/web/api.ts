@@ -8,7 +8,7 @@ export class HttpError extends Error {
   }
 }
 
-export interface Call {
+interface Call {
   signal?: AbortSignal;
   /** Sent as JSON; makes the request a POST. */
   body?: unknown;
@@ -27,7 +27,8 @@ export async function fetchFile(path: string, call: Call = {}): Promise<Blob> {
   return (await request(path, call)).blob();
 }
 
-async function request(path: string, { signal, body, file, method }: Call): Promise<Response> {
+/** The same for an answer that is read as it comes. */
+export async function request(path: string, { signal, body, file, method }: Call): Promise<Response> {
   const sends = body !== undefined || file !== undefined;
   const response = await fetch(path, {
     method: method ?? (sends ? 'POST' : 'GET'),
@@ -56,7 +57,7 @@ export function saveFile(blob: Blob, name: string): void {
 }
 
 /** Why the service refused a request, in its own words where it has any. */
-export async function refusalOf(response: Response): Promise<HttpError> {
+async function refusalOf(response: Response): Promise<HttpError> {
   const answer = (await response.json().catch(() => null)) as { detail?: string } | null;
   return new HttpError(response.status, answer?.detail ?? `The service answered ${response.status}.`);
 }

@@ -3,14 +3,14 @@ import type { BatchState, DecidedBatch } from '../http/dashboard/batches.ts';
 import type { BoardToMend } from '../store/outbox/batches.ts';
 import type { OutboxState, StateCounts } from '../store/outbox/types.ts';
 import { fetchJson, withQuery } from './api.ts';
-import { boardField, boardPicker } from './boards.ts';
 import { type Child, h } from './dom.ts';
+import { boardField, boardPicker } from './fields.ts';
 import { counted, estimateText, number, percent, time } from './format.ts';
-import { banner, button, card, openForm, table } from './parts.ts';
+import { banner, button, card, openForm, type Tone, tableCard, tag } from './parts.ts';
 
 interface Words {
   name: string;
-  tone: 'good' | 'warn' | 'bad' | null;
+  tone: Tone | null;
   /** What it means for the rows in it, as a sentence. */
   meaning: string;
 }
@@ -41,14 +41,14 @@ export const STATES: Record<OutboxState, Words> = {
 
 export function stateTag(state: OutboxState): HTMLElement {
   const { name, tone } = STATES[state];
-  return h('span.tag', { 'data-tone': tone }, name);
+  return tag(name, tone);
 }
 
 export function sum(counts: StateCounts): number {
   return Object.values(counts).reduce((total, n) => total + n, 0);
 }
 
-export interface BatchView {
+interface BatchView {
   state: BatchState;
   boards: KnownBoard[];
   /** Draws how it stands after a decision, and says what was done. */
@@ -127,25 +127,19 @@ function meter(counts: StateCounts, all: number): HTMLElement {
 
 function decisions(view: BatchView): Child[] {
   const { counts, told } = view.state;
-  const isHeld = told?.paused_at && !told.cancelled_at;
+  const [waits, isHeld] = [counts.ready > 0, Boolean(told?.paused_at && !told.cancelled_at)];
+  const resume = (): void => void decide(view, RESUME).catch(() => undefined);
+  const pause = (): void => ask(view, PAUSE);
+  const cancel = (): void => ask(view, cancelOf(counts));
   const again = (state: 'rejected' | 'cancelled'): Child => {
     if (counts[state] === 0) return null;
     const rows = counted(counts[state], `${STATES[state].name.toLowerCase()} row`);
     return button(`Send ${rows} again`, () => ask(view, sendAgain(state, rows)), { id: `again-${state}` });
   };
   return [
-    counts.ready > 0 && isHeld
-      ? button('Resume', () => void decide(view, RESUME).catch(() => undefined), {
-          id: 'resume',
-          class: 'main',
-        })
-      : null,
-    counts.ready > 0 && !told?.paused_at && !told?.cancelled_at
-      ? button('Pause', () => ask(view, PAUSE), { id: 'pause' })
-      : null,
-    counts.ready > 0
-      ? button('Cancel the rest', () => ask(view, cancelOf(counts)), { id: 'cancel-rest', class: 'danger' })
-      : null,
+    waits && isHeld && button('Resume', resume, { id: 'resume', class: 'main' }),
+    waits && !told?.paused_at && !told?.cancelled_at && button('Pause', pause, { id: 'pause' }),
+    waits && button('Cancel the rest', cancel, { id: 'cancel-rest', class: 'danger' }),
     again('rejected'),
     again('cancelled'),
   ];
@@ -242,23 +236,20 @@ function downloads(state: BatchState): Child[] {
 function mending(view: BatchView): Child {
   const { toMend } = view.state;
   if (toMend.length === 0) return null;
-  return card(
+  return tableCard<BoardToMend>(
     { title: 'Rows to mend, by board', note: 'one by one on the page of each row' },
-    table<BoardToMend>(
-      [
-        { head: 'Board', cell: ({ board }) => board },
-        { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
-        {
-          head: '',
-          cell: (group) =>
-            button('Move to another board', () => moveRows(view, group), {
-              'aria-label': `Move to another board: the rows of ${group.board}`,
-            }),
-        },
-      ],
-      toMend,
-      'Rows to mend, by board',
-    ),
+    [
+      { head: 'Board', cell: ({ board }) => board },
+      { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
+      {
+        head: '',
+        cell: (group) =>
+          button('Move to another board', () => moveRows(view, group), {
+            'aria-label': `Move to another board: the rows of ${group.board}`,
+          }),
+      },
+    ],
+    toMend,
   );
 }
 

@@ -8,7 +8,7 @@ import { tags } from '@lezer/highlight';
 import type { ReadableTable } from '../query/schema.ts';
 import { h } from './dom.ts';
 
-export interface SqlEditor {
+interface SqlEditor {
   element: HTMLElement;
   text(): string;
   /** Instead of what stands there. */
@@ -18,7 +18,7 @@ export interface SqlEditor {
   focus(): void;
 }
 
-export interface EditorOptions {
+interface EditorOptions {
   text: string;
   tables: readonly ReadableTable[];
   /** For Ctrl + Enter. */

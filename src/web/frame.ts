@@ -1,7 +1,7 @@
 import { h } from './dom.ts';
 import { openDialog } from './parts.ts';
 
-export interface FrameOptions {
+interface FrameOptions {
   go(address: string): void;
   signOut(): Promise<void>;
 }

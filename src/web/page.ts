@@ -22,6 +22,14 @@ export interface Page {
   show(context: PageContext): Promise<void>;
 }
 
+/** What an address says about these, by their names; null is no choice. */
+export function chosenIn<K extends string>(
+  { searchParams }: URL,
+  names: readonly K[],
+): Record<K, string | null> {
+  return Object.fromEntries(names.map((name) => [name, searchParams.get(name)])) as Record<K, string | null>;
+}
+
 /**
  * Draws a part of the page again with every event of the stream, one request at a time; an event that comes meanwhile causes one more.
  * What fails is tried with the next event, and the frame tells that the service is away.

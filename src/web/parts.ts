@@ -1,14 +1,14 @@
 import { messageOf } from './api.ts';
 import { type Attributes, type Child, fill, h } from './dom.ts';
 import { number, time } from './format.ts';
-import { linksIn } from './text.ts';
+import { excerpt, linksIn } from './text.ts';
 
 /** Heading of a page, with what can be chosen on its right. */
 export function pageHead(title: string, lead: Child, ...tools: Child[]): HTMLElement {
   return h('div.head', h('div', h('h1', { dir: 'auto' }, title), h('p.lead', lead)), ...tools);
 }
 
-export interface CardOptions {
+interface CardOptions {
   title: string;
   /** Where there is more about it. */
   href?: string;
@@ -70,6 +70,16 @@ export function table<T>(
   );
 }
 
+/** A card that is a table, under the name of the card. */
+export function tableCard<T>(
+  options: CardOptions,
+  columns: Column<T>[],
+  rows: readonly T[],
+  empty?: Child,
+): HTMLElement {
+  return card(options, table(columns, rows, options.title, empty));
+}
+
 export interface Bar {
   label: Child;
   value: number;
@@ -116,8 +126,39 @@ function swatch(color: string | null | undefined): Record<string, string> {
   return color && /^#[0-9a-f]{3,8}$/i.test(color) ? { '--swatch': color } : {};
 }
 
-export function banner(tone: 'good' | 'warn' | 'bad' | 'plain', ...content: Child[]): HTMLElement {
+export function banner(tone: Tone | 'plain', ...content: Child[]): HTMLElement {
   return h('div.banner', { 'data-tone': tone, role: tone === 'bad' ? 'alert' : 'status' }, ...content);
+}
+
+export type Tone = 'good' | 'warn' | 'bad';
+
+/** One word about something, in the colour that it deserves. */
+export function tag(text: Child, tone: Tone | null = null): HTMLElement {
+  return h('span.tag', { 'data-tone': tone }, text);
+}
+
+/** A post of this mirror by its title. */
+export function postLink(id: number, title: string, attributes: Attributes = {}, most = 90): HTMLElement {
+  const text = excerpt(title, most) || '(no title)';
+  return h('a', { dir: 'auto', href: `/posts/${id}`, title, ...attributes }, text);
+}
+
+/** Where what happens is said, and read out to people who do not see it. */
+export function liveRegion(): HTMLElement {
+  return h('div', { 'aria-live': 'polite' });
+}
+
+/** Does what a person asked for; what it fails with is said in its place, unless the person has left. */
+export async function attempt(
+  said: Element,
+  work: () => Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!signal?.aborted) fill(said, failure(error));
+  }
 }
 
 /** What went wrong, in its own words. */
@@ -171,7 +212,7 @@ export async function copyText(text: string, from: HTMLElement): Promise<void> {
   }
 }
 
-export interface FormDialog {
+interface FormDialog {
   title: string;
   /** What is asked, or the fields that are filled in. */
   content: readonly Child[];
@@ -246,7 +287,7 @@ export function timeTag(iso: string, shown: string = time(iso)): HTMLElement {
   return h('time', { datetime: iso, title: time(iso) }, shown);
 }
 
-export interface Paging {
+interface Paging {
   /** Where the first row of the page stands in the list, from 1. */
   from: number;
   rows: number;

@@ -1,10 +1,10 @@
 import type { SavedItem } from '../store/saved.ts';
 import { fetchJson } from './api.ts';
 import { fill, h } from './dom.ts';
-import { field, openForm } from './parts.ts';
+import { button, field, openForm } from './parts.ts';
 
 /** A list of things that people keep under names: where it is, and what each item holds. */
-export interface ShelfOptions<K extends string> {
+interface ShelfOptions<K extends string> {
   /** `queries` or `views`: the address of the list and its name in the answer. */
   name: string;
   column: K;
@@ -30,8 +30,8 @@ export async function openShelf<K extends string>(options: ShelfOptions<K>, sign
     h(
       'li.kept',
       taker(one),
-      small('Rename', one.name, () => rename(one)),
-      small('Delete', one.name, () => remove(one)),
+      button('Rename', () => rename(one), { class: 'link quiet', 'aria-label': `Rename ${one.name}` }),
+      button('Delete', () => remove(one), { class: 'link quiet', 'aria-label': `Delete ${one.name}` }),
     );
   const rename = (one: Item): void =>
     nameDialog('Rename', one.name, 'Rename', async (next) => {
@@ -82,14 +82,6 @@ export function saveView(address: string): void {
   nameDialog('Save this view', '', 'Save', async (name) => {
     await fetchJson('/data/views', { body: { name, address } });
   });
-}
-
-function small(what: string, name: string, onClick: () => void): HTMLElement {
-  return h(
-    'button',
-    { type: 'button', class: 'link quiet', 'aria-label': `${what} ${name}`, on: { click: onClick } },
-    what,
-  );
 }
 
 function nameDialog(title: string, name: string, action: string, run: (name: string) => Promise<void>): void {

@@ -3,14 +3,14 @@ import type { SimilarPost } from '../store/search/similar.ts';
 import { fetchJson } from './api.ts';
 import { type Child, fill, h } from './dom.ts';
 import { counted } from './format.ts';
-import { button, card, failure, swatched } from './parts.ts';
+import { attempt, button, card, liveRegion, swatched, tag } from './parts.ts';
 
 /** What is less alike than this would only be in the way. */
 const WORTH_SHOWING = 0.3;
 
 /** On the page of a post: posts that may ask for the same, each of which a person can say is the same, or is not after all. */
 export function similarCard(post: number, signal: AbortSignal): HTMLElement {
-  const [list, news] = [h('div'), h('div', { 'aria-live': 'polite' })];
+  const [list, news] = [h('div'), liveRegion()];
   const note = h(
     'p.note',
     'Posts marked as the same stay apart upstream; reports can count their votes together.',
@@ -27,14 +27,16 @@ export function similarCard(post: number, signal: AbortSignal): HTMLElement {
     fill(news, h('p.note', `Post ${other.id} is ${other.isSame ? 'no longer ' : ''}marked as the same.`));
     list.querySelector<HTMLElement>(`#same-${other.id}`)?.focus();
   };
-  const attempt = (work: Promise<void>): void =>
-    void work.catch((error) => signal.aborted || fill(news, failure(error)));
   const marking = (other: SimilarPost): Child =>
-    button(other.isSame ? 'Not the same' : 'Mark as the same', () => attempt(say(other)), {
-      id: `same-${other.id}`,
-      'aria-label': `${other.isSame ? 'Not the same' : 'Mark as the same'}: ${other.title}`,
-    });
-  attempt(load());
+    button(
+      other.isSame ? 'Not the same' : 'Mark as the same',
+      () => void attempt(news, () => say(other), signal),
+      {
+        id: `same-${other.id}`,
+        'aria-label': `${other.isSame ? 'Not the same' : 'Mark as the same'}: ${other.title}`,
+      },
+    );
+  void attempt(news, load, signal);
   return card({ title: 'Similar posts' }, list, news);
 }
 
@@ -80,7 +82,7 @@ function line(post: SimilarPost, tool?: (post: SimilarPost) => Child): HTMLEleme
       h('a', { dir: 'auto', href: `/posts/${id}`, target: tool ? null : '_blank' }, title || '(no title)'),
       h(
         'p.post-facts',
-        isSame ? h('span.tag', { 'data-tone': 'good' }, 'the same') : h('span', percent),
+        isSame ? tag('the same', 'good') : h('span', percent),
         swatched(status, statusColor),
         h('span', board),
         h('span', counted(votes, 'vote')),

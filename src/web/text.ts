@@ -1,5 +1,5 @@
 /** A piece of two texts: in both, only in the old one, or only in the new one. */
-export interface Piece {
+interface Piece {
   kind: 'same' | 'gone' | 'new';
   text: string;
 }
@@ -67,7 +67,7 @@ function joined(pieces: readonly Piece[]): Piece[] {
 }
 
 /** A piece of a text that somebody wrote; `href` where it is an address of the web. */
-export interface Linked {
+interface Linked {
   text: string;
   href: string | null;
 }

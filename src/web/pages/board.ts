@@ -3,10 +3,8 @@ import { fetchJson, withQuery } from '../api.ts';
 import { type Child, h } from '../dom.ts';
 import { counted, number } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';
-import { pageHead, swatched } from '../parts.ts';
-import { excerpt } from '../text.ts';
+import { pageHead, postLink, swatched } from '../parts.ts';
 
-const LONGEST_TITLE = 90;
 /** What is worth knowing of one board besides its posts. */
 const REPORTS = ['top-posts', 'climbers', 'unanswered', 'stale', 'first-reply', 'new-by-week'];
 
@@ -49,11 +47,7 @@ function drawn({ board, posts, votes, columns }: BoardView): Child[] {
 function columnOf(slug: string, { status, posts, votes, top }: BoardColumn): HTMLElement {
   const rest = posts - top.length;
   const items = top.map(({ id, title, votes: has }) =>
-    h(
-      'li',
-      h('b.roadmap-votes', { title: counted(has, 'vote') }, number(has)),
-      h('a', { dir: 'auto', href: `/posts/${id}`, title }, excerpt(title, LONGEST_TITLE) || '(no title)'),
-    ),
+    h('li', h('b.roadmap-votes', { title: counted(has, 'vote') }, number(has)), postLink(id, title)),
   );
   return h(
     'section.card',

@@ -1,9 +1,21 @@
 import type { ExportsAnswer, MadeExport } from '../../http/dashboard/exports.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
+import { choiceField, plainChoices } from '../fields.ts';
 import { counted, lasted, number, size } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';
-import { banner, button, card, facts, failure, field, pageHead, select, table, timeTag } from '../parts.ts';
+import {
+  attempt,
+  banner,
+  button,
+  type Choice,
+  card,
+  facts,
+  liveRegion,
+  pageHead,
+  table,
+  timeTag,
+} from '../parts.ts';
 
 const SINCE = [
   { value: '', text: 'Everything' },
@@ -17,14 +29,10 @@ export const page: Page = {
   title: 'Exports',
   async show(context) {
     const { root, signal } = context;
-    const [said, body] = [h('div', { 'aria-live': 'polite' }), h('div.stacked')];
+    const [said, body] = [liveRegion(), h('div.stacked')];
     const run = async (): Promise<void> => {
-      try {
-        await fetchJson('/data/exports', { body: {}, signal });
-        fill(said, banner('good', 'The export is under way. It appears below when it is whole.'));
-      } catch (error) {
-        fill(said, failure(error));
-      }
+      await fetchJson('/data/exports', { body: {}, signal });
+      fill(said, banner('good', 'The export is under way. It appears below when it is whole.'));
     };
     let known = 0;
     const load = async (): Promise<ExportsAnswer> => {
@@ -43,7 +51,7 @@ export const page: Page = {
       pageHead(
         'Exports',
         'Everything in the mirror as CSV, NDJSON or Parquet.',
-        button('Export everything now', () => void run(), { class: 'main' }),
+        button('Export everything now', () => void attempt(said, run), { class: 'main' }),
       ),
       said,
       h('div.stacked', body, form),
@@ -101,22 +109,18 @@ function tableForm({ tables, formats, redactionNote }: ExportsAnswer): HTMLEleme
     const { table: name, ...rest } = chosen;
     link.setAttribute('href', withQuery(`/data/export/${name}`, rest));
   };
-  const one = (name: keyof typeof chosen, label: string, choices: { value: string; text: string }[]) =>
-    field(
-      label,
-      select(name, choices, chosen[name], (value) => {
-        chosen[name] = value;
-        show();
-      }),
-    );
-  const plain = (value: string) => ({ value, text: value.replaceAll('_', ' ') });
+  const one = (name: keyof typeof chosen, label: string, choices: Choice[]) =>
+    choiceField(name, label, choices, chosen[name], (value) => {
+      chosen[name] = value ?? '';
+      show();
+    });
   show();
   return card(
     { title: 'One table now' },
     h(
       'div.filters',
-      one('table', 'Table', tables.map(plain)),
-      one('format', 'Format', formats.map(plain)),
+      one('table', 'Table', plainChoices(tables)),
+      one('format', 'Format', plainChoices(formats)),
       one('since', 'Rows', SINCE),
       one('live', 'Deleted rows', [
         { value: '', text: 'With them' },

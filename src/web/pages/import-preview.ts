@@ -8,10 +8,22 @@ import type { RefusedLine } from '../../outbox/import/intake.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 import { fetchJson } from '../api.ts';
 import { STATES } from '../batch.ts';
-import { boardField, boardPicker } from '../boards.ts';
-import { type Child, fill, h } from '../dom.ts';
+import { type Child, h } from '../dom.ts';
+import { boardField, boardPicker, choiceField } from '../fields.ts';
 import { counted, estimateText, number, size } from '../format.ts';
-import { banner, button, card, failure, field, openForm, prose, select, table } from '../parts.ts';
+import {
+  attempt,
+  banner,
+  button,
+  card,
+  field,
+  liveRegion,
+  openForm,
+  prose,
+  select,
+  table,
+  tableCard,
+} from '../parts.ts';
 import { type DuplicatesView, duplicatesCard } from './import-duplicates.ts';
 
 export interface PreviewView extends DuplicatesView {
@@ -32,12 +44,12 @@ export function showPreview(view: PreviewView): Child[] {
   const { path, state, draw } = view;
   const { preview } = state;
   if (!preview) return [banner('bad', 'This file was never read. Choose it again.')];
-  const trouble = h('div', { 'aria-live': 'polite' });
+  const trouble = liveRegion();
   const { place } = view;
   const choose: Choose = (change) => {
     const now = place.choices ?? preview.choices;
     place.choices = { ...now, ...change(now) };
-    if (!place.isBusy) tryAnew().catch((error) => fill(trouble, failure(error)));
+    if (!place.isBusy) void attempt(trouble, tryAnew);
   };
   // One request at a time: whoever chooses faster than the service answers loses no choice.
   const tryAnew = async (): Promise<void> => {
@@ -337,9 +349,9 @@ function encodingField({ choices, columns }: Preview, choose: Choose): HTMLEleme
     { value: '', text: `as the bytes tell${choices.encoding === null ? found : ''}` },
     ...ENCODINGS.map((name) => ({ value: name, text: name.toUpperCase() })),
   ];
-  const onEncoding = (value: string): void =>
-    choose(() => ({ encoding: ENCODINGS.find((name) => name === value) ?? null }));
-  return field('Encoding', select('encoding', list, choices.encoding ?? '', onEncoding));
+  return choiceField('encoding', 'Encoding', list, choices.encoding, (value) =>
+    choose(() => ({ encoding: ENCODINGS.find((name) => name === value) ?? null })),
+  );
 }
 
 function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
@@ -402,17 +414,14 @@ function asWhom({ found }: Readable): HTMLElement {
       people: newCustomers,
     },
   ].filter(({ n }) => n > 0);
-  return card(
+  return tableCard(
     { title: 'Goes out as', note: 'customers may be told by the service' },
-    table(
-      [
-        { head: 'Who', cell: ({ who }) => who },
-        { head: 'Rows', kind: 'number', cell: ({ n }) => number(n) },
-        { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
-      ],
-      rows,
-      'Goes out as',
-    ),
+    [
+      { head: 'Who', cell: ({ who }) => who },
+      { head: 'Rows', kind: 'number', cell: ({ n }) => number(n) },
+      { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
+    ],
+    rows,
   );
 }
 

@@ -7,7 +7,7 @@ import { batchCards, sum } from '../batch.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { counted, number, size, time } from '../format.ts';
 import { onNews, type Page, type PageContext } from '../page.ts';
-import { banner, card, failure, pageHead, table } from '../parts.ts';
+import { attempt, banner, card, liveRegion, pageHead, tableCard, tag } from '../parts.ts';
 import { type PreviewView, showPreview } from './import-preview.ts';
 
 /** Choose a file, see what it would do, import it, and watch it go out. Which file it is, stands in the address. */
@@ -63,28 +63,26 @@ async function chooseFile({ go, signal }: PageContext): Promise<Node[]> {
     fetchJson<ImportLimits>('/data/imports/limits', { signal }),
     fetchJson<Batches>('/data/batches', { signal }),
   ]);
-  const said = h('div', { 'aria-live': 'polite' });
-  const take = async (file: File | undefined): Promise<void> => {
-    if (!file) return;
-    try {
-      if (file.size > limit) throw new Error(tooLarge(limit));
-      fill(said, h('p.note', `Reading ${file.name} (${size(file.size)}) …`));
-      const upload = { type: 'text/csv', content: file };
-      const { id } = await fetchJson<ImportState>('/data/imports', { file: upload, signal });
-      go(withQuery('/outbox/import', { file: id }));
-    } catch (error) {
-      if (!signal.aborted) fill(said, failure(error));
-    }
+  const said = liveRegion();
+  const take = async (file: File): Promise<void> => {
+    if (file.size > limit) throw new Error(tooLarge(limit));
+    fill(said, h('p.note', `Reading ${file.name} (${size(file.size)}) …`));
+    const upload = { type: 'text/csv', content: file };
+    const { id } = await fetchJson<ImportState>('/data/imports', { file: upload, signal });
+    go(withQuery('/outbox/import', { file: id }));
+  };
+  const choose = (file: File | undefined): void => {
+    if (file) void attempt(said, () => take(file), signal);
   };
   const input = h('input', { type: 'file', id: 'csv-file', accept: '.csv,text/csv,.tsv,.txt' });
   input.addEventListener('change', () => {
-    void take(input.files?.[0]);
+    choose(input.files?.[0]);
     input.value = '';
   });
-  const choose = card(
+  const chooser = card(
     { title: 'A file', note: `up to ${size(limit)}` },
     dropZone(
-      (file) => void take(file),
+      choose,
       h('label.drop-title', { for: 'csv-file' }, 'Choose a CSV file, or drop it here'),
       input,
       h(
@@ -96,7 +94,7 @@ async function chooseFile({ go, signal }: PageContext): Promise<Node[]> {
     ),
   );
   const earlier = recentCard(recent);
-  return earlier ? [choose, earlier] : [choose];
+  return earlier ? [chooser, earlier] : [chooser];
 }
 
 function dropZone(take: (file: File | undefined) => void, ...content: HTMLElement[]): HTMLElement {
@@ -160,22 +158,18 @@ interface CommittedView {
 /** The newest imports, wherever they were begun. */
 function recentCard({ batches }: Batches): HTMLElement | null {
   if (batches.length === 0) return null;
-  return card(
+  return tableCard<Batches['batches'][number]>(
     { title: 'Recent imports' },
-    table<Batches['batches'][number]>(
-      [
-        {
-          head: 'Import',
-          cell: ({ batch }) =>
-            h('a', { href: withQuery('/outbox', { batch }), title: batch }, beganAt(batch)),
-        },
-        { head: 'Rows', kind: 'number', cell: ({ counts }) => number(sum(counts)) },
-        { head: 'Sent', kind: 'number', cell: ({ counts }) => number(counts.confirmed) },
-        { head: '', cell: (each) => standingTag(each) },
-      ],
-      batches,
-      'Recent imports',
-    ),
+    [
+      {
+        head: 'Import',
+        cell: ({ batch }) => h('a', { href: withQuery('/outbox', { batch }), title: batch }, beganAt(batch)),
+      },
+      { head: 'Rows', kind: 'number', cell: ({ counts }) => number(sum(counts)) },
+      { head: 'Sent', kind: 'number', cell: ({ counts }) => number(counts.confirmed) },
+      { head: '', cell: (each) => standingTag(each) },
+    ],
+    batches,
   );
 }
 
@@ -188,9 +182,9 @@ function beganAt(batch: string): string {
 
 function standingTag({ counts, told }: Batches['batches'][number]): Child {
   const { ready, sending, ambiguous, rejected, uncertain } = counts;
-  if (told?.cancelled_at) return h('span.tag', 'Cancelled');
-  if (told?.paused_at && ready > 0) return h('span.tag', { 'data-tone': 'warn' }, 'Paused');
-  if (ready + sending + ambiguous > 0) return h('span.tag', 'On its way');
+  if (told?.cancelled_at) return tag('Cancelled');
+  if (told?.paused_at && ready > 0) return tag('Paused', 'warn');
+  if (ready + sending + ambiguous > 0) return tag('On its way');
   const isOpen = rejected + uncertain > 0;
-  return h('span.tag', { 'data-tone': isOpen ? 'warn' : 'good' }, isOpen ? 'Needs you' : 'Done');
+  return isOpen ? tag('Needs you', 'warn') : tag('Done', 'good');
 }

@@ -3,11 +3,24 @@ import type { AttemptRow, EditRow, OutboxRow, OutboxState, PostText } from '../.
 import type { ViewedPost } from '../../store/outbox/view.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { STATES, stateTag } from '../batch.ts';
-import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
+import { boardField, boardPicker } from '../fields.ts';
 import { lasted, number, time, withDates } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';
-import { banner, button, card, facts, field, openForm, outward, pageHead, table, timeTag } from '../parts.ts';
+import {
+  banner,
+  button,
+  card,
+  facts,
+  field,
+  liveRegion,
+  openForm,
+  outward,
+  pageHead,
+  table,
+  tableCard,
+  timeTag,
+} from '../parts.ts';
 import { differences } from '../text.ts';
 
 /** One row: what it says, what became of it, and what a person can decide about it. */
@@ -16,7 +29,7 @@ export const page: Page = {
   async show(context) {
     const id = Number(context.parts[0]);
     const load = (): Promise<OutboxDetail> => fetchJson(`/data/outbox/${id}`, { signal: context.signal });
-    const news = h('div', { 'aria-live': 'polite' });
+    const news = liveRegion();
     const body = h('div.stacked');
     const done = async (sentence: string): Promise<void> => {
       for (const open of body.querySelectorAll('details')) open.open = false;
@@ -115,16 +128,13 @@ function editsCard({ row, edits }: OutboxDetail): Child {
         ),
       );
   };
-  return card(
+  return tableCard(
     { title: 'Changes by people', note: 'What it said before is kept' },
-    table(
-      [
-        { head: 'When', cell: ({ edit }) => h('span.nowrap', timeTag(edit.edited_at)) },
-        { head: 'What', cell: ({ edit, i }) => changed(edit, i) },
-      ],
-      edits.map((edit, i) => ({ edit, i })),
-      'Changes by people',
-    ),
+    [
+      { head: 'When', cell: ({ edit }) => h('span.nowrap', timeTag(edit.edited_at)) },
+      { head: 'What', cell: ({ edit, i }) => changed(edit, i) },
+    ],
+    edits.map((edit, i) => ({ edit, i })),
   );
 }
 

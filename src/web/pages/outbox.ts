@@ -3,32 +3,28 @@ import type { Boards, Created, ListedRow, OutboxPage } from '../../http/dashboar
 import type { OutboxState } from '../../store/outbox/types.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { batchCards, STATES, stateTag, sum } from '../batch.ts';
-import { boardField, boardPicker } from '../boards.ts';
 import { type Child, fill, h } from '../dom.ts';
+import { boardField, boardPicker } from '../fields.ts';
 import { ago, counted, number, span, withDates } from '../format.ts';
-import { onNews, type Page, type PageContext } from '../page.ts';
+import { chosenIn, onNews, type Page } from '../page.ts';
 import {
+  attempt,
   banner,
   button,
   card,
-  failure,
   field,
+  liveRegion,
   openForm,
   outward,
   pageHead,
   pager,
+  tag,
   timeTag,
 } from '../parts.ts';
 import { similarWhileTyping } from '../similar.ts';
 
-interface Filter {
-  state: OutboxState | null;
-  batch: string | null;
-  before: string | null;
-  after: string | null;
-  /** Where the page stands in the list. */
-  from: string | null;
-}
+/** `from` is where the page stands in the list. */
+type Filter = Record<'batch' | 'before' | 'after' | 'from', string | null> & { state: OutboxState | null };
 
 /** What is on its way, by state; and the ways to put something in. */
 export const page: Page = {
@@ -37,7 +33,7 @@ export const page: Page = {
     const { from, ...filter } = filterOf(context.url);
     const { signal } = context;
     const load = (): Promise<OutboxPage> => fetchJson(withQuery('/data/outbox', { ...filter }), { signal });
-    const news = h('div', { 'aria-live': 'polite' });
+    const news = liveRegion();
     const [whole, body] = [h('div.stacked'), h('div.stacked')];
     const drawImport = await importDrawer(filter.batch, whole, news, signal);
     const draw = async (): Promise<void> => {
@@ -77,28 +73,16 @@ async function importDrawer(
   return draw;
 }
 
-function filterOf({ searchParams }: PageContext['url']): Filter {
-  const state = searchParams.get('state');
-  return {
-    state: state !== null && state in STATES ? (state as OutboxState) : null,
-    batch: searchParams.get('batch'),
-    before: searchParams.get('before'),
-    after: searchParams.get('after'),
-    from: searchParams.get('from'),
-  };
+function filterOf(url: URL): Filter {
+  const { state, ...rest } = chosenIn(url, ['state', 'batch', 'before', 'after', 'from']);
+  return { ...rest, state: state !== null && state in STATES ? (state as OutboxState) : null };
 }
 
 function tools(news: HTMLElement): HTMLElement {
-  const write = async (): Promise<void> => {
-    try {
-      await writePost(({ row, notes }) => fill(news, created(row.id, notes)));
-    } catch (error) {
-      fill(news, failure(error));
-    }
-  };
+  const write = (): Promise<void> => writePost(({ row, notes }) => fill(news, created(row.id, notes)));
   return h(
     'div.filters',
-    button('New post', () => void write()),
+    button('New post', () => void attempt(news, write)),
     h('a.button.main', { href: '/outbox/import' }, 'Import a CSV'),
   );
 }
@@ -140,27 +124,15 @@ function content(filter: Filter, found: OutboxPage): Child[] {
 }
 
 function chips({ state, batch }: Filter, counts: OutboxPage['counts']): HTMLElement {
+  const chip = (one: OutboxState | null): HTMLElement => {
+    const [name, n] = one === null ? ['All', sum(counts)] : [STATES[one].name, counts[one]];
+    const href = withQuery('/outbox', { state: one, batch });
+    const current = one === state ? 'true' : null;
+    const link = { id: `state-${one ?? 'all'}`, href, 'aria-current': current };
+    return h('li', h('a', link, name, h('span', number(n))));
+  };
   const states = Object.keys(STATES) as OutboxState[];
-  return h(
-    'ul.chips',
-    { 'aria-label': 'Rows by state' },
-    ...[null, ...states].map((one) => stateChip(one, counts, { batch, isCurrent: one === state })),
-  );
-}
-
-/** A link to the rows of a state, or to all, with their number. */
-export function stateChip(
-  state: OutboxState | null,
-  counts: OutboxPage['counts'],
-  { batch, isCurrent = false }: { batch: string | null; isCurrent?: boolean },
-): HTMLElement {
-  const [name, n] = state === null ? ['All', sum(counts)] : [STATES[state].name, counts[state]];
-  const href = withQuery('/outbox', { state, batch });
-  const current = isCurrent ? 'true' : null;
-  return h(
-    'li',
-    h('a', { id: `state-${state ?? 'all'}`, href, 'aria-current': current }, name, h('span', number(n))),
-  );
+  return h('ul.chips', { 'aria-label': 'Rows by state' }, ...[null, ...states].map(chip));
 }
 
 function line(row: ListedRow): HTMLElement {
@@ -196,9 +168,7 @@ function fateOf({ state, reason, duplicate_of, not_before, on_hold }: ListedRow)
   const said = [state === 'confirmed' ? null : reason, held, next].filter((text) => text !== null).join('; ');
   return [
     said ? h('div.facts', h('b', withDates(said))) : null,
-    duplicate_of === null
-      ? null
-      : h('div.facts', h('span.tag', { 'data-tone': 'bad' }, 'A second post exists')),
+    duplicate_of === null ? null : h('div.facts', tag('A second post exists', 'bad')),
   ];
 }
 

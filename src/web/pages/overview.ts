@@ -4,25 +4,18 @@ import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { periodFields } from '../filters.ts';
+import { boardChoices, choiceField, periodFields } from '../fields.ts';
 import { ago, counted, date, number, percent, span, withDates } from '../format.ts';
-import { keepDrawn, type Page, type PageContext } from '../page.ts';
-import { bars, card, field, pageHead, select, swatched, table } from '../parts.ts';
-import { excerpt } from '../text.ts';
+import { chosenIn, keepDrawn, type Page, type PageContext } from '../page.ts';
+import { bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
 
-const LONGEST_TITLE = 90;
-
-interface Chosen {
-  since: string | null;
-  until: string | null;
-  board: string | null;
-}
+type Chosen = Record<'since' | 'until' | 'board', string | null>;
 
 /** The state of feedback in ten seconds: how much, which way it goes, and what waits. */
 export const page: Page = {
   title: 'Overview',
   async show(context) {
-    const chosen = chosenIn(context.url);
+    const chosen = chosenIn(context.url, ['since', 'until', 'board']);
     const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
     const load = async (): Promise<Overview> => {
       const path = withQuery('/data/overview', { ...chosen });
@@ -51,21 +44,13 @@ function withoutPeriod(name: ReportName, { since, until, board }: Chosen): Parti
   return name === 'boards' ? period : { ...period, board };
 }
 
-function chosenIn({ searchParams }: URL): Chosen {
-  return {
-    since: searchParams.get('since'),
-    until: searchParams.get('until'),
-    board: searchParams.get('board'),
-  };
-}
-
 function fieldsOf({ go }: PageContext, chosen: Chosen, { boards }: Overview): HTMLElement[] {
   const goTo = (change: Partial<Chosen>): void => go(withQuery('/', { ...chosen, ...change }));
-  const names = boards.map(({ slug, name }) => ({ value: slug, text: name }));
-  const places = [{ value: '', text: 'All boards' }, ...names];
-  const period = periodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, goTo);
-  const board = select('board', places, chosen.board ?? '', (slug) => goTo({ board: slug }));
-  return [...period, field('Board', board)];
+  const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
+  return [
+    ...periodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, goTo),
+    choiceField('board', 'Board', places, chosen.board, (board) => goTo({ board })),
+  ];
 }
 
 function leadOf({ since, until, board, boards }: Overview, asOf: string): string {
@@ -202,11 +187,7 @@ function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): C
 
 function titled({ id, title, status, statusColor, board }: Titled, list: string): Child {
   return [
-    h(
-      'a',
-      { dir: 'auto', id: `${list}-${id}`, href: `/posts/${id}`, title },
-      excerpt(title, LONGEST_TITLE) || '(no title)',
-    ),
+    postLink(id, title, { id: `${list}-${id}` }),
     h('div.post-facts', swatched(status, statusColor), h('span', board)),
   ];
 }

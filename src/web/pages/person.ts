@@ -4,8 +4,7 @@ import { customerRow } from '../customers.ts';
 import { type Child, h } from '../dom.ts';
 import { counted, date, number } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';
-import { card, facts, pageHead, prose, timeTag } from '../parts.ts';
-import { excerpt } from '../text.ts';
+import { card, facts, pageHead, postLink, prose, tag, timeTag } from '../parts.ts';
 import { postRow } from './posts.ts';
 
 /** A person: who they are, what they asked for, what they said. */
@@ -54,7 +53,7 @@ function factsOf({ id, name, alias, email, isTeam, registered, firstSeen }: Pers
     ['Name', name ?? '–'],
     ['Alias', alias],
     ['E-mail', email],
-    ['Role', h('span.tag', isTeam ? 'Team' : 'Customer')],
+    ['Role', tag(isTeam ? 'Team' : 'Customer')],
     ['Registered', registered && date(registered)],
     ['In the mirror since', timeTag(firstSeen, date(firstSeen))],
     ['Number', String(id)],
@@ -91,9 +90,9 @@ function commentItem({ postId, postTitle, content, created, internal }: PersonCo
     { class: internal ? 'internal' : null },
     h(
       'div.comment-head',
-      h('a', { dir: 'auto', href: `/posts/${postId}` }, excerpt(postTitle, 90) || '(no title)'),
+      postLink(postId, postTitle),
       h('span.quiet', timeTag(created, date(created))),
-      internal ? h('span.tag', { 'data-tone': 'warn' }, 'internal') : null,
+      internal ? tag('internal', 'warn') : null,
     ),
     prose(content),
   );

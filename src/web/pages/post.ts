@@ -11,10 +11,13 @@ import {
   card,
   facts,
   failure,
+  liveRegion,
   outward,
   pageHead,
   prose,
   swatched,
+  type Tone,
+  tag,
   timeTag,
 } from '../parts.ts';
 import { similarCard } from '../similar.ts';
@@ -93,7 +96,7 @@ function detailsCard({ post }: PostAnswer): HTMLElement {
           { id: 'by-creator', href: withQuery('/posts', { creator: creatorId }) },
           creator ?? `user ${creatorId}`,
         ),
-        creatorIsTeam ? [' ', h('span.tag', 'team')] : null,
+        creatorIsTeam ? [' ', tag('team')] : null,
       ],
     ],
     ['Board', h('a', { id: 'on-board', href: withQuery('/posts', { board: boardSlug }) }, board)],
@@ -129,12 +132,9 @@ function votesCard({ states, isCut, post }: PostAnswer, signal: AbortSignal): HT
 }
 
 /** The comments, the oldest first; more of them at the touch of a button. */
-export function commentsCard(
-  { post, comments, nextComments }: PostAnswer,
-  { signal }: PageContext,
-): HTMLElement {
+function commentsCard({ post, comments, nextComments }: PostAnswer, { signal }: PageContext): HTMLElement {
   const list = h('ol.comments', { 'aria-label': 'Comments' }, ...comments.rows.map(comment));
-  const rest = h('div', { 'aria-live': 'polite' });
+  const rest = liveRegion();
   const offer = (next: string | null): void => {
     const more = next === null ? null : button('More comments', () => void load(next));
     fill(rest, more);
@@ -169,7 +169,7 @@ export function commentsCard(
 function comment(given: ShownComment | undefined): HTMLElement {
   if (!given) return h('li');
   const { creator, isTeam, internal, highlighted, kind, created, content, likes, status } = given;
-  const tags: [boolean, string, string | null][] = [
+  const tags: [boolean, string, Tone | null][] = [
     [isTeam === 1, 'team', null],
     [internal === 1, 'internal', 'warn'],
     [highlighted === 1, 'highlighted', 'good'],
@@ -181,7 +181,7 @@ function comment(given: ShownComment | undefined): HTMLElement {
     h(
       'p.comment-head',
       h('b', { dir: 'auto' }, creator ?? 'Somebody'),
-      ...tags.map(([is, text, tone]) => is && h('span.tag', { 'data-tone': tone }, text)),
+      ...tags.map(([is, text, tone]) => is && tag(text, tone)),
       h('span.quiet', timeTag(created)),
       likes > 0 ? h('span.quiet', counted(likes, 'like')) : null,
     ),
@@ -210,7 +210,7 @@ interface Stage {
 }
 
 /** When it came into each status, was moved to another board, was deleted and came back. */
-export function statusCard({ states }: PostAnswer): HTMLElement {
+function statusCard({ states }: PostAnswer): HTMLElement {
   const stages = states.flatMap((state, i) => stagesAt(state, states[i - 1]));
   const ends = [...stages.slice(1).map(({ at }) => Date.parse(at)), Date.now()];
   const rows = stages.map(({ at, what }, i) =>
@@ -243,7 +243,7 @@ function stagesAt(state: State, before: State | undefined): Stage[] {
 }
 
 /** What was changed in its texts, with what went crossed out and what came marked. */
-export function editsCard({ edits, post }: PostAnswer): HTMLElement | null {
+function editsCard({ edits, post }: PostAnswer): HTMLElement | null {
   if (edits.length === 0 || post.erased !== null) return null;
   return card(
     { title: 'History of edits', note: counted(edits.length, 'edit') },

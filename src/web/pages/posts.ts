@@ -3,20 +3,21 @@ import type { ListedPost } from '../../store/browse/post.ts';
 import type { Part } from '../../store/search/search.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { periodFields, picks } from '../filters.ts';
+import { boardChoices, choiceField, periodFields, picks, statusChoices } from '../fields.ts';
 import { counted, date, number } from '../format.ts';
 import { isField } from '../frame.ts';
-import { onNews, type Page, type PageContext } from '../page.ts';
+import { chosenIn, onNews, type Page, type PageContext } from '../page.ts';
 import {
   button,
   type Choice,
   copyText,
   failure,
   field,
+  liveRegion,
   pageHead,
   pager,
-  select,
   swatched,
+  tag,
   timeTag,
 } from '../parts.ts';
 import { openShelf, VIEWS } from '../saved.ts';
@@ -48,11 +49,11 @@ export const page: Page = {
 
 function createFinder(context: PageContext) {
   const { signal } = context;
-  let chosen = chosenIn(context.url);
+  let chosen: Chosen = chosenIn(context.url, NAMES);
   let asking = new AbortController();
   let typing: ReturnType<typeof setTimeout> | undefined;
   const [filters, list] = [h('div.filters.posts-filters'), h('div.posts-stage')];
-  const news = h('div', { 'aria-live': 'polite' });
+  const news = liveRegion();
   const csv = h('a.button', { download: 'posts.csv' }, 'Download CSV');
   const links = createLinks(list);
   const lead = h('span', { role: 'status' });
@@ -167,10 +168,6 @@ const NAMES = [...FILTERS, 'sort', 'cursor', 'from'] as const;
 /** Null is no choice. */
 type Chosen = Record<(typeof NAMES)[number], string | null>;
 
-function chosenIn({ searchParams }: URL): Chosen {
-  return Object.fromEntries(NAMES.map((name) => [name, searchParams.get(name)])) as Chosen;
-}
-
 /** Whether it shows less than everything. */
 function isFiltered(chosen: Chosen): boolean {
   return FILTERS.some((name) => chosen[name]);
@@ -209,21 +206,16 @@ function searchField(text: string, onText: (text: string | null) => void): HTMLI
 
 function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose): Child[] {
   const one = (name: keyof Chosen, label: string, choices: Choice[]): HTMLElement =>
-    field(
-      label,
-      select(name, withOther(choices, chosen[name]), chosen[name] ?? '', (value) =>
-        choose({ [name]: value === '' ? null : value }),
-      ),
+    choiceField(name, label, withOther(choices, chosen[name]), chosen[name], (value) =>
+      choose({ [name]: value }),
     );
   const several = (name: 'board' | 'status', label: string, choices: Choice[]): HTMLElement =>
     picks(name, label, choices, chosen[name]?.split(',') ?? [], (values) =>
       choose({ [name]: values.join(',') || null }),
     );
-  const boards = answer.boards.map(({ slug, name }) => ({ value: slug, text: name }));
-  const statuses = answer.statuses.map(({ id, name }) => ({ value: String(id), text: name }));
   return [
-    several('board', 'Board', boards),
-    several('status', 'Status', statuses),
+    several('board', 'Board', boardChoices(answer.boards)),
+    several('status', 'Status', statusChoices(answer.statuses)),
     ...periodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
     typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 1 }, choose),
     typed('creator', 'Written by', creatorText(chosen, answer), { placeholder: 'Name or e-mail' }, choose),
@@ -320,11 +312,11 @@ export function postRow(post: Listed, { canTick = false } = {}): HTMLElement {
         { dir: 'auto', id: `post-${id}`, href: `/posts/${id}` },
         marked ? marks(marked.title) : title || '(no title)',
       ),
-      deleted === null ? null : [' ', h('span.tag', { 'data-tone': 'bad' }, 'deleted')],
+      deleted === null ? null : [' ', tag('deleted', 'bad')],
       h(
         'p.post-snippet',
         { dir: 'auto' },
-        marked?.isComment ? [h('span.tag', 'in a comment'), ' '] : null,
+        marked?.isComment ? [tag('in a comment'), ' '] : null,
         marked ? marks(marked.snippet) : excerpt(beginning, BEGINNING),
       ),
       facts(post),

@@ -1,25 +1,40 @@
 import type { ReportAnswer, ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
 import type { Column as ReportColumn, Value } from '../../reports/report.ts';
 import { fetchFile, fetchJson, saveFile, withQuery } from '../api.ts';
-import { type ChartOptions, type Series, timeChart } from '../chart.ts';
+import {
+  barsPicture,
+  type Caption,
+  type ChartOptions,
+  chartPicture,
+  type Series,
+  timeChart,
+} from '../chart.ts';
 import { customerColumns, customersText, keepCustomers } from '../customers.ts';
 import { type Child, fill, h } from '../dom.ts';
-import { periodFields, picks, zoneField } from '../filters.ts';
-import { ago, date, number, percent, span, time, withDates } from '../format.ts';
-import { keepDrawn, type Page, type PageContext } from '../page.ts';
 import {
+  boardChoices,
+  choiceField,
+  periodFields,
+  picks,
+  plainChoices,
+  statusChoices,
+  zoneField,
+} from '../fields.ts';
+import { ago, date, number, percent, span, time, withDates } from '../format.ts';
+import { chosenIn, keepDrawn, type Page, type PageContext } from '../page.ts';
+import {
+  attempt,
   type Bar,
   bars,
   button,
   type Column,
   card,
-  failure,
   field,
+  liveRegion,
   pageHead,
-  select,
+  postLink,
   table,
 } from '../parts.ts';
-import { barsPicture, type Caption, chartPicture } from '../picture.ts';
 import { openShelf, saveView, VIEWS } from '../saved.ts';
 import { excerpt } from '../text.ts';
 
@@ -31,7 +46,8 @@ const LIMITS = ['20', '50', '100', '500'];
 const MOST_SERIES = 5;
 const MOST_BARS = 20;
 const LONGEST_TITLE = 110;
-const TITLES = ['title', 'top_title', 'other_title'];
+/** Columns with the title of a post, and the column that has its number. */
+const TITLES: Record<string, string> = { title: 'post', top_title: 'top_post', other_title: 'other' };
 
 const NAMES = [
   'board',
@@ -58,16 +74,13 @@ export const page: Page = {
     const info = all.reports.find(({ name }) => name === parts[0]);
     if (!info) throw new Error(`There is no report "${parts[0]}".`);
     document.title = `${titleOf(info.name)} · Feedback Mirror`;
-    const chosen = Object.fromEntries(NAMES.map((name) => [name, url.searchParams.get(name)])) as Chosen;
+    const chosen = chosenIn(url, NAMES);
     const address = (change: Partial<Chosen> = {}): string =>
       withQuery(`/reports/${info.name}`, { ...chosen, ...change });
-    const said = h('div', { 'aria-live': 'polite' });
+    const said = liveRegion();
     const tools = [
       button('Save view', () => saveView(address())),
-      button(
-        'Download CSV',
-        () => void downloadCsv(info, chosen).catch((error) => fill(said, failure(error))),
-      ),
+      button('Download CSV', () => void attempt(said, () => downloadCsv(info, chosen))),
     ];
     root.append(
       h('p.crumbs', h('a', { href: '/reports' }, 'Reports')),
@@ -153,8 +166,7 @@ function filtersOf(
   choose: (change: Partial<Chosen>) => void,
 ): Child[] {
   const takesOne = (flag: ReportInfo['takes'][number]): boolean => takes.includes(flag);
-  const places = boards.map(({ slug, name }) => ({ value: slug, text: name }));
-  const states = statuses.map(({ id, name }) => ({ value: String(id), text: name }));
+  const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   const named = [...new Set(statuses.map(({ name }) => name))].map((name) => ({ value: name, text: name }));
   const several = (text: string | null): string[] => text?.split(',') ?? [];
   const joined = (values: string[]): string | null => values.join(',') || null;
@@ -163,15 +175,9 @@ function filtersOf(
     takesOne('segments') && customersFields(chosen, choose),
     takesOne('since') &&
       periodFields(chosen, { usual: usualText(usual), hasUntil: takesOne('until') }, choose),
-    takesOne('board') &&
-      field(
-        'Board',
-        select('board', [{ value: '', text: 'All boards' }, ...places], chosen.board ?? '', (board) =>
-          choose({ board: board || null }),
-        ),
-      ),
+    takesOne('board') && choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
     takesOne('status') &&
-      picks('status', 'Status', states, several(chosen.status), (values) =>
+      picks('status', 'Status', statusChoices(statuses), several(chosen.status), (values) =>
         choose({ status: joined(values) }),
       ),
     takesOne('delivered') &&
@@ -184,19 +190,10 @@ function filtersOf(
         'As set',
       ),
     takesOne('same') &&
-      field(
-        'Posts marked as the same',
-        select('same', SAME, chosen.same ?? '', (same) => choose({ same: same || null })),
-      ),
+      choiceField('same', 'Posts marked as the same', SAME, chosen.same, (same) => choose({ same })),
     takesOne('limit') &&
-      field(
-        'Rows',
-        select(
-          'limit',
-          LIMITS.map((value) => ({ value, text: value })),
-          chosen.limit ?? '20',
-          (limit) => choose({ limit: limit === '20' ? null : limit }),
-        ),
+      choiceField('limit', 'Rows', plainChoices(LIMITS), chosen.limit ?? '20', (limit) =>
+        choose({ limit: limit === '20' ? null : limit }),
       ),
     zoneField(chosen.tz ?? timeZone, (tz) => choose({ tz: tz === timeZone || tz === '' ? null : tz })),
   ];
@@ -221,16 +218,10 @@ function customersFields({ by, sum }: Chosen, choose: (change: Partial<Chosen>) 
     choose({ by: null, sum: null });
   });
   const heads = customerColumns();
-  const column = (name: 'by' | 'sum', label: string, none: string, chosen: string | null): HTMLElement =>
-    field(
-      label,
-      select(
-        name,
-        [{ value: '', text: none }, ...heads.map((head) => ({ value: head, text: head }))],
-        chosen ?? '',
-        (value) => choose({ [name]: value || null }),
-      ),
-    );
+  const column = (name: 'by' | 'sum', label: string, none: string, chosen: string | null): HTMLElement => {
+    const choices = [{ value: '', text: none }, ...heads.map((head) => ({ value: head, text: head }))];
+    return choiceField(name, label, choices, chosen, (value) => choose({ [name]: value }));
+  };
   if (customersText() === null) return [field('Customers', file)];
   return [
     field('Customers', file),
@@ -374,7 +365,7 @@ function columnsOf({ columns, rows }: ReportAnswer): Column<Rows[number]>[] {
       return {
         head: column.name.replaceAll('_', ' '),
         ...(isText ? {} : { kind: 'number' as const }),
-        ...(TITLES.includes(column.name) ? { kind: 'title' as const } : {}),
+        ...(column.name in TITLES ? { kind: 'title' as const } : {}),
         cell: (row) => cellOf(row, column, most),
       };
     });
@@ -387,20 +378,8 @@ function cellOf(row: Rows[number], { name, kind }: ReportColumn, most: number | 
   if (kind === 'post' && value !== null) return h('a', { href: `/posts/${value}` }, `#${value}`);
   if (name === 'email' && value !== null)
     return h('a', { href: withQuery('/people', { email: String(value) }) }, text);
-  const post =
-    name === 'title'
-      ? row.post
-      : name === 'top_title'
-        ? row.top_post
-        : name === 'other_title'
-          ? row.other
-          : null;
-  if (post)
-    return h(
-      'a',
-      { dir: 'auto', href: `/posts/${post}`, title: text },
-      excerpt(text, LONGEST_TITLE) || '(no title)',
-    );
+  const post = row[TITLES[name] ?? ''];
+  if (post) return postLink(Number(post), text, {}, LONGEST_TITLE);
   if (most === null || typeof value !== 'number') return text;
   return [
     text,

@@ -2,7 +2,7 @@ import type { describeSettings } from '../../app/readers.ts';
 import { fetchJson } from '../api.ts';
 import { h } from '../dom.ts';
 import type { Page } from '../page.ts';
-import { card, pageHead, table } from '../parts.ts';
+import { card, pageHead, table, tag } from '../parts.ts';
 
 type SettingLine = ReturnType<typeof describeSettings>[number];
 
@@ -21,7 +21,7 @@ export const page: Page = {
         },
         {
           head: 'From',
-          cell: ({ from }) => h('span.tag', from === 'default' ? {} : { 'data-tone': 'good' }, from),
+          cell: ({ from }) => tag(from, from === 'default' ? null : 'good'),
         },
       ],
       settings,

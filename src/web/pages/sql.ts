@@ -1,6 +1,6 @@
 import type { Answer, Cell, SqlInfo } from '../../http/dashboard/sql.ts';
 import type { SavedQuery } from '../../store/saved.ts';
-import { fetchJson, refusalOf, saveFile, withQuery } from '../api.ts';
+import { fetchJson, request, saveFile, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { openSqlEditor } from '../editor.ts';
@@ -38,8 +38,8 @@ export const page: Page = {
       pageHead('SQL', 'Everything in the mirror, read-only.'),
       h(
         'div.sql',
-        h('div.column', card({ title: 'Statement' }, form), runner.result),
-        h('div.column', saved.element, schemaCard(info, runner.editor.insert)),
+        h('div.stacked', card({ title: 'Statement' }, form), runner.result),
+        h('div.stacked', saved.element, schemaCard(info, runner.editor.insert)),
       ),
     );
     // The page is there at once, so that a slow statement can be cancelled.
@@ -49,7 +49,7 @@ export const page: Page = {
 
 /** The editor and what came of it. */
 function openRunner({ signal }: PageContext, info: SqlInfo, given: string) {
-  const result = h('div.column', { 'aria-live': 'polite' });
+  const result = h('div.stacked', { 'aria-live': 'polite' });
   const editor = openSqlEditor({ text: given, tables: info.tables, onRun: () => void run() });
   let running = new AbortController();
 
@@ -110,7 +110,7 @@ async function savedPart(take: (sql: string) => void, signal: AbortSignal) {
       taken = query;
       take(sql);
     };
-    return h('button', { type: 'button', class: 'link', on: { click: onClick } }, name);
+    return button(name, onClick, { class: 'link' });
   };
   const shelf = await openShelf(
     {
@@ -250,19 +250,11 @@ function barsOf({ columns, rows, numeric: [i = 1] }: Plotted): Drawing | null {
 
 /** Has the answer as a file. The statement goes in the body, as to any other question: no address carries it. */
 async function downloadCsv(sql: string, fileRows: number, signal: AbortSignal): Promise<string> {
-  const response = await fetch('/data/query.csv', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sql }),
-    credentials: 'same-origin',
-    signal,
-  });
-  if (!response.ok) throw await refusalOf(response);
-  const { blob, rows } = await readCsv(response);
+  const { blob, rows } = await readCsv(await request('/data/query.csv', { body: { sql }, signal }));
   saveFile(blob, 'answer.csv');
   return rows >= fileRows
-    ? `The file has the first ${fileRows.toLocaleString()} rows; there may be more.`
-    : `The file has ${rows.toLocaleString()} ${rows === 1 ? 'row' : 'rows'}.`;
+    ? `The file has the first ${number(fileRows)} rows; there may be more.`
+    : `The file has ${counted(rows, 'row')}.`;
 }
 
 const [LINE_FEED, QUOTE] = [10, 34];
@@ -291,16 +283,7 @@ async function readCsv(response: Response): Promise<{ blob: Blob; rows: number }
 /** The tables, each with its columns in words; a column's name is put where the person writes. */
 function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): HTMLElement {
   const word = (text: string): HTMLElement =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'word',
-        title: `Put ${text} into the statement`,
-        on: { click: () => insert(text) },
-      },
-      text,
-    );
+    button(text, () => insert(text), { class: 'word', title: `Put ${text} into the statement` });
   const shown = tables.map(({ name, line, columns }) =>
     h(
       'details.schema',

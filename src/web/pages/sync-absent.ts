@@ -4,11 +4,11 @@ import type { AbsentRow, QuarantinedRow } from '../../store/mirror/status.ts';
 import { fetchJson, messageOf, withQuery } from '../api.ts';
 import { fill, h } from '../dom.ts';
 import { counted, number, time } from '../format.ts';
-import { button, card, openForm, table } from '../parts.ts';
+import { button, card, openForm, table, tag } from '../parts.ts';
 import { excerpt } from '../text.ts';
 
 /** A part of the page that is only drawn again when what it shows has changed: lists that people opened stay open. */
-export interface Part<T> {
+interface Part<T> {
   element: HTMLElement;
   update(state: T): void | Promise<void>;
 }
@@ -27,7 +27,7 @@ export function suspected(signal: AbortSignal): Part<SyncState> {
         'p.note',
         'They did not show up where they should have. They are deleted once further sweeps have shown the same.',
       ),
-      absentRows({ resource, held: false, signal }),
+      absentRows(resource, false, signal),
     ),
   );
 }
@@ -79,21 +79,14 @@ function heldCard(
         'be intended, or a fault upstream. Look at some of them upstream before you accept.',
     ),
     h('div.actions', accept),
-    absentRows({ resource, held: true, signal }),
+    absentRows(resource, true, signal),
   );
   element.dataset.tone = 'warn';
   return element;
 }
 
-export interface AbsentList {
-  resource: Resource;
-  /** Held by the mass-delete guard, or without enough evidence yet. */
-  held: boolean;
-  signal: AbortSignal;
-}
-
-/** Rows that no longer show upstream, folded away; fetched when somebody opens them. */
-export function absentRows({ resource, held, signal }: AbsentList): HTMLElement {
+/** Rows that no longer show upstream, `held` by the mass-delete guard or not, folded away; fetched when somebody opens them. */
+function absentRows(resource: Resource, held: boolean, signal: AbortSignal): HTMLElement {
   const name = `${resource} ${held ? 'held' : 'not shown'}`;
   const rows: AbsentRow[] = [];
   const body = h('div.tall', { tabindex: 0, role: 'region', 'aria-label': name });
@@ -183,7 +176,7 @@ function line({ id, resource, reason, seen_at, size }: QuarantinedRow, signal: A
   });
   return h(
     'li',
-    h('span.tag', resource),
+    tag(resource),
     h('div.main', h('span.name', reason), h('div.facts', details)),
     h('span.when', time(seen_at)),
   );

@@ -6,7 +6,19 @@ import { fetchJson } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { ago, counted, lasted, number, span, withDates } from '../format.ts';
 import { onNews, type Page } from '../page.ts';
-import { banner, button, card, facts, failure, pageHead, table, timeTag } from '../parts.ts';
+import {
+  attempt,
+  banner,
+  button,
+  card,
+  facts,
+  liveRegion,
+  pageHead,
+  type Tone,
+  tableCard,
+  tag,
+  timeTag,
+} from '../parts.ts';
 import { heldBack, quarantineCard, suspected } from './sync-absent.ts';
 
 /** How fresh the mirror is, what stands in its way, and what the service is doing. */
@@ -15,7 +27,7 @@ export const page: Page = {
   async show(context) {
     const { root, signal } = context;
     const load = (): Promise<SyncState> => fetchJson('/data/sync', { signal });
-    const news = h('div', { 'aria-live': 'polite' });
+    const news = liveRegion();
     const [top, bottom] = [h('div.stacked'), h('div.stacked')];
     // The numbers below show soon enough what came of it.
     const say = (sentence: string): void => {
@@ -29,7 +41,7 @@ export const page: Page = {
     const quarantine = quarantineCard(signal);
     const draw = async (): Promise<void> => {
       const state = await load();
-      fill(top, closed(state), ...listCards(state, stats, news, say));
+      fill(top, closed(state), listCards(state, stats, news, say));
       fill(bottom, h('div.grid', healthCard(state), queueCard(state)), runsCard(state));
       await held.update(state);
       await suspects.update(state);
@@ -58,55 +70,55 @@ function closed({ closedUntil, now }: SyncState): HTMLElement | null {
 }
 
 /** A card for each list: how many rows, how fresh, what runs; and the buttons for a pass at once. */
-export function listCards(
+function listCards(
   { lists, now }: SyncState,
   stats: LiveStats | null,
   news: HTMLElement,
   say: (sentence: string) => void,
-): Child[] {
+): HTMLElement {
   const run = async (resource: Resource, mode: 'head' | 'sweep'): Promise<void> => {
-    try {
-      await fetchJson(`/data/sync/${resource}/run`, { body: { mode } });
-      say(
-        `A ${mode === 'head' ? 'head pass' : 'sweep'} of the ${resource} was requested; it starts in a moment.`,
-      );
-    } catch (error) {
-      fill(news, failure(error));
-    }
+    await fetchJson(`/data/sync/${resource}/run`, { body: { mode } });
+    const pass = mode === 'head' ? 'head pass' : 'sweep';
+    say(`A ${pass} of the ${resource} was requested; it starts in a moment.`);
   };
-  return [
-    h(
-      'div.grid',
-      ...lists.map((list) =>
-        card(
-          { title: NAMES[list.resource], size: 'half', note: runningText(list, stats, now) },
-          h(
-            'div.figures',
-            figure(number(list.live), 'live'),
-            figure(number(list.deleted), 'deleted, kept as history'),
-          ),
-          facts([
-            ['Last sweep', ago(list.lastSweepAt)],
-            ['Next sweep', list.sweepDueAt > now ? `in ${span(list.sweepDueAt - now)}` : 'due now'],
-            ['Last head pass', ago(list.lastHeadAt)],
-            ['Not shown upstream', suspects(list)],
-            ['Deletions', ruleText(list)],
-            ...(list.unfinished && !list.running
-              ? [['Interrupted', 'the next sweep goes on where it stopped'] as [string, Child]]
-              : []),
-          ]),
-          h(
-            'div.actions',
-            runButton(list.resource, 'head', 'Read the newest rows', run),
-            runButton(list.resource, 'sweep', 'Read the whole list', run),
-          ),
-        ),
+  const runButton = (resource: Resource, mode: 'head' | 'sweep', text: string): HTMLElement =>
+    button(text, () => void attempt(news, () => run(resource, mode)), {
+      id: `${mode}-${resource}`,
+      'aria-label': `${text}: ${resource}`,
+    });
+  const cardOf = (list: SyncList): HTMLElement =>
+    card(
+      { title: NAMES[list.resource], size: 'half', note: runningText(list, stats, now) },
+      h(
+        'div.figures',
+        figure(number(list.live), 'live'),
+        figure(number(list.deleted), 'deleted, kept as history'),
       ),
-    ),
-  ];
+      facts(factsOf(list, now)),
+      h(
+        'div.actions',
+        runButton(list.resource, 'head', 'Read the newest rows'),
+        runButton(list.resource, 'sweep', 'Read the whole list'),
+      ),
+    );
+  return h('div.grid', ...lists.map(cardOf));
 }
 
-export const NAMES: Record<Resource, string> = { posts: 'Posts', comments: 'Comments' };
+function factsOf(list: SyncList, now: number): [string, Child][] {
+  const { lastSweepAt, sweepDueAt, lastHeadAt, unfinished, running } = list;
+  const known: [string, Child][] = [
+    ['Last sweep', ago(lastSweepAt)],
+    ['Next sweep', sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'due now'],
+    ['Last head pass', ago(lastHeadAt)],
+    ['Not shown upstream', suspects(list)],
+    ['Deletions', ruleText(list)],
+  ];
+  return unfinished && !running
+    ? [...known, ['Interrupted', 'the next sweep goes on where it stopped']]
+    : known;
+}
+
+const NAMES: Record<Resource, string> = { posts: 'Posts', comments: 'Comments' };
 
 function figure(value: string, name: string): HTMLElement {
   return h('div.figure', h('b', value), h('span', name));
@@ -130,64 +142,48 @@ function runningText({ resource, running }: SyncList, stats: LiveStats | null, n
   if (!running) return null;
   const seen = stats?.running.find((pass) => pass.resource === resource && pass.mode === running.mode);
   const far = seen ? `, ${counted(seen.pages, 'page')}, ${counted(seen.rows, 'row')}` : '';
-  return h('span.tag', { 'data-tone': 'good' }, `${running.mode} for ${span(now - running.since)}${far}`);
-}
-
-function runButton(
-  resource: Resource,
-  mode: 'head' | 'sweep',
-  text: string,
-  run: (resource: Resource, mode: 'head' | 'sweep') => Promise<void>,
-): HTMLElement {
-  const attributes = { id: `${mode}-${resource}`, 'aria-label': `${text}: ${resource}` };
-  return button(text, () => void run(resource, mode), attributes);
+  return tag(`${running.mode} for ${span(now - running.since)}${far}`, 'good');
 }
 
 type Check = SyncState['health']['checks'][number];
 
 /** What `/readyz` says, in words. */
-export function healthCard({ health }: SyncState): HTMLElement {
-  return card(
+function healthCard({ health }: SyncState): HTMLElement {
+  return tableCard<Check>(
     {
       title: 'Health',
       size: 'half',
       note: health.ready ? 'all checks pass' : 'a check fails',
     },
-    table<Check>(
-      [
-        {
-          head: 'State',
-          cell: ({ ok }) => h('span.tag', { 'data-tone': ok ? 'good' : 'bad' }, ok ? 'ok' : 'not ok'),
-        },
-        { head: 'Check', cell: ({ name }) => name },
-        { head: 'Detail', cell: ({ detail }) => detail },
-      ],
-      health.checks,
-      'Health',
-    ),
+    [
+      {
+        head: 'State',
+        cell: ({ ok }) => (ok ? tag('ok', 'good') : tag('not ok', 'bad')),
+      },
+      { head: 'Check', cell: ({ name }) => name },
+      { head: 'Detail', cell: ({ detail }) => detail },
+    ],
+    health.checks,
   );
 }
 
 type Depth = SyncState['queue']['depth'][number];
 
-export function queueCard({ queue }: SyncState): HTMLElement {
+function queueCard({ queue }: SyncState): HTMLElement {
   const filled = queue.depth.filter(({ jobs }) => jobs > 0);
-  return card(
+  return tableCard<Depth>(
     {
       title: 'Queue',
       size: 'half',
       note: h('a', { id: 'queue-board', href: '/queues' }, 'Queue board'),
     },
-    table<Depth>(
-      [
-        { head: 'Queue', cell: ({ queue: name }) => name },
-        { head: 'State', cell: ({ state }) => state },
-        { head: 'Jobs', kind: 'number', cell: ({ jobs }) => number(jobs) },
-      ],
-      filled,
-      'Jobs in the queue',
-      queueWords(queue),
-    ),
+    [
+      { head: 'Queue', cell: ({ queue: name }) => name },
+      { head: 'State', cell: ({ state }) => state },
+      { head: 'Jobs', kind: 'number', cell: ({ jobs }) => number(jobs) },
+    ],
+    filled,
+    queueWords(queue),
   );
 }
 
@@ -196,39 +192,36 @@ function queueWords({ kind, reachable }: SyncState['queue']): string {
   return reachable ? `The ${kind} queue is empty.` : `The ${kind} queue does not answer.`;
 }
 
-const TONES: Record<string, string> = { complete: 'good', failed: 'bad', interrupted: 'warn' };
+const TONES: Record<string, Tone> = { complete: 'good', failed: 'bad', interrupted: 'warn' };
 
 /** The last passes, with what each of them found. */
-export function runsCard({ runs }: SyncState): HTMLElement {
-  return card(
+function runsCard({ runs }: SyncState): HTMLElement {
+  return tableCard<RunRow>(
     { title: 'Last passes' },
-    table<RunRow>(
-      [
-        {
-          head: 'Outcome',
-          cell: ({ outcome }) => h('span.tag', { 'data-tone': TONES[outcome] ?? null }, outcome),
-        },
-        { head: 'List', cell: ({ resource }) => resource },
-        { head: 'Pass', cell: ({ mode }) => mode },
-        {
-          head: 'Started',
-          cell: ({ started_at }) => h('span.nowrap', timeTag(started_at, ago(started_at))),
-        },
-        {
-          head: 'Took',
-          cell: ({ started_at, finished_at }) => h('span.nowrap', lasted(started_at, finished_at)),
-        },
-        { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
-        { head: 'New', kind: 'number', cell: ({ inserted }) => number(inserted) },
-        { head: 'Changed', kind: 'number', cell: ({ updated }) => number(updated) },
-        { head: 'Deleted', kind: 'number', cell: ({ deleted }) => number(deleted) },
-        { head: 'Held', kind: 'number', cell: ({ held }) => number(held) },
-        { head: 'Quarantined', kind: 'number', cell: ({ quarantined }) => number(quarantined) },
-        { head: 'Error', cell: ({ error }) => (error === null ? '' : withDates(error)) },
-      ],
-      runs,
-      'Last passes',
-      'No pass has run yet.',
-    ),
+    [
+      {
+        head: 'Outcome',
+        cell: ({ outcome }) => tag(outcome, TONES[outcome]),
+      },
+      { head: 'List', cell: ({ resource }) => resource },
+      { head: 'Pass', cell: ({ mode }) => mode },
+      {
+        head: 'Started',
+        cell: ({ started_at }) => h('span.nowrap', timeTag(started_at, ago(started_at))),
+      },
+      {
+        head: 'Took',
+        cell: ({ started_at, finished_at }) => h('span.nowrap', lasted(started_at, finished_at)),
+      },
+      { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
+      { head: 'New', kind: 'number', cell: ({ inserted }) => number(inserted) },
+      { head: 'Changed', kind: 'number', cell: ({ updated }) => number(updated) },
+      { head: 'Deleted', kind: 'number', cell: ({ deleted }) => number(deleted) },
+      { head: 'Held', kind: 'number', cell: ({ held }) => number(held) },
+      { head: 'Quarantined', kind: 'number', cell: ({ quarantined }) => number(quarantined) },
+      { head: 'Error', cell: ({ error }) => (error === null ? '' : withDates(error)) },
+    ],
+    runs,
+    'No pass has run yet.',
   );
 }

@@ -5,14 +5,14 @@ import { fetchJson } from '../api.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { counted } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';
-import { banner, button, card, failure, pageHead, table, timeTag } from '../parts.ts';
+import { attempt, banner, button, card, liveRegion, pageHead, table, timeTag } from '../parts.ts';
 
 /** Endpoints that are told of changes, what became of the last deliveries, and the ways to try one again. */
 export const page: Page = {
   title: 'Webhooks',
   async show(context) {
     const { signal } = context;
-    const news = h('div', { 'aria-live': 'polite' });
+    const news = liveRegion();
     const body = h('div.stacked');
     context.root.append(
       pageHead(
@@ -22,14 +22,11 @@ export const page: Page = {
       news,
       body,
     );
-    const act = async (path: string, given: object, say: (answer: Answer) => string): Promise<void> => {
-      try {
-        const answer = await fetchJson<Answer>(path, { body: given });
-        fill(news, banner(answer.error ? 'bad' : 'good', say(answer)));
-      } catch (error) {
-        fill(news, failure(error));
-      }
+    const send = async (path: string, given: object, say: (answer: Answer) => string): Promise<void> => {
+      const answer = await fetchJson<Answer>(path, { body: given });
+      fill(news, banner(answer.error ? 'bad' : 'good', say(answer)));
     };
+    const act: Act = (...asked) => void attempt(news, () => send(...asked));
     const load = (): Promise<Loaded[]> => loadAll(signal);
     await keepDrawn(context, body, load, (found) =>
       found.length === 0
@@ -40,7 +37,7 @@ export const page: Page = {
 };
 
 type Loaded = { webhook: WebhookView; deliveries: Delivery[] };
-type Act = (path: string, given: object, say: (answer: Answer) => string) => Promise<void>;
+type Act = (path: string, given: object, say: (answer: Answer) => string) => void;
 
 async function loadAll(signal: AbortSignal): Promise<Loaded[]> {
   const { webhooks } = await fetchJson<WebhooksPage>('/data/webhooks', { signal });
@@ -60,10 +57,9 @@ const told = ({ status, error, ms }: Answer): string => error ?? `It answered ${
 function endpoint({ webhook, deliveries }: Loaded, act: Act): HTMLElement {
   const { id, host, lag, disabled_why, disabled_at, failing_since } = webhook;
   const [address, isFailing] = [addressOf(webhook), disabled_at !== null || failing_since !== null];
-  const enable = (): Promise<void> =>
-    act(`${address}/enable`, {}, () => 'It is told again from where it was.');
+  const enable = (): void => act(`${address}/enable`, {}, () => 'It is told again from where it was.');
   return card(
-    { title: host, note: [wishes(webhook), ', ', id] },
+    { title: host, note: [filterText(webhook), ', ', id] },
     disabled_why === null ? null : banner('bad', h('b', 'Disabled: '), disabled_why),
     disabled_why === null && failing_since
       ? banner('warn', 'It has failed since ', timeTag(failing_since), '.')
@@ -71,14 +67,14 @@ function endpoint({ webhook, deliveries }: Loaded, act: Act): HTMLElement {
     h('p.note', lag === 0 ? 'It was told of every change.' : `It is ${counted(lag, 'change')} behind.`),
     h(
       'div.actions',
-      button('Send a test', () => void act(`${address}/test`, {}, told)),
-      isFailing ? button('Try again now', () => void enable()) : null,
+      button('Send a test', () => act(`${address}/test`, {}, told)),
+      isFailing ? button('Try again now', enable) : null,
     ),
-    deliveryTable(deliveries, (change) => void act(`${address}/replay`, { change }, told)),
+    deliveryTable(deliveries, (change) => act(`${address}/replay`, { change }, told)),
   );
 }
 
-function wishes({ format, types, boards, rule }: WebhookView): string {
+function filterText({ format, types, boards, rule }: WebhookView): string {
   const parts = [format, types ? types.join(' ') : 'all events', boards && `on ${boards.join(', ')}`, rule];
   return parts.filter(Boolean).join(', ');
 }
@@ -87,16 +83,10 @@ function deliveryTable(deliveries: readonly Delivery[], replay: (change: number)
   const again = ({ change, type }: Delivery): Child =>
     change === 0
       ? null
-      : h(
-          'button',
-          {
-            type: 'button',
-            class: 'small nowrap',
-            'aria-label': `Send change ${change}, ${type}, again`,
-            on: { click: () => replay(change) },
-          },
-          'Send again',
-        );
+      : button('Send again', () => replay(change), {
+          class: 'small nowrap',
+          'aria-label': `Send change ${change}, ${type}, again`,
+        });
   return table<Delivery>(
     [
       { head: 'Change', kind: 'number', cell: ({ change }) => (change === 0 ? 'test' : change) },
