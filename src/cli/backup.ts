@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { counted, sizeText } from '../base/text.ts';
+import type { Backup } from '../store/upkeep/backup.ts';
 import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -22,23 +23,18 @@ sent, and who was erased since is erased again, as long as the data folder is th
 Example:
   feedback-mirror backup feedback-$(date +%F).db`;
 
-async function backUp(
-  { settings, signal, json, print }: Context,
-  file: string,
-  force: boolean,
-): Promise<void> {
+async function backUp({ settings, signal, answer }: Context, file: string, force: boolean): Promise<void> {
   const { backUpMirror } = await import('../app/upkeep.ts');
   const copy = await backUpMirror(settings, file, { force, signal });
-  if (json) {
-    print(JSON.stringify(copy));
-    return;
-  }
-  const { posts, comments, users, outbox } = copy.rows;
-  const rows = [
+  answer(copy, () => `${copy.path}  ${sizeText(copy.bytes)}, checked: ${rowsText(copy.rows)}`);
+}
+
+/** What a mirror holds. */
+export function rowsText({ posts, comments, users, outbox }: Backup['rows']): string {
+  return [
     counted(posts, 'post'),
     counted(comments, 'comment'),
     counted(users, 'person', 'people'),
     counted(outbox, 'outbox row'),
-  ];
-  print(`${copy.path}  ${sizeText(copy.bytes)}, checked: ${rows.join(', ')}`);
+  ].join(', ');
 }

@@ -1,15 +1,17 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import type { ChangeFeed, ChangeQuery } from '../store/changes/feed.ts';
-import { type Context, collect, EXIT_CODES, openContext, wholeNumber } from './context.ts';
+import {
+  type Context,
+  closing,
+  collect,
+  EXIT_CODES,
+  type Flags,
+  openContext,
+  wholeNumber,
+} from './context.ts';
 
-interface Flags {
-  since?: string;
-  follow?: true;
-  type?: string[];
-  board?: string[];
-  limit?: string;
-}
+type ChangesFlags = Flags<'since' | 'limit', 'follow'> & { type?: string[]; board?: string[] };
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -28,7 +30,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--board <board>', 'only what is on this board, by its name or short name; repeatable', collect)
     .option('--limit <n>', 'stop after so many')
     .addHelpText('after', HELP)
-    .action((flags: Flags) => changes(openContext(program, stop), flags));
+    .action((flags: ChangesFlags) => changes(openContext(program, stop), flags));
 }
 
 const HELP = `
@@ -46,20 +48,15 @@ const PAGE = 500;
 /** How often a feed that is followed is asked for news; the question is a read of one counter. */
 const FOLLOW_MS = 500;
 
-async function changes(context: Context, flags: Flags): Promise<void> {
+async function changes(context: Context, flags: ChangesFlags): Promise<void> {
   const { openChanges } = await import('../app/readers.ts');
-  const feed = openChanges(context.settings);
-  try {
-    const { notMirrored } = feed.head();
-    for (const list of notMirrored)
-      context.say(`The first sweep of ${list} is not complete: its changes are told from then on.`);
-    await print(context, feed, flags);
-  } finally {
-    feed.close();
-  }
+  await using feed = closing(openChanges(context.settings));
+  for (const list of feed.head().notMirrored)
+    context.say(`The first sweep of ${list} is not complete: its changes are told from then on.`);
+  await print(context, feed, flags);
 }
 
-async function print(context: Context, feed: ChangeFeed, flags: Flags): Promise<void> {
+async function print(context: Context, feed: ChangeFeed, flags: ChangesFlags): Promise<void> {
   const { signal } = context;
   let left = flags.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', flags.limit);
   let since = flags.since ?? '';

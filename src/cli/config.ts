@@ -13,16 +13,7 @@ export function register(program: Command, stop: AbortSignal): void {
 
 async function showConfig(context: Context): Promise<void> {
   const lines = settingLines(context.settings);
-  if (context.json) {
-    context.print(
-      JSON.stringify(Object.fromEntries(lines.map(({ name, value, from }) => [name, { value, from }]))),
-    );
-    return;
-  }
-  context.print(
-    table(
-      ['setting', 'value', 'from', 'meaning'],
-      lines.map((l) => [l.name, l.value ?? l.otherwise, l.from, l.meaning]),
-    ),
-  );
+  const values = Object.fromEntries(lines.map(({ name, value, from }) => [name, { value, from }]));
+  const rows = lines.map((l) => [l.name, l.value ?? l.otherwise, l.from, l.meaning]);
+  context.answer(values, () => table(['setting', 'value', 'from', 'meaning'], rows));
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type LoadInput, loadSettings, type Settings, secretsOf } from '../../config/load.ts';
 import type { Parse } from '../../config/parse.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
-import { AppError, type ErrorCode, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { printable } from '../base/text.ts';
 
@@ -39,9 +39,18 @@ export interface Context {
   print(text: string): void;
   /** The answer in a form that a program reads, such as CSV: as it is. */
   printData(text: string): void;
+  /** The answer in the form that was asked for: this value with `--json`, else the text. */
+  answer(value: unknown, text: () => string): void;
   /** What is said on the way, and beside an answer that a program reads: stderr. */
   say(text: string): void;
+  /** The same for a person alone: with `--json` the answer and the exit code say it. */
+  remark(text: string): void;
 }
+
+/** Flags with a text, and those that are only given or not; what has a default or is repeated is added to them. */
+export type Flags<Text extends string, Switch extends string = never> = {
+  [K in Text]?: string;
+} & { [K in Switch]?: true };
 
 /** Every setting that is no secret is a flag of the whole program, before or after the command's name. */
 export function addSettingFlags(program: Command): void {
@@ -57,15 +66,40 @@ export function openContext(program: Command, signal: AbortSignal): Context {
   const input = loadInput(options);
   const settings = loadSettings(input);
   for (const secret of secretsOf(settings)) secretsInUse.add(secret);
+  const json = options.json === true;
+  const print = (text: string): void => void process.stdout.write(`${json ? text : printable(text)}\n`);
   return {
     settings,
     input,
-    json: options.json === true,
+    json,
     signal,
-    print: (text) => process.stdout.write(`${options.json === true ? text : printable(text)}\n`),
+    print,
     printData: (text) => process.stdout.write(`${text}\n`),
+    answer: (value, text) => print(json ? JSON.stringify(value) : text()),
     say: tell,
+    remark: (text) => json || tell(text),
   };
+}
+
+/** For `await using`: closed at the end of the block, whichever way that ends. */
+export function closing<T extends { close(): unknown } | null>(handle: T): T & AsyncDisposable {
+  const dispose = async (): Promise<void> => void (await handle?.close());
+  return (handle && Object.assign(handle, { [Symbol.asyncDispose]: dispose })) as T & AsyncDisposable;
+}
+
+/** Whether a person sits there who can answer a question. */
+export function canAsk({ json }: Context): boolean {
+  return !json && process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** Says what is kept, or that nothing is, where a person stops the work. */
+export async function stoppable<T>({ remark }: Context, kept: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (codeOf(error) === 'interrupted') remark(kept);
+    throw error;
+  }
 }
 
 /** A flag by the parser of a setting: its complaint names the flag. */
@@ -78,9 +112,10 @@ export function readFlag<T>(flag: string, parse: Parse<T>, text: string): T {
 }
 
 /** A number that counts or names something. */
-export function wholeNumber(what: string, text: string): number {
-  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new AppError('usage', `${what} must be a whole number from 1 up, not "${text}"`);
+export function wholeNumber(what: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
+  if (/^[1-9]\d{0,15}$/.test(text) && Number(text) <= most) return Number(text);
+  const range = most === Number.MAX_SAFE_INTEGER ? 'from 1 up' : `from 1 to ${most}`;
+  throw new AppError('usage', `${what} must be a whole number ${range}, not "${text}"`);
 }
 
 /** For a flag that may be given several times. */

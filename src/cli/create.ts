@@ -3,20 +3,12 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { OutboxRow } from '../store/outbox/types.ts';
-import { type Context, EXIT_CODES, openContext } from './context.ts';
+import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { boardNamedIn } from './outbox.ts';
 import { stateWord } from './outbox-text.ts';
 import { openSending, PATIENCE, patienceOf } from './sending.ts';
 
-interface Flags {
-  board?: string;
-  title?: string;
-  content?: string;
-  email?: string;
-  fullName?: string;
-  wait?: true;
-  patience: string;
-}
+type CreateFlags = Flags<'board' | 'title' | 'content' | 'email' | 'fullName', 'wait'> & { patience: string };
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -30,7 +22,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--wait', 'send it now and wait until it is confirmed')
     .option('--patience <duration>', PATIENCE, '60s')
     .addHelpText('after', EXAMPLES)
-    .action((flags: Flags) => create(openContext(program, stop), flags));
+    .action((flags: CreateFlags) => create(openContext(program, stop), flags));
 }
 
 const EXAMPLES = `
@@ -39,7 +31,7 @@ Examples:
   feedback-mirror create --board bugs --title 'Dark mode' --email ada@example.com --full-name 'Ada Adams'
   echo 'A longer text' | feedback-mirror create --board bugs --title 'Dark mode' --content -`;
 
-async function create(context: Context, flags: Flags): Promise<void> {
+async function create(context: Context, flags: CreateFlags): Promise<void> {
   const { checkDraft, createRow } = await import('../outbox/create.ts');
   const patienceMs = patienceOf(flags.patience);
   const { board, title, email, fullName } = flags;
@@ -48,17 +40,13 @@ async function create(context: Context, flags: Flags): Promise<void> {
   const content = flags.content === '-' ? await readInput(context.signal) : flags.content;
   const named = await boardNamedIn(context, board ?? '');
   const checked = checkDraft({ board: named, title, content, email, full_name: fullName });
-  if (!context.json) for (const note of checked.notes) context.say(`Note: ${note}.`);
-  const sending = await openSending(context, 'create', flags.wait === true);
+  for (const note of checked.notes) context.remark(`Note: ${note}.`);
+  await using sending = closing(await openSending(context, 'create', flags.wait === true));
+  const row = await createRow({ ...sending, random: Math.random }, checked);
   try {
-    const row = await createRow({ ...sending, random: Math.random }, checked);
-    try {
-      if (flags.wait) await sending.wait({ batches: [row.batch], patienceMs, goOn: GO_ON });
-    } finally {
-      report(context, (await sending.store.find(row.id)) ?? row, flags.wait === true);
-    }
+    if (flags.wait) await sending.wait({ batches: [row.batch], patienceMs, goOn: GO_ON });
   } finally {
-    await sending.close();
+    report(context, (await sending.store.find(row.id)) ?? row, flags.wait === true);
   }
 }
 

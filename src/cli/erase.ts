@@ -7,17 +7,18 @@ import type { Erased, ErasurePreview } from '../erasure/erase.ts';
 import type { UntouchedFiles } from '../erasure/files.ts';
 import type { Whom } from '../store/erasure/store.ts';
 import type { ErasedCounts } from '../store/suppression/person.ts';
-import { type Context, EXIT_CODES, openContext, wholeNumber } from './context.ts';
+import {
+  type Context,
+  canAsk,
+  closing,
+  EXIT_CODES,
+  type Flags,
+  openContext,
+  wholeNumber,
+} from './context.ts';
 import { table } from './table.ts';
 
-interface Flags {
-  email?: string;
-  user?: string;
-  yes?: true;
-  suppressUnknown?: true;
-  lift?: true;
-  newKey?: true;
-}
+type EraseFlags = Flags<'email' | 'user', 'yes' | 'suppressUnknown' | 'lift' | 'newKey'>;
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -35,7 +36,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--lift', 'end it: the next sweep brings back what the upstream shows')
     .option('--new-key', 'start a new suppression list, when the key of the old one is lost')
     .addHelpText('after', HELP)
-    .action((flags: Flags) => erase(openContext(program, stop), flags));
+    .action((flags: EraseFlags) => erase(openContext(program, stop), flags));
 }
 
 const HELP = `
@@ -49,7 +50,7 @@ Examples:
   feedback-mirror erase --user 4711
   feedback-mirror erase --email ada@example.com --lift`;
 
-async function erase(context: Context, flags: Flags): Promise<void> {
+async function erase(context: Context, flags: EraseFlags): Promise<void> {
   const { email, user, newKey } = flags;
   if (newKey && Object.keys(flags).length > 1)
     throw new AppError('usage', '--new-key stands alone: it is about the whole list');
@@ -74,14 +75,15 @@ interface Deps {
 async function withErasure(context: Context, work: (deps: Deps) => Promise<void>): Promise<void> {
   const [app, flow] = await Promise.all([import('../app/upkeep.ts'), import('../erasure/erase.ts')]);
   const erasure = app.openErasure(context.settings, 'erase');
-  try {
-    await work({ context, flow, app, erasure });
-  } finally {
-    erasure.store.close();
-  }
+  await using _store = closing(erasure.store);
+  await work({ context, flow, app, erasure });
 }
 
-async function erasePerson({ context, flow, app, erasure }: Deps, asked: Whom, flags: Flags): Promise<void> {
+async function erasePerson(
+  { context, flow, app, erasure }: Deps,
+  asked: Whom,
+  flags: EraseFlags,
+): Promise<void> {
   const { settings, signal } = context;
   const work = { ...erasure, clock: systemClock, signal };
   const preview = await flow.previewErasure(work, asked);
@@ -96,8 +98,7 @@ async function erasePerson({ context, flow, app, erasure }: Deps, asked: Whom, f
   const subject = typeof whom === 'string' ? { email: whom.trim() } : { user: whom };
   const receipt: Receipt = { ...subject, ...done, backupRenewed, ...untouched };
   const unfinished = unfinishedText(receipt);
-  if (context.json) context.print(JSON.stringify({ ...receipt, unfinished }));
-  else context.print(receiptText(receipt, unfinished));
+  context.answer({ ...receipt, unfinished }, () => receiptText(receipt, unfinished));
   if (unfinished.length > 0) process.exitCode = EXIT_CODES.partial;
 }
 
@@ -121,7 +122,7 @@ function nameOf(whom: Whom): string {
 /** A plain question: with a line editor Ctrl-C would not reach the program as a signal. */
 async function confirm(context: Context, { whom, counts }: ErasurePreview): Promise<void> {
   if (!context.json) context.print(`Of ${nameOf(whom)}:\n\n${countsText(counts, 'to be erased')}\n`);
-  if (context.json || !process.stdin.isTTY || !process.stderr.isTTY)
+  if (!canAsk(context))
     throw new AppError('usage', 'nothing was erased: there is no terminal to ask on', {
       hint: 'Say --yes to erase without being asked.',
     });
@@ -211,7 +212,7 @@ async function lift({ context, flow, erasure }: Deps, whom: Whom): Promise<void>
   const text = lifted
     ? 'taken off the suppression list; the next sweep brings back what the upstream shows'
     : 'not on the suppression list; nothing was changed';
-  context.print(context.json ? JSON.stringify({ lifted }) : text);
+  context.answer({ lifted }, () => text);
 }
 
 async function startNewList(context: Context): Promise<void> {
@@ -219,6 +220,6 @@ async function startNewList(context: Context): Promise<void> {
     const forgotten = erasure.store.newKey();
     const addresses = counted(forgotten, 'address', 'addresses');
     const text = `${addresses} forgotten. People known to the upstream by number stay erased; erase the others again.`;
-    context.print(context.json ? JSON.stringify({ forgotten }) : text);
+    context.answer({ forgotten }, () => text);
   });
 }

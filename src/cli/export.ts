@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Settings } from '../../config/load.ts';
 import { duration } from '../../config/parse.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError, codeOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
 import { durationText } from '../base/text.ts';
 import { toInstant } from '../contract/datetime.ts';
@@ -13,7 +13,7 @@ import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
 import type { ExportSource } from '../store/export/export.ts';
 import type { ExportTable } from '../store/export/tables.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, closing, type Flags, openContext, stoppable } from './context.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { table } from './table.ts';
 
@@ -58,21 +58,22 @@ async function exportTables(context: Context, what: string[], flags: ExportFlags
     import('../export/export.ts'),
   ]);
   keepHeapFlat();
-  const source = exportSource(context.settings);
+  await using source = closing(exportSource(context.settings));
   // Rows on the same screen would break the bars.
   const isQuiet = context.json || (toStdout && process.stdout.isTTY) || !process.stderr.isTTY;
   const progress = await openProgress({ json: isQuiet });
   const shown = isQuiet ? {} : { onProgress: bars(progress, source, request) };
-  try {
-    const manifest = await stoppable(context, progress, () =>
-      exportMirror(source, { ...request, signal: context.signal, ...shown }),
-    );
-    report(context, request, manifest);
-  } finally {
-    progress.stop();
-    source.close();
-  }
+  const work = async (): Promise<Manifest> => {
+    try {
+      return await exportMirror(source, { ...request, signal: context.signal, ...shown });
+    } finally {
+      progress.stop();
+    }
+  };
+  report(context, request, await stoppable(context, STOPPED, work));
 }
+
+const STOPPED = 'Stopped: nothing was written, older files are as they were.';
 
 /** A bar for each table; where a filter chooses the rows nobody knows how many there will be. */
 function bars(
@@ -92,18 +93,6 @@ function bars(
   };
 }
 
-async function stoppable<T>({ json, say }: Context, progress: Progress, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (codeOf(error) === 'interrupted' && !json)
-      say('Stopped: nothing was written, older files are as they were.');
-    throw error;
-  } finally {
-    progress.stop();
-  }
-}
-
 function report(context: Context, { to }: Pick<ExportRequest, 'to'>, manifest: Manifest): void {
   const files = manifest.files.map(({ name, rows, bytes, ms }) => [name, rows, bytes, durationText(ms)]);
   const text = table(['file', 'rows', 'bytes', 'time'], files);
@@ -118,14 +107,7 @@ function whereText(to: { folder: string } | { file: string }): string {
     : `${to.file}.manifest.json describes it.`;
 }
 
-interface ExportFlags {
-  format?: string;
-  out?: string;
-  raw?: true;
-  since?: string;
-  live?: true;
-  redact?: string;
-}
+type ExportFlags = Flags<'format' | 'out' | 'since' | 'redact', 'raw' | 'live'>;
 
 type Settled = Omit<ExportRequest, 'signal' | 'onProgress'>;
 

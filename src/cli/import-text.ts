@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { stateText } from './outbox-text.ts';
 import { cut, table } from './table.ts';
 
-export interface Outcome {
+interface Outcome {
   batch: string;
   batches: string[];
   results: string | null;

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { AppError, codeOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { keepHeapFlat } from '../base/heap.ts';
 import { ENCODINGS } from '../outbox/csv/text.ts';
 import { readBoardMap } from '../outbox/import/boards.ts';
@@ -12,24 +12,25 @@ import type { FileFacts, ImportChoices, Imported, ImportRequest } from '../outbo
 import type { Input } from '../outbox/import/input.ts';
 import type { ImportReads } from '../store/outbox/imports.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
-import { type Context, collect, EXIT_CODES, openContext, wholeNumber } from './context.ts';
+import {
+  type Context,
+  canAsk,
+  closing,
+  collect,
+  EXIT_CODES,
+  type Flags,
+  openContext,
+  stoppable,
+  wholeNumber,
+} from './context.ts';
 import * as words from './import-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
 
-interface Flags {
-  dryRun?: true;
-  map?: string[];
-  board?: string;
-  boardMap?: string[];
-  acceptUnknownBoards?: true;
-  skipDuplicates?: string[];
-  encoding?: string;
-  perMinute?: string;
-  results?: string;
-  wait?: true;
-  patience: string;
-}
+type Text = 'board' | 'encoding' | 'perMinute' | 'results';
+type ImportFlags = Flags<Text, 'dryRun' | 'acceptUnknownBoards' | 'wait'> & {
+  [K in 'map' | 'boardMap' | 'skipDuplicates']?: string[];
+} & { patience: string };
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -56,7 +57,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--wait', 'send them now and wait until each is confirmed or needs a decision')
     .option('--patience <duration>', PATIENCE, '60s')
     .addHelpText('after', HELP)
-    .action((file: string, flags: Flags) => importCsv(openContext(program, stop), file, flags));
+    .action((file: string, flags: ImportFlags) => importCsv(openContext(program, stop), file, flags));
 }
 
 const HELP = `
@@ -72,7 +73,7 @@ Examples:
   feedback-mirror import ideas.csv --results results.csv --wait
   cat ideas.csv | feedback-mirror import -`;
 
-async function importCsv(context: Context, path: string, flags: Flags): Promise<void> {
+async function importCsv(context: Context, path: string, flags: ImportFlags): Promise<void> {
   const { openInput } = await import('../outbox/import/input.ts');
   keepHeapFlat();
   const choices = choicesOf(flags);
@@ -82,7 +83,7 @@ async function importCsv(context: Context, path: string, flags: Flags): Promise<
   // A real import reads the file twice: all boards are known before the first row is accepted.
   const spoolIn = flags.dryRun ? null : await spoolFolder(context);
   const stdin = () => addAbortSignal(context.signal, process.stdin);
-  const input = await openInput({ path, stdin, spoolIn });
+  await using input = closing(await openInput({ path, stdin, spoolIn }));
   const progress = await openProgress(context);
   try {
     if (path !== '-') await askWhatIsUnclear(context, input, choices);
@@ -91,13 +92,12 @@ async function importCsv(context: Context, path: string, flags: Flags): Promise<
     else await realRun(context, request, { ...flags, patienceMs, progress });
   } finally {
     progress.stop();
-    await input.close();
   }
 }
 
 type Choices = ImportChoices & { map: Record<string, string> };
 
-function choicesOf({ map, board, boardMap, acceptUnknownBoards, encoding }: Flags): Choices {
+function choicesOf({ map, board, boardMap, acceptUnknownBoards, encoding }: ImportFlags): Choices {
   const known = ENCODINGS.find((name) => name === encoding?.toLowerCase());
   if (encoding !== undefined && known === undefined)
     throw new AppError('usage', `--encoding "${encoding}" is not known; it can be ${ENCODINGS.join(', ')}`);
@@ -126,12 +126,9 @@ function linesOf(text: string): string[] {
 }
 
 /** In a terminal the person is asked; a script gets the same as an error, with the flag that answers it. */
-async function askWhatIsUnclear(
-  { json, say, signal }: Context,
-  input: Input,
-  choices: Choices,
-): Promise<void> {
-  if (json || !process.stdin.isTTY || !process.stderr.isTTY || input.bytes === null) return;
+async function askWhatIsUnclear(context: Context, input: Input, choices: Choices): Promise<void> {
+  const { say, signal } = context;
+  if (!canAsk(context) || input.bytes === null) return;
   const { inspectCsv } = await import('../outbox/csv/read.ts');
   const { unclear, headers } = await inspectCsv(input.read(), choices);
   const lines = unclear.length > 0 ? createInterface({ input: process.stdin, output: process.stderr }) : null;
@@ -155,7 +152,7 @@ async function askWhatIsUnclear(
   lines?.close();
 }
 
-function refuseContradictions({ dryRun, wait, results }: Flags): void {
+function refuseContradictions({ dryRun, wait, results }: ImportFlags): void {
   if (dryRun && wait)
     throw new AppError('usage', '--dry-run sends nothing, so there is nothing to --wait for');
   if (dryRun && results !== undefined)
@@ -175,25 +172,19 @@ async function runDry(context: Context, request: Request, progress: Progress): P
     import('../store/outbox/imports.ts'),
     import('../outbox/estimate.ts'),
   ]);
-  const [reads, view] = [readers.readsForImport(context.settings), readers.viewOutbox(context.settings)];
-  const scratch = openScratch();
-  const duplicates = reads ? await searchIn(context) : null;
-  try {
-    const { tally, preview } = await flow.dryRun({ reads, scratch, duplicates }, request);
-    progress.stop();
-    const perMinute = Math.min(context.settings.pushPerMinute, request.perMinute ?? Number.POSITIVE_INFINITY);
-    const now = systemClock.now();
-    const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, perMinute, now), now);
-    if (context.json)
-      context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, estimate }));
-    else words.printPreview(context, tally, preview, estimate);
-    if (tally.refused > 0) process.exitCode = EXIT_CODES.partial;
-  } finally {
-    await duplicates?.close();
-    scratch.close();
-    view?.close();
-    reads?.close();
-  }
+  await using reads = closing(readers.readsForImport(context.settings));
+  await using view = closing(readers.viewOutbox(context.settings));
+  await using scratch = closing(openScratch());
+  await using duplicates = closing(reads ? await searchIn(context) : null);
+  const { tally, preview } = await flow.dryRun({ reads, scratch, duplicates }, request);
+  progress.stop();
+  const perMinute = Math.min(context.settings.pushPerMinute, request.perMinute ?? Number.POSITIVE_INFINITY);
+  const now = systemClock.now();
+  const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, perMinute, now), now);
+  if (context.json)
+    context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, estimate }));
+  else words.printPreview(context, tally, preview, estimate);
+  if (tally.refused > 0) process.exitCode = EXIT_CODES.partial;
 }
 
 async function searchIn({ settings }: Context, onFound?: SearchOptions['onFound']): Promise<DuplicateSearch> {
@@ -224,21 +215,17 @@ async function duplicateLines(
     import('../outbox/import/import.ts'),
     import('../store/outbox/imports.ts'),
   ]);
-  const duplicates = await searchIn(context, (found) => {
+  const note: SearchOptions['onFound'] = (found) => {
     for (const { line, kind } of found) if (isMeant(kind)) lines.add(line);
-  });
-  const scratch = openScratch();
+  };
+  await using duplicates = closing(await searchIn(context, note));
+  await using scratch = closing(openScratch());
   const quiet = { onFile: () => {}, onBytes: () => {}, onRows: () => {} };
-  try {
-    await flow.dryRun({ reads, scratch, duplicates }, { ...request, ...quiet });
-    return lines;
-  } finally {
-    scratch.close();
-    await duplicates.close();
-  }
+  await flow.dryRun({ reads, scratch, duplicates }, { ...request, ...quiet });
+  return lines;
 }
 
-type RunOptions = Flags & { patienceMs: number; progress: Progress };
+type RunOptions = ImportFlags & { patienceMs: number; progress: Progress };
 type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
@@ -250,25 +237,22 @@ async function realRun(context: Context, request: Request, options: RunOptions):
     import('../outbox/create.ts'),
   ]);
   if (results !== undefined) await out.checkResultsPath(results, request.input);
-  const sending = await openSending(context, 'import', options.wait === true);
-  const reads = readsForImport(context.settings);
-  try {
-    if (!reads) throw new Error('the outbox was opened, so there is a file');
-    const { store, clock } = sending;
-    const batch = batchId('import', clock.now(), Math.random);
-    const parts = { store, reads, clock };
-    const skipLines = await duplicateLines(context, request, reads, options.skipDuplicates ?? []);
-    const chosen = { ...request, skipLines };
-    const imported = await stoppable(context, () => flow.importFile(parts, batch, chosen));
-    options.progress.stop();
-    const refresher = results === undefined ? null : out.resultsRefresher(results, chosen, reads, clock);
-    await refresher?.write();
-    await report(context, request, { ...imported, batch, refresher, sending }, options);
-  } finally {
-    await reads?.close();
-    await sending.close();
-  }
+  await using sending = closing(await openSending(context, 'import', options.wait === true));
+  await using reads = closing(readsForImport(context.settings));
+  if (!reads) throw new Error('the outbox was opened, so there is a file');
+  const { store, clock } = sending;
+  const batch = batchId('import', clock.now(), Math.random);
+  const parts = { store, reads, clock };
+  const skipLines = await duplicateLines(context, request, reads, options.skipDuplicates ?? []);
+  const chosen = { ...request, skipLines };
+  const imported = await stoppable(context, STOPPED, () => flow.importFile(parts, batch, chosen));
+  options.progress.stop();
+  const refresher = results === undefined ? null : out.resultsRefresher(results, chosen, reads, clock);
+  await refresher?.write();
+  await report(context, request, { ...imported, batch, refresher, sending }, options);
 }
+
+const STOPPED = 'Stopped while reading. What was accepted stays; run the same command again for the rest.';
 
 interface Run extends Imported {
   batch: string;
@@ -308,16 +292,6 @@ async function waitAll({ sending, batches, refresher }: Run, patienceMs: number)
     return await sending.wait({ batches, patienceMs, goOn: GO_ON, onProgress: () => refresher?.refresh() });
   } finally {
     await refresher?.write();
-  }
-}
-
-async function stoppable<T>({ json, say }: Context, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (codeOf(error) === 'interrupted' && !json)
-      say('Stopped while reading. What was accepted stays; run the same command again for the rest.');
-    throw error;
   }
 }
 

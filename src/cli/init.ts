@@ -11,7 +11,7 @@ import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { errnoOf, replaceFile } from '../base/files.ts';
 import { grouped } from '../base/text.ts';
 import type { ListSurvey, Survey } from '../sync/survey.ts';
-import { type Context, maskAlso, openContext } from './context.ts';
+import { type Context, canAsk, maskAlso, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -35,16 +35,14 @@ Examples:
 type Answers = Record<string, string>;
 
 async function init(context: Context): Promise<void> {
-  const isAsking = !context.json && process.stdin.isTTY && process.stderr.isTTY;
+  const isAsking = canAsk(context);
   const answers = isAsking ? await asked(context) : await given(context);
   const found = await tried(context, answers, isAsking);
   const file = join(context.input.cwd, '.env');
   await replaceFile(file, async (handle) => void (await handle.write(merged(file, answers))));
   const { settings } = applied(context, answers);
-  if (context.json) {
-    const { FEEDBACK_API_TOKEN: _, ...shown } = answers;
-    context.print(JSON.stringify({ ...found, settings: shown, file }));
-  } else context.print(summary(settings, found));
+  const { FEEDBACK_API_TOKEN: _, ...shown } = answers;
+  context.answer({ ...found, settings: shown, file }, () => summary(settings, found));
 }
 
 async function asked({ settings, signal }: Context): Promise<Answers> {

@@ -49,7 +49,7 @@ export function pausedText(reason: string): string {
 
 export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
 
-export interface Listed {
+interface Listed {
   rows: OutboxRow[];
   counts: StateCounts;
   paused: string | null;

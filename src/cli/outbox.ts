@@ -4,17 +4,12 @@ import { AppError } from '../base/errors.ts';
 import { counted } from '../base/text.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
-import type { OutboxView } from '../store/outbox/view.ts';
-import { type Context, openContext, wholeNumber } from './context.ts';
+import type { OutboxView, ViewedPost } from '../store/outbox/view.ts';
+import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { EMPTY, listText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { oneLine, screenWidth } from './table.ts';
 
-interface ListFlags {
-  state?: string;
-  batch?: string;
-  limit: string;
-  format?: string;
-}
+type ListFlags = Flags<'state' | 'batch' | 'format'> & { limit: string };
 
 export function register(program: Command, stop: AbortSignal): void {
   const open = (): Context => openContext(program, stop);
@@ -47,21 +42,9 @@ Examples:
   feedback-mirror outbox show 12
   feedback-mirror outbox resolve 12 --post 3456`;
 
-interface Which {
-  batch?: string;
-  state?: string;
-}
-
-interface EditFlags extends Which {
-  board?: string;
-  title?: string;
-  content?: string;
-  email?: string;
-  fullName?: string;
-  whereBoard?: string;
-  whereEmail?: string;
-  retry?: true;
-}
+type Which = Flags<'batch' | 'state'>;
+type Text = 'board' | 'title' | 'content' | 'email' | 'fullName';
+type EditFlags = Flags<'batch' | 'whereBoard' | 'whereEmail' | Text, 'retry'>;
 
 function decisions(outbox: Command, open: () => Context): void {
   outbox
@@ -177,17 +160,18 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
     limit: wholeNumber('--limit', flags.limit),
   };
   const { estimateWaiting } = await import('../outbox/estimate.ts');
-  await withView(context, async (view) => {
-    if (view && flags.format === 'csv') return await printCsv(context, view, filter);
-    const rows = view?.newest(filter) ?? [];
-    const counts = view?.counts(filter.batch) ?? EMPTY;
-    const paused = view?.paused() ?? null;
-    const batch = filter.batch === null ? null : (view?.batch(filter.batch) ?? null);
-    const perMinute = context.settings.pushPerMinute;
-    const estimate = view ? estimateWaiting(view, filter.batch, perMinute, systemClock.now()) : null;
-    if (context.json) context.print(JSON.stringify({ rows, states: counts, paused, batch, estimate }));
-    else context.print(listText({ rows, counts, paused, filter, batch, estimate }, screenWidth() ?? 120));
-  });
+  await using view = await openView(context);
+  if (view && flags.format === 'csv') return await printCsv(context, view, filter);
+  const rows = view?.newest(filter) ?? [];
+  const counts = view?.counts(filter.batch) ?? EMPTY;
+  const paused = view?.paused() ?? null;
+  const batch = filter.batch === null ? null : (view?.batch(filter.batch) ?? null);
+  const perMinute = context.settings.pushPerMinute;
+  const estimate = view ? estimateWaiting(view, filter.batch, perMinute, systemClock.now()) : null;
+  const found = { rows, paused, batch, estimate };
+  context.answer({ ...found, states: counts }, () =>
+    listText({ ...found, counts, filter }, screenWidth() ?? 120),
+  );
 }
 
 /** Whole sets, as a file that can be imported again. */
@@ -204,26 +188,19 @@ async function printCsv(
 
 async function show(context: Context, id: number): Promise<void> {
   const { noRow } = await import('../outbox/decide.ts');
-  await withView(context, async (view) => {
-    const row = await view?.find(id);
-    if (!view || !row) throw noRow(id);
-    const [attempts, edits] = [view.attempts(id), view.edits(id)];
-    const posts = await view.posts(
-      [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null),
-    );
-    if (context.json) context.print(JSON.stringify({ ...row, tries: attempts, edits, posts }));
-    else context.print(showText(row, attempts, posts, edits));
-  });
+  await using view = await openView(context);
+  const row = await view?.find(id);
+  if (!view || !row) throw noRow(id);
+  const [attempts, edits] = [view.attempts(id), view.edits(id)];
+  const posts = await view.posts(
+    [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null),
+  );
+  context.answer({ ...row, tries: attempts, edits, posts }, () => showText(row, attempts, posts, edits));
 }
 
-async function withView(context: Context, work: (view: OutboxView | null) => Promise<void>): Promise<void> {
+async function openView({ settings }: Context): Promise<(OutboxView & AsyncDisposable) | null> {
   const { viewOutbox } = await import('../app/readers.ts');
-  const view = viewOutbox(context.settings);
-  try {
-    await work(view);
-  } finally {
-    await view?.close();
-  }
+  return closing(viewOutbox(settings));
 }
 
 type Flow = typeof import('../outbox/decide.ts');
@@ -231,12 +208,8 @@ type Deps = { store: OutboxStore; clock: typeof systemClock };
 
 async function withFlow<T>(context: Context, work: (flow: Flow, deps: Deps) => T | Promise<T>): Promise<T> {
   const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
-  const store = openOutbox(context.settings, 'outbox');
-  try {
-    return await work(flow, { store, clock: systemClock });
-  } finally {
-    store.close();
-  }
+  await using store = closing(openOutbox(context.settings, 'outbox'));
+  return await work(flow, { store, clock: systemClock });
 }
 
 async function decide(
@@ -247,7 +220,7 @@ async function decide(
   const id = wholeNumber('the id of a row', text);
   const row = await withFlow(context, (flow, deps) => act(flow, deps, id));
   const post = row.post_id === null ? '' : `, post ${row.post_id}`;
-  context.print(context.json ? JSON.stringify(row) : `row ${row.id}: ${stateWord(row.state)}${post}`);
+  context.answer(row, () => `row ${row.id}: ${stateWord(row.state)}${post}`);
   if (row.state === 'ready' && !context.json) context.print('It is sent by "feedback-mirror start".');
 }
 
@@ -260,7 +233,7 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
     for (const id of chosen) {
       const row = flow.approve(deps, id);
       const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${oneLine(row.title)}`;
-      context.print(context.json ? JSON.stringify(row) : told);
+      context.answer(row, () => told);
     }
     if (context.json) return;
     context.print(chosen.length === 0 ? 'No row is proposed.' : 'Sent by "feedback-mirror start".');
@@ -280,8 +253,7 @@ async function decideAll(
   words: string,
 ): Promise<void> {
   const done = await withFlow(context, act);
-  if (context.json) context.print(JSON.stringify(done));
-  else context.print(`batch ${done.batch}: ${counted(done.rows, 'row')} ${words}`);
+  context.answer(done, () => `batch ${done.batch}: ${counted(done.rows, 'row')} ${words}`);
 }
 
 type Decided = { batch: string; rows: number };
@@ -340,20 +312,20 @@ export async function boardNamedIn({ settings }: Context, text: string): Promise
     import('../app/readers.ts'),
     import('../base/boards.ts'),
   ]);
-  const reads = readsForImport(settings);
-  try {
-    return reads ? boardNamed(reads.boards(), text) : text;
-  } finally {
-    reads?.close();
-  }
+  await using reads = closing(readsForImport(settings));
+  return reads ? boardNamed(reads.boards(), text) : text;
 }
 
 async function resolve(context: Context, text: string, postId: number): Promise<void> {
-  const known: { url: string | null; title: string | null } = { url: null, title: null };
-  await withView(context, async (view) => {
-    const [post] = (await view?.posts([postId])) ?? [];
-    if (post) Object.assign(known, post);
-  });
-  await decide(context, text, (flow, deps, id) => flow.resolve(deps, id, { id: postId, url: known.url }));
-  if (known.title === null && !context.json) context.print(`The mirror does not know post ${postId} yet.`);
+  const known = await mirrored(context, postId);
+  await decide(context, text, (flow, deps, id) =>
+    flow.resolve(deps, id, { id: postId, url: known?.url ?? null }),
+  );
+  if (!known && !context.json) context.print(`The mirror does not know post ${postId} yet.`);
+}
+
+async function mirrored(context: Context, postId: number): Promise<ViewedPost | undefined> {
+  await using view = await openView(context);
+  const [post] = (await view?.posts([postId])) ?? [];
+  return post;
 }

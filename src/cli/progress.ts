@@ -8,7 +8,7 @@ export interface Progress {
   stop(): void;
 }
 
-export interface BarLook {
+interface BarLook {
   name: string;
   /** What `value` will likely be in the end; 0 where nobody knows, and then there are only numbers. */
   total: number;

@@ -8,18 +8,11 @@ import { counted, grouped } from '../base/text.ts';
 import type { More, Value } from '../query/run.ts';
 import type { ReadableTable } from '../query/schema.ts';
 import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
-import { type Context, EXIT_CODES, openContext, readFlag } from './context.ts';
+import { type Context, EXIT_CODES, type Flags, openContext, readFlag } from './context.ts';
 import { cut, draw, oneLine } from './table.ts';
 
-interface Flags {
-  file?: string;
-  format?: string;
-  limit?: string;
-  timeout: string;
-  raw?: true;
-  /** True for every table. */
-  schema?: string | true;
-}
+/** `schema` is true for every table. */
+type QueryFlags = Flags<'file' | 'format' | 'limit', 'raw'> & { timeout: string; schema?: string | true };
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -36,7 +29,7 @@ export function register(program: Command, stop: AbortSignal): void {
       'list the tables that can be read, with the type of each column and one line on it',
     )
     .addHelpText('after', HELP)
-    .action((sql: string | undefined, flags: Flags) => query(openContext(program, stop), sql, flags));
+    .action((sql: string | undefined, flags: QueryFlags) => query(openContext(program, stop), sql, flags));
 }
 
 const FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
@@ -52,7 +45,7 @@ Examples:
   echo 'SELECT * FROM boards' | feedback-mirror query -
   feedback-mirror query --schema posts`;
 
-async function query(context: Context, given: string | undefined, flags: Flags): Promise<void> {
+async function query(context: Context, given: string | undefined, flags: QueryFlags): Promise<void> {
   if (flags.schema !== undefined) return await showSchema(context, given, flags.schema);
   const format =
     flags.format === undefined
@@ -106,7 +99,11 @@ function moreNote(more: More, maxRows: number): string[] {
   return [`These are ${shown}; there are more. --limit 0 prints all of them.`];
 }
 
-async function statement({ signal }: Context, given: string | undefined, { file }: Flags): Promise<string> {
+async function statement(
+  { signal }: Context,
+  given: string | undefined,
+  { file }: QueryFlags,
+): Promise<string> {
   if (given !== undefined && file !== undefined)
     throw new AppError('usage', 'give the statement or --file, not both');
   if (file !== undefined) return readStatement(file);
@@ -132,7 +129,7 @@ async function showSchema(context: Context, given: string | undefined, table: st
     throw new AppError('usage', '--schema and a statement are two different questions');
   const { schemaOf } = await import('../query/schema.ts');
   const tables = schemaOf(table === true ? null : table);
-  context.print(context.json ? JSON.stringify(tables) : schemaText(tables));
+  context.answer(tables, () => schemaText(tables));
 }
 
 /** Takes the answer as it comes. */

@@ -12,7 +12,7 @@ const SHORTEST_TITLE = 16;
 const LONGEST_NAME = 32;
 const TITLES = ['title', 'top_title', 'other_title'];
 
-export interface Screen {
+interface Screen {
   width: number;
   /** Bars and sparklines are for eyes: whoever reads through a pipe gets words and numbers only. */
   charts: boolean;

@@ -2,23 +2,22 @@ import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { ReportRequest, ReportResult } from '../reports/report.ts';
-import { type Context, openContext, wholeNumber } from './context.ts';
+import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { screenWidth } from './table.ts';
 
-interface Flags {
-  board?: string;
-  status?: string;
-  since?: string;
-  until?: string;
-  limit?: string;
-  same?: true;
-  post?: string;
-  delivered?: string;
-  segments?: string;
-  by?: string;
-  sum?: string;
-  format?: string;
-}
+type Text =
+  | 'board'
+  | 'status'
+  | 'since'
+  | 'until'
+  | 'limit'
+  | 'post'
+  | 'delivered'
+  | 'segments'
+  | 'by'
+  | 'sum'
+  | 'format';
+type ReportFlags = Flags<Text, 'same'>;
 
 const FORMATS = ['table', 'csv', 'json'] as const;
 type Format = (typeof FORMATS)[number];
@@ -41,7 +40,9 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--sum <column>', 'the column of that file that is added up, such as mrr')
     .option('--format <format>', `${FORMATS.join(', ')}; --json is the last of them`)
     .addHelpText('after', EXAMPLES)
-    .action((name: string | undefined, flags: Flags) => report(openContext(program, stop), name, flags));
+    .action((name: string | undefined, flags: ReportFlags) =>
+      report(openContext(program, stop), name, flags),
+    );
 }
 
 const EXAMPLES = `
@@ -51,7 +52,7 @@ Examples:
   feedback-mirror report first-reply --since 2026-01-01 --tz Europe/Berlin --format csv
   feedback-mirror report demand --segments customers.csv --by plan --sum mrr`;
 
-async function report(context: Context, name: string | undefined, flags: Flags): Promise<void> {
+async function report(context: Context, name: string | undefined, flags: ReportFlags): Promise<void> {
   const format = formatOf(context, flags.format);
   const text = await import('./report-text.ts');
   if (name === undefined) {
@@ -76,7 +77,7 @@ async function report(context: Context, name: string | undefined, flags: Flags):
     context.print(text.reportText(result, { width: screenWidth() ?? 120, charts: process.stdout.isTTY }));
 }
 
-async function answer({ settings }: Context, name: string, flags: Flags): Promise<ReportResult> {
+async function answer({ settings }: Context, name: string, flags: ReportFlags): Promise<ReportResult> {
   const [{ readForReports }, { reportNamed, runReport }] = await Promise.all([
     import('../app/readers.ts'),
     import('../reports/run.ts'),
@@ -84,15 +85,11 @@ async function answer({ settings }: Context, name: string, flags: Flags): Promis
   const known = reportNamed(name);
   const { timeZone, deliveredStatuses: usualDelivered } = settings;
   const request = { ...(await requestOf(flags)), timeZone, usualDelivered };
-  const reader = readForReports(settings);
-  try {
-    return await runReport(reader, known, request);
-  } finally {
-    await reader.close();
-  }
+  await using reader = closing(readForReports(settings));
+  return await runReport(reader, known, request);
 }
 
-async function requestOf(flags: Flags): Promise<Omit<ReportRequest, 'timeZone'>> {
+async function requestOf(flags: ReportFlags): Promise<Omit<ReportRequest, 'timeZone'>> {
   const { board, since, until, segments, by, sum } = flags;
   if (segments === undefined && (by ?? sum) !== undefined)
     throw new AppError('usage', `--${by === undefined ? 'sum' : 'by'} names a column of a customers file`, {
@@ -131,7 +128,7 @@ function formatOf({ json }: Context, text: string | undefined): Format {
   return format;
 }
 
-function refuseFlags(flags: Flags): void {
+function refuseFlags(flags: ReportFlags): void {
   const idle = Object.keys(flags).find((flag) => flag !== 'format');
   if (idle)
     throw new AppError('usage', `--${idle} needs the name of a report`, {
@@ -148,20 +145,16 @@ async function readText(path: string): Promise<string> {
     import('../outbox/import/input.ts'),
     import('../outbox/csv/text.ts'),
   ]);
-  const input = await openInput({ path, stdin: () => process.stdin, spoolIn: null });
-  try {
-    const { pieces } = await openText(input.read(), {});
-    const read: Buffer[] = [];
-    let size = 0;
-    for await (const piece of pieces) {
-      size += piece.length;
-      if (size > MOST_BYTES) throw new AppError('usage', `${path} is larger than 64 MiB`);
-      read.push(piece);
-    }
-    const bytes = Buffer.concat(read);
-    if (isUtf8(bytes)) return bytes.toString();
-    throw new AppError('usage', `${path} is not UTF-8 text`, { hint: 'Save it as "CSV UTF-8".' });
-  } finally {
-    await input.close();
+  await using input = closing(await openInput({ path, stdin: () => process.stdin, spoolIn: null }));
+  const { pieces } = await openText(input.read(), {});
+  const read: Buffer[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > MOST_BYTES) throw new AppError('usage', `${path} is larger than 64 MiB`);
+    read.push(piece);
   }
+  const bytes = Buffer.concat(read);
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new AppError('usage', `${path} is not UTF-8 text`, { hint: 'Save it as "CSV UTF-8".' });
 }

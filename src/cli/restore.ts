@@ -5,12 +5,10 @@ import type { RestoredMirror } from '../app/publish.ts';
 import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { counted, durationText } from '../base/text.ts';
-import { type Context, maskAlso, openContext, readFlag } from './context.ts';
+import { rowsText } from './backup.ts';
+import { type Context, type Flags, maskAlso, openContext, readFlag } from './context.ts';
 
-interface Flags {
-  from?: string;
-  yes?: true;
-}
+type RestoreFlags = Flags<'from', 'yes'>;
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -19,7 +17,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--from <url>', 'postgres://user@host/database; PUBLISH_URL where it is left out')
     .option('--yes', 'also where there is a mirror already: it is kept under another name')
     .addHelpText('after', HELP)
-    .action((flags: Flags) => restore(openContext(program, stop), flags));
+    .action((flags: RestoreFlags) => restore(openContext(program, stop), flags));
 }
 
 const HELP = `
@@ -32,17 +30,16 @@ Examples:
   PUBLISH_URL=postgres://mirror:secret@db/warehouse feedback-mirror restore
   feedback-mirror restore --from postgres://mirror@db/warehouse --publish-schema feedback`;
 
-async function restore(context: Context, flags: Flags): Promise<void> {
-  const { settings, signal, json, print } = context;
+async function restore(context: Context, flags: RestoreFlags): Promise<void> {
+  const { settings, signal } = context;
   const begun = performance.now();
   const { url, setting } = sourceOf(context, flags);
   const { restoreFromCopy } = await import('../app/publish.ts');
   const restored = await restoreFromCopy(settings, { url, setting, replace: flags.yes === true, signal });
-  if (json) print(JSON.stringify(restored));
-  else print(restoredText(restored, performance.now() - begun));
+  context.answer(restored, () => restoredText(restored, performance.now() - begun));
 }
 
-function sourceOf({ settings }: Context, { from }: Flags): { url: Secret; setting: string } {
+function sourceOf({ settings }: Context, { from }: RestoreFlags): { url: Secret; setting: string } {
   if (from !== undefined) {
     const url = readFlag('--from', postgresUrl, from);
     for (const secret of [url, passwordOf(url)]) if (secret) maskAlso(secret);
@@ -56,14 +53,8 @@ function sourceOf({ settings }: Context, { from }: Flags): { url: Secret; settin
 
 function restoredText(restored: RestoredMirror, ms: number): string {
   const { path, keptAs, readAt, rows, checking, unknownErased } = restored;
-  const what = [
-    counted(rows.posts, 'post'),
-    counted(rows.comments, 'comment'),
-    counted(rows.users, 'person', 'people'),
-    counted(rows.outbox, 'outbox row'),
-  ];
   const lines = [
-    `${path}  restored from the copy of ${readAt} in ${durationText(ms)}: ${what.join(', ')}`,
+    `${path}  restored from the copy of ${readAt} in ${durationText(ms)}: ${rowsText(rows)}`,
     ...(keptAs === null ? [] : [`The mirror that was there is ${keptAs}.`]),
     `${counted(checking, 'outbox row')} may have been sent since then: looked for upstream before anything is sent.`,
     ...(unknownErased === 0

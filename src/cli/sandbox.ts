@@ -7,29 +7,14 @@ import { ORDERS } from '../sandbox/listing.ts';
 import { PAGING_STYLES } from '../sandbox/paging.ts';
 import { ANY_REWRITE, REWRITE_KINDS } from '../sandbox/rewrite.ts';
 import type { Sandbox, SandboxOptions, SandboxToken } from '../sandbox/server.ts';
-import { collect, readFlag } from './context.ts';
+import { collect, type Flags, readFlag } from './context.ts';
 
-interface Flags {
-  port?: string;
-  token?: string[];
-  authParam?: string;
-  seed?: string;
-  posts?: string;
-  pageSize?: string;
-  paging?: string;
-  order?: string;
-  postTimes?: string;
-  commentUsers?: string[];
-  rewrite?: string[];
-  foldAddresses?: true;
-  creator?: string;
-  boardIds?: true;
-  movePosts?: string;
-  created?: string;
-  data?: string;
-  live?: true;
-  faults?: string;
-}
+type Text =
+  | ('port' | 'authParam' | 'seed' | 'posts' | 'pageSize' | 'paging' | 'order' | 'postTimes' | 'creator')
+  | ('movePosts' | 'created' | 'data' | 'faults');
+type SandboxFlags = Flags<Text, 'foldAddresses' | 'boardIds' | 'live'> & {
+  [K in 'token' | 'commentUsers' | 'rewrite']?: string[];
+};
 
 const EXAMPLE = `
 The first line of stdout is the address. Everything else goes to stderr.
@@ -83,7 +68,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--live', 'let people vote, write and change things all the time')
     .option('--faults <spec>', 'scripted trouble: rules such as "status code=503 nth=3; latency ms=200"')
     .addHelpText('after', EXAMPLE)
-    .action((flags: Flags) => serve(flags, program.opts<{ json?: boolean }>().json === true, stop));
+    .action((flags: SandboxFlags) => serve(flags, program.opts<{ json?: boolean }>().json === true, stop));
 }
 
 function either(words: readonly string[]): string {
@@ -94,7 +79,7 @@ function collectWords(value: string, before: string[] = []): string[] {
   return [...before, ...value.split(',').map((word) => word.trim())];
 }
 
-async function serve(flags: Flags, json: boolean, stop: AbortSignal): Promise<void> {
+async function serve(flags: SandboxFlags, json: boolean, stop: AbortSignal): Promise<void> {
   const options = toOptions(flags);
   const { startSandbox } = await import('../sandbox/server.ts');
   if ((options.posts ?? 0) >= 100_000)
@@ -106,7 +91,7 @@ async function serve(flags: Flags, json: boolean, stop: AbortSignal): Promise<vo
   await sandbox.close();
 }
 
-function toOptions(flags: Flags): SandboxOptions {
+function toOptions(flags: SandboxFlags): SandboxOptions {
   return {
     port: number('--port', flags.port),
     seed: number('--seed', flags.seed),

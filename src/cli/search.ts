@@ -5,14 +5,10 @@ import { counted } from '../base/text.ts';
 import type { Post } from '../contract/decode.ts';
 import { slugOf } from '../store/mirror/entity-tables.ts';
 import type { Found, Hit, Part } from '../store/search/search.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { cut, oneLine } from './table.ts';
 
-interface Flags {
-  remote?: true;
-  limit: string;
-  board?: string;
-}
+type SearchFlags = Flags<'board', 'remote'> & { limit: string };
 
 /** As many as the API itself answers with. */
 const MOST = 50;
@@ -29,7 +25,9 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--limit <number>', `how many at most, up to ${MOST}`, '20')
     .option('--board <board>', 'only posts of this board, by its name or the short part of its URL')
     .addHelpText('after', EXAMPLES)
-    .action((words: string[], flags: Flags) => search(openContext(program, stop), words.join(' '), flags));
+    .action((words: string[], flags: SearchFlags) =>
+      search(openContext(program, stop), words.join(' '), flags),
+    );
 }
 
 const EXAMPLES = `
@@ -38,11 +36,8 @@ Examples:
   feedback-mirror search '"dark mode" expor*' --board mobile
   feedback-mirror search export --remote --json`;
 
-async function search(context: Context, text: string, flags: Flags): Promise<void> {
-  const limit = Number(flags.limit);
-  if (!/^[1-9]\d?$/.test(flags.limit) || limit > MOST)
-    throw new AppError('usage', `--limit must be a whole number from 1 to ${MOST}, not "${flags.limit}"`);
-  const options = { limit, board: flags.board };
+async function search(context: Context, text: string, flags: SearchFlags): Promise<void> {
+  const options = { limit: wholeNumber('--limit', flags.limit, MOST), board: flags.board };
   const found = flags.remote ? await remotely(context, text, options) : await locally(context, text, options);
   if (context.json) context.print(hitsJson(found));
   else if (found.hits.length > 0) context.print(hitsText(found.hits, context.settings.baseUrl));
@@ -53,12 +48,8 @@ type Wanted = { limit: number; board: string | undefined };
 
 async function locally({ settings }: Context, text: string, options: Wanted): Promise<Found> {
   const { openSearch } = await import('../app/readers.ts');
-  const reads = openSearch(settings);
-  try {
-    return await reads.find(text, options);
-  } finally {
-    await reads.close();
-  }
+  await using reads = closing(openSearch(settings));
+  return await reads.find(text, options);
 }
 
 /** What only the mirror's own search knows. */
@@ -67,17 +58,11 @@ const REMOTE: Found = { hits: [], isQuestion: true, isPartial: false, suggestion
 async function remotely(context: Context, text: string, options: Wanted): Promise<Found> {
   if (text.trim() === '') return { ...REMOTE, isQuestion: false };
   const { openApp } = await import('../app.ts');
-  const app = await openApp(context.settings, context.input, 'search');
-  try {
-    const { rows, rejects } = await app.client.search(text, context.signal);
-    if (rejects.length > 0)
-      context.say(
-        `${counted(rejects.length, 'post')} of the answer could not be read: ${rejects[0]?.reason}.`,
-      );
-    return fromUpstream(rows, options);
-  } finally {
-    await app.close();
-  }
+  await using app = closing(await openApp(context.settings, context.input, 'search'));
+  const { rows, rejects } = await app.client.search(text, context.signal);
+  if (rejects.length > 0)
+    context.say(`${counted(rejects.length, 'post')} of the answer could not be read: ${rejects[0]?.reason}.`);
+  return fromUpstream(rows, options);
 }
 
 function remarks({ hits, isQuestion, isPartial, suggestion, unindexed }: Found): string[] {
@@ -98,10 +83,7 @@ function remarks({ hits, isQuestion, isPartial, suggestion, unindexed }: Found):
 const BEGINNING = 160;
 
 /** What the service found, in its own order; it does not say what in the texts it went by, so nothing is marked. */
-function fromUpstream(
-  rows: readonly Post[],
-  { limit, board }: { limit: number; board: string | undefined },
-): Found {
+function fromUpstream(rows: readonly Post[], { limit, board }: Wanted): Found {
   const wanted = board?.toLowerCase();
   const isWanted = ({ board: its }: Post): boolean =>
     wanted === undefined || wanted === its.name.toLowerCase() || wanted === slugOf(its.url).toLowerCase();

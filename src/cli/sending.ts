@@ -19,7 +19,7 @@ export interface Sending {
   close(): Promise<void>;
 }
 
-export interface SendingOptions extends Omit<WaitOptions, 'signal'> {
+interface SendingOptions extends Omit<WaitOptions, 'signal'> {
   /** What a person does when the waiting ends early, as a sentence. */
   goOn: string;
 }

@@ -1,15 +1,10 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { SimilarPost, SimilarRequest } from '../store/search/similar.ts';
-import { type Context, openContext, wholeNumber } from './context.ts';
+import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { table } from './table.ts';
 
-interface Flags {
-  text?: string;
-  limit: string;
-  same?: true;
-  notSame?: true;
-}
+type SimilarFlags = Flags<'text', 'same' | 'notSame'> & { limit: string };
 
 const MOST = 50;
 
@@ -26,7 +21,7 @@ export function register(program: Command, stop: AbortSignal): void {
     )
     .option('--not-same', 'take that back')
     .addHelpText('after', EXAMPLES)
-    .action((posts: string[], flags: Flags) => similar(openContext(program, stop), posts, flags));
+    .action((posts: string[], flags: SimilarFlags) => similar(openContext(program, stop), posts, flags));
 }
 
 const EXAMPLES = `
@@ -36,17 +31,12 @@ Examples:
   feedback-mirror similar --same 123 456
   feedback-mirror similar --not-same 123 456`;
 
-async function similar(context: Context, posts: readonly string[], flags: Flags): Promise<void> {
-  const ids = posts.map((text) => wholeNumber('the number of a post', text.replace(/^#/, '')));
+async function similar(context: Context, given: readonly string[], flags: SimilarFlags): Promise<void> {
+  const ids = given.map((text) => wholeNumber('the number of a post', text.replace(/^#/, '')));
   if (flags.same || flags.notSame) return mark(context, ids, flags);
-  const found = await find(context, { about: aboutOf(ids, flags.text), limit: limitOf(flags.limit) });
-  if (context.json) context.print(JSON.stringify({ posts: found }));
-  else context.print(found.length === 0 ? 'No post is like it.' : tableOf(found));
-}
-
-function limitOf(text: string): number {
-  if (/^[1-9]\d?$/.test(text) && Number(text) <= MOST) return Number(text);
-  throw new AppError('usage', `--limit must be a whole number from 1 to ${MOST}, not "${text}"`);
+  const about = aboutOf(ids, flags.text);
+  const posts = await find(context, { about, limit: wholeNumber('--limit', flags.limit, MOST) });
+  context.answer({ posts }, () => (posts.length === 0 ? 'No post is like it.' : tableOf(posts)));
 }
 
 function aboutOf(ids: readonly number[], text: string | undefined): SimilarRequest['about'] {
@@ -60,39 +50,27 @@ function aboutOf(ids: readonly number[], text: string | undefined): SimilarReque
 
 async function find({ settings }: Context, request: SimilarRequest): Promise<SimilarPost[]> {
   const { openSearch } = await import('../app/readers.ts');
-  const reads = openSearch(settings);
-  try {
-    const found = await reads.similar(request);
-    if (found === null) throw new AppError('usage', `the mirror has no post ${request.about}`);
-    return found;
-  } finally {
-    await reads.close();
-  }
+  await using reads = closing(openSearch(settings));
+  const found = await reads.similar(request);
+  if (found === null) throw new AppError('usage', `the mirror has no post ${request.about}`);
+  return found;
 }
 
-async function mark({ settings, json, print }: Context, ids: readonly number[], flags: Flags): Promise<void> {
+async function mark(
+  context: Context,
+  ids: readonly number[],
+  { same, notSame }: SimilarFlags,
+): Promise<void> {
   const [a, b] = ids;
-  if (a === undefined || b === undefined || ids.length > 2 || (flags.same && flags.notSame))
+  if (a === undefined || b === undefined || ids.length > 2 || (same && notSame))
     throw new AppError('usage', 'name the two posts: similar --same 123 456, or similar --not-same 123 456');
   const { samePosts } = await import('../app/readers.ts');
-  const store = samePosts(settings);
-  try {
-    const changed = flags.same ? store.mark(a, b, Date.now()) : store.unmark(a, b);
-    if (json) return print(JSON.stringify({ posts: [a, b], same: flags.same === true, changed }));
-    print(
-      flags.same
-        ? `${a} and ${b} are marked as the same${changed ? '' : ' already'}.`
-        : notSame(a, b, changed),
-    );
-  } finally {
-    store.close();
-  }
-}
-
-function notSame(a: number, b: number, changed: boolean): string {
-  return changed
-    ? `${a} and ${b} are no longer marked as the same.`
-    : `${a} and ${b} were not marked as the same.`;
+  await using store = closing(samePosts(context.settings));
+  const changed = same ? store.mark(a, b, Date.now()) : store.unmark(a, b);
+  const marked = `are marked as the same${changed ? '' : ' already'}`;
+  const unmarked = changed ? 'are no longer marked as the same' : 'were not marked as the same';
+  const words = `${a} and ${b} ${same ? marked : unmarked}.`;
+  context.answer({ posts: [a, b], same: same === true, changed }, () => words);
 }
 
 function tableOf(found: readonly SimilarPost[]): string {

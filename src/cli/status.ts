@@ -5,7 +5,7 @@ import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, closing, openContext } from './context.ts';
 import { batchLines, LONG_MS, pausedText, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
 import { table } from './table.ts';
@@ -21,13 +21,12 @@ export function register(program: Command, stop: AbortSignal): void {
 async function status(context: Context): Promise<void> {
   const app = await import('../app/readers.ts');
   const found = app.lookAtMirror(context.settings);
-  const outbox = await lookAtOutbox(app, context);
-  const service = await lookAtService(context);
-  if (context.json) {
-    context.print(JSON.stringify({ mirror: context.settings.mirrorPath, ...found, outbox, service }));
-    return;
-  }
-  context.print(statusText(context, { ...found, outbox, service }));
+  const outbox = await outboxStatus(app, context);
+  const service = await serviceReport(context);
+  const mirror = context.settings.mirrorPath;
+  context.answer({ mirror, ...found, outbox, service }, () =>
+    statusText(context, { ...found, outbox, service }),
+  );
 }
 
 interface OutboxStatus {
@@ -40,21 +39,17 @@ interface OutboxStatus {
   estimate: Estimate | null;
 }
 
-async function lookAtOutbox(
+async function outboxStatus(
   { viewOutbox }: typeof import('../app/readers.ts'),
   { settings }: Context,
 ): Promise<OutboxStatus | null> {
-  const view = viewOutbox(settings);
+  await using view = closing(viewOutbox(settings));
   if (!view) return null;
-  try {
-    const estimate = estimateWaiting(view, null, settings.pushPerMinute, Date.now());
-    return { states: view.counts(null), paused: view.paused(), batches: view.batches(), estimate };
-  } finally {
-    await view.close();
-  }
+  const estimate = estimateWaiting(view, null, settings.pushPerMinute, Date.now());
+  return { states: view.counts(null), paused: view.paused(), batches: view.batches(), estimate };
 }
 
-async function lookAtService({ settings }: Context): Promise<ServiceReport | null> {
+async function serviceReport({ settings }: Context): Promise<ServiceReport | null> {
   const url = announced(settings.dataDir);
   return url === null ? null : await askService(url, settings.httpToken);
 }

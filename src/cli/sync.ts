@@ -7,17 +7,12 @@ import type { Retained } from '../erasure/retention.ts';
 import type { Pass, PassSummary, ResourceStatus } from '../store/mirror/types.ts';
 import type { OutboxState } from '../store/outbox/types.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
-import { type Context, EXIT_CODES, openContext } from './context.ts';
+import { type Context, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { stateWord } from './outbox-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { type Cell, table } from './table.ts';
 
-interface Flags {
-  head?: true;
-  sweep?: true;
-  acceptDeletes?: true;
-  wait?: true;
-}
+type SyncFlags = Flags<never, 'head' | 'sweep' | 'acceptDeletes' | 'wait'>;
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -32,12 +27,12 @@ export function register(program: Command, stop: AbortSignal): void {
       'after',
       '\nExamples:\n  feedback-mirror sync\n  feedback-mirror sync posts --head\n  feedback-mirror sync --json',
     )
-    .action((list: string | undefined, flags: Flags) =>
+    .action((list: string | undefined, flags: SyncFlags) =>
       sync(openContext(program, stop), requests(list, flags)),
     );
 }
 
-function requests(list: string | undefined, flags: Flags): SyncRequest[] {
+function requests(list: string | undefined, flags: SyncFlags): SyncRequest[] {
   if (flags.head && flags.sweep) throw new AppError('usage', 'a pass is either --head or --sweep, not both');
   if (flags.head && flags.acceptDeletes)
     throw new AppError('usage', '--accept-deletes needs a sweep: a head pass deletes nothing');
@@ -57,7 +52,7 @@ function requests(list: string | undefined, flags: Flags): SyncRequest[] {
 async function sync(context: Context, wanted: SyncRequest[]): Promise<void> {
   const { openApp } = await import('../app.ts');
   const app = await openApp(context.settings, context.input, 'sync');
-  if (!context.settings.baseUrl) tell(context, SANDBOX_NOTE);
+  if (!context.settings.baseUrl) context.remark(SANDBOX_NOTE);
   const progress = await openProgress(context);
   const outcomes: Outcome[] = [];
   let erased: Retained | null = null;
@@ -118,7 +113,7 @@ async function onePass(
   const began = clock.now();
   const onPage = passBar(progress, request, before);
   const onWait = (holder: string): void =>
-    tell(context, `Waiting for another pass over ${resource}: ${holder}.`);
+    context.remark(`Waiting for another pass over ${resource}: ${holder}.`);
   const { signal, settings } = context;
   try {
     const ahead = settings.pagesAhead;
@@ -127,7 +122,7 @@ async function onePass(
     return { ...outcome, began, doubled: await secondPosts(app, outcome) };
   } catch (error) {
     progress.stop();
-    if (onPage.pages() > 0 && mode === 'sweep') tell(context, whatIsKept(resource, error));
+    if (onPage.pages() > 0 && mode === 'sweep') context.remark(whatIsKept(resource, error));
     throw error;
   }
 }
@@ -164,11 +159,6 @@ export function sweepScale(
   // What stood before the checkpoint is read once more at the end.
   const from = resumed > 0 && pages > 0 ? Math.round((rows * (pages - 1)) / pages) : 0;
   return { from, total: before?.lastSweepAt ? before.live + from : 0 };
-}
-
-/** For a person; a machine gets all it needs in the JSON and the exit code. */
-function tell(context: Context, text: string): void {
-  if (!context.json) context.say(text);
 }
 
 function whatIsKept(resource: Resource, error: unknown): string {
