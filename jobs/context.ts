@@ -36,6 +36,37 @@ export interface WorkContext {
 export interface JobContext extends WorkContext {
   backend: QueueBackend;
   dispatcher: Dispatcher;
+  turns: Turns;
+}
+
+/**
+ * So many creates are under way at a time. The worker has one job more, which waits here for its turn: its request leaves as soon as an
+ * answer is recorded, and not after the queue has brought one job to its end and handed out the next.
+ */
+export interface Turns {
+  readonly areTaken: boolean;
+  take<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createTurns(most: number): Turns {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return {
+    get areTaken() {
+      return free === 0;
+    },
+    async take(work) {
+      if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else free--;
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        if (next) next();
+        else free++;
+      }
+    },
+  };
 }
 
 export interface RetryDelays {

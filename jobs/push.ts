@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { unlessStopped } from '../src/base/timeout.ts';
 import { traced } from '../src/base/tracing.ts';
@@ -22,13 +23,11 @@ export const push: JobDefinition = {
   name: 'push',
   async run(context, job) {
     const id = rowOf(job);
-    await awaitRateLimit(context, 'push');
     return await alone(context, id, async () => {
-      const result = await traced('push', { outbox: id }, async (tell) => {
-        const told = await pushRow(context.sending, id);
-        tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
-        return told;
-      });
+      if (context.turns.areTaken) context.sending.client.connectAhead();
+      const result = await context.turns.take(() => sendRow(context, id));
+      // The request of the row that waited for this one leaves before the rest of this job is done.
+      await setImmediate();
       if (!result.sent) {
         if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
         if (result.reason === 'look first') await pauseQueue(context, 'push', LOOK_FIRST_MS);
@@ -39,6 +38,15 @@ export const push: JobDefinition = {
     });
   },
 };
+
+async function sendRow(context: JobContext, id: number): Promise<PushResult> {
+  await awaitRateLimit(context, 'push');
+  return await traced('push', { outbox: id }, async (tell) => {
+    const told = await pushRow(context.sending, id);
+    tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
+    return told;
+  });
+}
 
 type Sent = PushResult & { sent: true };
 

@@ -11,8 +11,12 @@ export interface Connections {
 
 /** A connection of its own for one create, which knows whether it ever stood. */
 export interface FreshConnection extends Connections {
-  /** True from the moment TCP and TLS were up: from then on the upstream may have read something. */
+  /** True from the moment a request had TCP and TLS: from then on the upstream may have read something. */
   stood(): boolean;
+  /** Connects before there is a request. */
+  connectAhead(): void;
+  /** Whether a request may still be sent on it: it did not fail, and the upstream has neither closed it nor said a word. */
+  isUsable(): boolean;
 }
 
 /** Kept connections, for reads. */
@@ -28,32 +32,88 @@ export function readConnections(context: Context): Connections {
   };
 }
 
-export function freshConnection(context: Context): FreshConnection {
+/** How long an upstream may be left waiting for a request on a connection: many close one after 10 s, some after 5. */
+const SPARE_MS = 3000;
+
+/**
+ * The connection of the next create, opened while the one before is under way: TCP and TLS take as long as two or three answers of a
+ * service that is far away. It is used for one create, as any other.
+ */
+export function spareConnection(context: Context) {
+  let spare: FreshConnection | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const taken = (): FreshConnection | null => {
+    clearTimeout(timer);
+    const connection = spare;
+    spare = null;
+    if (connection?.isUsable()) return connection;
+    void connection?.close();
+    return null;
+  };
+  return {
+    open(): void {
+      if (spare?.isUsable()) return;
+      taken();
+      spare = freshConnection(context);
+      spare.connectAhead();
+      timer = setTimeout(() => void taken()?.close(), SPARE_MS).unref();
+    },
+    take: (): FreshConnection => taken() ?? freshConnection(context),
+    close: async (): Promise<void> => await taken()?.close(),
+  };
+}
+
+function freshConnection(context: Context): FreshConnection {
+  let ahead: Promise<Socket> | null = null;
+  let socket: Socket | null = null;
   let used = false;
+  let hasFailed = false;
   let stood = false;
   let over = false;
   const { connect, destroy } = connector(context);
+  const open: buildConnector.connector = (options, callback) =>
+    connect(options, (...result) => {
+      socket = result[1];
+      stood = !over && result[0] === null;
+      hasFailed = result[0] !== null;
+      callback(...result);
+    });
   const dispatcher = new Client(context.base.origin, {
     ...settings(context),
     connect(options, callback) {
       // The library would connect again for a request it holds to be unsent. Once is all a create gets.
       if (used || over) return callback(new Error('a create is sent on one connection only'), null);
       used = true;
-      connect(options, (...result) => {
-        stood = !over && result[0] === null;
-        callback(...result);
-      });
+      if (ahead === null) return open(options, callback);
+      ahead.then(
+        (ready) => callback(null, ready),
+        (error: Error) => callback(error, null),
+      );
     },
   });
   return {
     dispatcher,
-    stood: () => stood,
+    stood: () => used && stood,
+    connectAhead() {
+      const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+      open(addressOf(context.base), (...result) =>
+        result[0] === null ? resolve(result[1]) : reject(result[0]),
+      );
+      promise.catch(() => undefined);
+      ahead = promise;
+    },
+    isUsable: () => !hasFailed && !over && !socket?.destroyed && (socket?.readableLength ?? 0) === 0,
     async close() {
       over = true;
       destroy();
       await dispatcher.destroy();
     },
   };
+}
+
+/** As the library would say it to its connector. */
+function addressOf({ protocol, host, hostname, port }: URL): buildConnector.Options {
+  return { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port };
 }
 
 /**

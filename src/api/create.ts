@@ -1,7 +1,7 @@
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { isId, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
-import { freshConnection } from './connection.ts';
+import type { FreshConnection } from './connection.ts';
 import { exchange } from './exchange.ts';
 import {
   type Answer,
@@ -45,6 +45,7 @@ export async function create(
   context: Context,
   request: CreateRequest,
   signal: AbortSignal | undefined,
+  connection: () => FreshConnection,
 ): Promise<CreateOutcome> {
   const early = beforeConnecting(context, signal);
   if (early !== null) return early;
@@ -54,10 +55,11 @@ export async function create(
   } catch (error) {
     return { outcome: 'not-sent', reason: oneLine(messageOf(error), 300) };
   }
-  return await sendOnce(context, request, secret, signal);
+  return await sendOnce(context, request, secret, signal, connection());
 }
 
-function beforeConnecting(
+/** Why no connection is opened now; null where one may be. */
+export function beforeConnecting(
   { rateLimit, clock }: Context,
   signal: AbortSignal | undefined,
 ): CreateOutcome | null {
@@ -77,8 +79,8 @@ async function sendOnce(
   { operation, post }: CreateRequest,
   secret: Secret,
   signal: AbortSignal | undefined,
+  connection: FreshConnection,
 ): Promise<CreateOutcome> {
-  const connection = freshConnection(context);
   const limits = { totalMs: context.limits.createMs, idleMs: null };
   const request = { operation, query: '', body: JSON.stringify(post), limits, retry: false, signal };
   try {
@@ -88,7 +90,8 @@ async function sendOnce(
     if (!connection.stood()) return { outcome: 'not-sent', reason };
     return { outcome: 'unknown', reason, httpStatus: null, serverTime: null };
   } finally {
-    await connection.close();
+    // Not waited for: the next row may go out now.
+    connection.close().catch(() => undefined);
   }
 }
 

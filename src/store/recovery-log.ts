@@ -88,19 +88,19 @@ export type RecoveryLog = ReturnType<typeof recoveryLog>;
  * did afterwards; this file does: the last claim of each mirror, the rows that were claimed, and the people who were erased.
  */
 function recoveryLog(db: Db) {
-  const setHead = (mirrorId: string, head: string): void =>
-    void db
-      .prepare('INSERT INTO heads VALUES (?, ?) ON CONFLICT DO UPDATE SET head = excluded.head')
-      .run(mirrorId, head);
+  const readHead = scalar(db)<[string], string>('SELECT head FROM heads WHERE mirror_id = ?');
+  const writeHead = db.prepare(`
+    INSERT INTO heads VALUES (?, ?) ON CONFLICT DO UPDATE SET head = excluded.head`);
+  const writeClaim = db.prepare('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING');
+  const setHead = (mirrorId: string, head: string): void => void writeHead.run(mirrorId, head);
   return {
     /** The token of the last claim of this mirror; null where the data folder does not know the mirror. */
-    head: (mirrorId: string): string | null =>
-      scalar(db)<[string], string>('SELECT head FROM heads WHERE mirror_id = ?').get(mirrorId) ?? null,
+    head: (mirrorId: string): string | null => readHead.get(mirrorId) ?? null,
     setHead,
     /** A claim, on disk when this returns: the new head, and the key by which the same source row is recognised. */
     recordClaim: immediate(db, ({ mirrorId, head, sourceKey }: Claimed): void => {
       setHead(mirrorId, head);
-      db.prepare('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING').run(keyHash(sourceKey));
+      writeClaim.run(keyHash(sourceKey));
     }),
     wasClaimed: (sourceKey: string): boolean =>
       db.prepare('SELECT 1 FROM claims WHERE source_key = ?').get(keyHash(sourceKey)) !== undefined,

@@ -30,7 +30,7 @@ export interface SenderOptions {
 
 /**
  * One process of a mirror sends: the holder of the kernel's lock. The others ask for it again and again, so when that one dies, the
- * next takes over at once. A service keeps it until its end; a command leaves it to a service after the row at hand.
+ * next takes over at once. A service keeps it until its end; a command leaves it to a service after the rows at hand.
  */
 export function keepSending(context: JobContext, options: SenderOptions): Sender {
   const { app, signal } = context;
@@ -83,7 +83,8 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   const yielded = new AbortController();
   const signal = AbortSignal.any([context.signal, yielded.signal]);
   const workers = [
-    start(context, 'push', { concurrency, limiter: limiterFor(perMinute) }),
+    // One more than are sent at a time; see `Turns`.
+    start(context, 'push', { concurrency: concurrency + 1, limiter: limiterFor(perMinute) }),
     start(context, 'reconcile', { concurrency: 1 }),
   ];
   const watch = watcher(context);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type JobContext, newActivity } from '../../jobs/context.ts';
+import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import type { Client, CreateOutcome } from '../api/client.ts';
 import { type App, sendingContext } from '../app.ts';
@@ -105,6 +105,7 @@ function contextFor(app: App, backend: QueueBackend, options: BatchOptions): Job
     activity: newActivity(),
     retry: { firstPassMs: 0, lastPassMs: 0, busyMs: 0 },
     dispatcher: createDispatcher({ app, backend, batch, forgetMs: 20_000 }),
+    turns: createTurns(app.settings.pushConcurrency),
   };
 }
 

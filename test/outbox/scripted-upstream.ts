@@ -86,6 +86,7 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
     client: {
       create,
       createAsUser: create,
+      connectAhead: () => {},
       async *posts({ from = '' } = {}) {
         for (let cursor: string | null = from; cursor !== null; ) {
           const read = page(cursor);

@@ -137,6 +137,17 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     assert.equal((await fixture.row(id)).attempts, 1);
   });
 
+  it('begins no attempt before the one before it has ended', async (t) => {
+    const fixture = await open(t, { sandbox: { faults: 'latency ms=50 on=creates' } });
+    const ids = await fixture.add(...Array.from({ length: 12 }, (_, n) => `Wish ${n}`));
+    await fixture.start({ PUSH_PER_MINUTE: '1000000' });
+    await until('twelve posts', async () => (await fixture.app.outbox.counts(null)).confirmed === 12);
+    const attempts = ids.flatMap((id) => fixture.app.outbox.attempts(id));
+    assert.equal(attempts.length, 12);
+    for (const [n, { started_at }] of attempts.entries())
+      assert.ok(n === 0 || started_at >= (attempts[n - 1]?.ended_at ?? ''), `attempt ${n} began too early`);
+  });
+
   it('sends at an even pace', async (t) => {
     const fixture = await open(t);
     await fixture.add(...Array.from({ length: 6 }, (_, n) => `Wish ${n}`));
