@@ -50,7 +50,7 @@ export function messageOf(error: unknown): string {
 }
 
 interface StorageTrouble {
-  code: 'usage' | 'storage';
+  code: 'usage' | 'storage' | 'busy';
   what: string;
   hint: string;
 }
@@ -94,6 +94,11 @@ const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
   EDQUOT: { ...FULL, what: 'the disk quota is used up' },
   EFBIG: { ...FULL, what: 'the file would be larger than this disk or user may have' },
   EIO: FAILING,
+  SQLITE_BUSY: {
+    code: 'busy',
+    what: 'another program has locked a database in DATA_DIR',
+    hint: 'Close it there (a database browser with an open edit, for example), then run this again.',
+  },
   SQLITE_FULL: FULL,
   SQLITE_IOERR: FAILING,
   SQLITE_CORRUPT: DAMAGED,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, codeOf, ERROR_CODES, messageOf } from '../../src/base/errors.ts';
+import { AppError, codeOf, ERROR_CODES, messageOf, storageError } from '../../src/base/errors.ts';
 
 describe('AppError', () => {
   it('carries its code, its hint and its cause', () => {
@@ -40,6 +40,12 @@ describe('codeOf', () => {
       codeOf(await delay(1000, undefined, { signal: stopped }).catch((e: unknown) => e)),
       'interrupted',
     );
+  });
+
+  it('is busy where another program has locked a database', () => {
+    const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY_SNAPSHOT' });
+    assert.equal(codeOf(locked), 'busy');
+    assert.match(storageError(locked)?.message ?? '', /another program has locked/);
   });
 
   it('is internal for everything else', () => {
