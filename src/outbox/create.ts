@@ -40,18 +40,11 @@ export function acceptPost(deps: CreateDeps, post: PostText, key: string | null)
   return acceptOne(deps, post, 'api', `api:${key ?? randomUUID()}`);
 }
 
-/** As many as a person reads. */
-const MOST_PROPOSED = 100;
-
 /**
  * One post that an agent proposes: nothing sends it before a person approves it. The same words are one row, also when a person has
  * dropped it, so that an agent that asks again gets the same answer.
  */
 export function proposePost(deps: CreateDeps, post: PostText): OutboxRow {
-  if (deps.store.counts(null).proposed >= MOST_PROPOSED)
-    throw new AppError('busy', `${MOST_PROPOSED} proposed posts wait for a person already`, {
-      hint: 'Somebody has to approve or cancel some of them first.',
-    });
   const { board, title, content } = post;
   const key = hash('sha256', JSON.stringify([board, title, content]), 'base64url');
   const row = acceptOne(deps, post, 'agent', `agent:${key}`);

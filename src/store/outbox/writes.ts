@@ -1,4 +1,5 @@
 import { iso } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { changeLog } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { dropMeta, scalar, writeMeta } from '../sql.ts';
@@ -20,6 +21,15 @@ import {
   type Transition,
   toRow,
 } from './types.ts';
+
+/** As many proposals of agents as a person reads. */
+const MOST_PROPOSED = 100;
+
+function tooManyProposed(): AppError {
+  return new AppError('busy', `${MOST_PROPOSED} proposed posts wait for a person already`, {
+    hint: 'Somebody has to approve or cancel some of them first.',
+  });
+}
 
 /** The writing half of the outbox: each function is the inside of one transaction. */
 export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<OutboxReader, 'knowledge'>) {
@@ -52,6 +62,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     UPDATE outbox_attempts SET ended_at = ?, outcome = ?, http_status = ?, post_id = ?, error = ? WHERE outbox_id = ? AND n = ?`);
   const takeBack = db.prepare('UPDATE outbox SET attempts = attempts - 1 WHERE id = ?');
   const forget = db.prepare('DELETE FROM outbox_attempts WHERE outbox_id = ? AND n = ?');
+  const proposed = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'proposed'");
   const readPause = scalar(db)<[], string>("SELECT value FROM meta WHERE key = 'push_paused'");
   const check = db.prepare(`
     UPDATE outbox SET checks_left = checks_left - $counts, duplicate_of = coalesce(duplicate_of, $duplicate),
@@ -157,6 +168,9 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   return {
     /** Takes none where one of them is for a person who was erased. */
     accept(rows: readonly NewRow[], at: string): Acceptance[] {
+      const isProposal = rows.some(({ isProposed }) => isProposed);
+      // Within the transaction: agents propose at the same time.
+      if (isProposal && (proposed.get() ?? 0) >= MOST_PROPOSED) throw tooManyProposed();
       const list = suppressed();
       if (list && rows.some(({ email }) => email !== null && list.hashOf(email) !== undefined))
         throw suppressedPerson();
@@ -171,7 +185,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       const taken = rows.map((row) => acceptOne(row, at, holdOf(row.batch)));
       // One change for all of them: SQLite gives new rows of one transaction numbers without a gap.
       const ids = taken.flatMap(({ outcome, id }) => (outcome === 'accepted' ? [id] : []));
-      const type = rows.some(({ isProposed }) => isProposed) ? 'outbox.needs_decision' : 'outbox.accepted';
+      const type = isProposal ? 'outbox.needs_decision' : 'outbox.accepted';
       if (ids[0] !== undefined) changes.add(type, at, ids[0], { count: ids.length });
       return taken;
     },
