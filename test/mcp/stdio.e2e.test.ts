@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
+import { until } from '../support/until.ts';
 import { type Agent, agentOnStdio, type Mirrored, mirrored } from './agent.ts';
 
 interface Listed {
@@ -102,10 +103,15 @@ describe('the tools for assistants on stdio, driven by the official client', () 
   it('log every call with its tool, time and sizes, and nothing of what was said', async () => {
     await agent.answer('search', { text: 'zebra quokka' });
     await agent.call('search', { text: 'zebra', limit: -1 });
-    const lines = agent
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('mcp.called'));
+    const called = (): string[] =>
+      agent
+        .log()
+        .split('\n')
+        .slice(0, -1)
+        .filter((line) => line.includes('mcp.called'));
+    // The log comes another way than the answers.
+    await until('a line for every call', () => called().length >= agent.calls.length);
+    const lines = called();
     const last = lines.slice(-2).map((line) => JSON.parse(line) as Record<string, unknown>);
     assert.deepEqual(
       last.map(({ tool, outcome }) => [tool, outcome]),
