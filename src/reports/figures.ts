@@ -1,7 +1,7 @@
 import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
-import { type Bucket, bucketAt, type Calendar, coverage, priorTo, type Span } from './moment.ts';
-import { flagged, numbered, placesOf, setOf } from './tally.ts';
+import { type Bucket, type Calendar, coverage, priorTo, type Span } from './moment.ts';
+import { bucketFinder, flagged, numbered, placesOf, setOf } from './tally.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
 interface Figures {
@@ -127,43 +127,38 @@ function activity(
   prior: number,
 ) {
   const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
-  const begins = buckets.map((bucket) => Date.parse(bucket.begins));
   const [isTeam, people] = [setOf(team), numbered(posts.creator, comments.creator)];
-  const counts = {
-    posts: { recent: 0, prior: 0 },
-    comments: { recent: 0, prior: 0 },
-    customers: { recent: 0, prior: 0 },
-  };
+  const [asks, says, writers] = [new Int32Array(2), new Int32Array(2), new Int32Array(2)];
   /** A bit for each of the two periods. */
   const wrote = new Uint8Array(posts.rows + comments.rows);
-  const newPosts = buckets.map(() => 0);
-  const count = (what: 'posts' | 'comments', at: number, creator: number): void => {
-    const when = at >= since ? 'recent' : 'prior';
-    counts[what][when]++;
+  const count = (counts: Int32Array, at: number, creator: number): void => {
+    const when = at >= since ? 1 : 0;
+    counts[when] = (counts[when] ?? 0) + 1;
     if (isTeam(creator)) return;
     const person = people.of(creator);
     const known = wrote[person] ?? 0;
-    const bit = when === 'recent' ? 2 : 1;
-    if ((known & bit) !== 0) return;
-    wrote[person] = known | bit;
-    counts.customers[when]++;
+    if ((known & (1 << when)) !== 0) return;
+    wrote[person] = known | (1 << when);
+    writers[when] = (writers[when] ?? 0) + 1;
   };
+  const [newPosts, bucketOf] = [new Int32Array(buckets.length), bucketFinder(buckets)];
   for (let i = 0; i < posts.rows; i++) {
     const at = posts.created[i] ?? 0;
     if (posts.gone[i] !== 0 || at < prior || at >= until || (board !== null && posts.board[i] !== board))
       continue;
-    count('posts', at, posts.creator[i] ?? 0);
-    const place = at < since ? -1 : bucketAt(begins, at);
-    if (newPosts[place] !== undefined) newPosts[place]++;
+    count(asks, at, posts.creator[i] ?? 0);
+    const place = at < since ? -1 : bucketOf(at);
+    if (place >= 0) newPosts[place] = (newPosts[place] ?? 0) + 1;
   }
   const placeOf = board === null ? null : placesOf(posts.id);
   for (let i = 0; i < comments.rows; i++) {
     const at = comments.created[i] ?? 0;
     if (comments.gone[i] !== 0 || at < prior || at >= until) continue;
     if (placeOf !== null && posts.board[placeOf(comments.post[i] ?? 0)] !== board) continue;
-    count('comments', at, comments.creator[i] ?? 0);
+    count(says, at, comments.creator[i] ?? 0);
   }
-  return { ...counts, newPosts };
+  const both = ([prior = 0, recent = 0]: Int32Array) => ({ recent, prior });
+  return { posts: both(asks), comments: both(says), customers: both(writers), newPosts: [...newPosts] };
 }
 
 interface MovementRequest {
@@ -189,16 +184,11 @@ interface Moved {
   versions: Packed<(typeof MOVED.versions)[number]>;
 }
 
-/** So many versions in a row from before the period end the walk; a clock that was set back does not. */
-const OLD_IN_A_ROW = 1000;
-
-/** One walk back through the history, from what posts have now: versions are in the order in which they were superseded. */
+/** One walk back through the history of each post, from what it has now: versions are in the order in which they were superseded. */
 function movementOf({ posts, versions }: Moved, request: MovementRequest): Movement {
   const { from, before, until, board: wanted, buckets } = request;
   const start = before ?? from;
-  const gained = buckets.map(() => 0);
-  const begins = buckets.map((bucket) => Date.parse(bucket.begins));
-  const isWanted = (board: number): boolean => wanted === null || board === wanted;
+  const [gained, bucketOf] = [new Float64Array(buckets.length), bucketFinder(buckets)];
   // The state that the walk has reached, and since when it was there.
   const [votes, at, board] = [posts.votes.slice(), posts.version.slice(), posts.board.slice()];
   const isCounted = flagged(posts.rows, (i) => posts.gone[i] === 0 && (posts.created[i] ?? 0) < until);
@@ -207,22 +197,21 @@ function movementOf({ posts, versions }: Moved, request: MovementRequest): Movem
   /** The votes that a post got when the state reached on the way back began. */
   const count = (i: number, gain: number, isRecent: boolean): void => {
     const moment = at[i] ?? 0;
-    if (!isCounted(i) || moment > until || !isWanted(board[i] ?? 0)) return;
+    if (!isCounted(i) || moment > until || (wanted !== null && board[i] !== wanted)) return;
     if (!isRecent) {
       prior += gain;
       return;
     }
     recent += gain;
-    const place = bucketAt(begins, moment);
-    if (gained[place] !== undefined) gained[place] += gain;
+    const place = bucketOf(moment);
+    if (place >= 0) gained[place] = (gained[place] ?? 0) + gain;
   };
 
   const placeOf = placesOf(posts.id);
-  for (let [v, old] = [versions.rows - 1, 0]; v >= 0 && old < OLD_IN_A_ROW; v--) {
+  for (let v = versions.rows - 1; v >= 0; v--) {
     const i = placeOf(versions.post[v] ?? 0);
     const moment = at[i] ?? Number.NEGATIVE_INFINITY;
-    old = moment <= start ? old + 1 : 0;
-    if (old > 0) continue;
+    if (moment <= start) continue;
     const earlier = versions.votes[v] ?? 0;
     count(i, (votes[i] ?? 0) - earlier, moment > from);
     votes[i] = earlier;
@@ -236,5 +225,5 @@ function movementOf({ posts, versions }: Moved, request: MovementRequest): Movem
     if (created >= from) count(i, votes[i] ?? 0, true);
     else if (before !== null && created >= before) count(i, votes[i] ?? 0, false);
   }
-  return { recent, prior: before === null ? null : prior, gained };
+  return { recent, prior: before === null ? null : prior, gained: [...gained] };
 }

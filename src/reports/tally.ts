@@ -1,6 +1,6 @@
 import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../store/index/columns.ts';
-import { type Bucket, bucketAt } from './moment.ts';
+import type { Bucket } from './moment.ts';
 import type { FoundCustomer } from './segments.ts';
 
 /** What a report adds up, with every moment in milliseconds since the epoch. */
@@ -151,19 +151,36 @@ export function bestOf<T>(items: readonly T[], limit: number, compare: (a: T, b:
   return first.map((place) => items[place] as T);
 }
 
+/** Steps of the table below for each bucket. */
+const FINENESS = 8;
+
+/**
+ * The place of the bucket that a moment is in, -1 before the first; the last one is open. A table says where to begin looking: by halves
+ * a search among the days of a year takes ten times as long.
+ */
+export function bucketFinder(buckets: readonly Bucket[]): (at: number) => number {
+  const begins = Float64Array.from(buckets, (bucket) => Date.parse(bucket.begins));
+  const first = begins[0] ?? Number.POSITIVE_INFINITY;
+  const end = begins.at(-1) ?? first;
+  const step = Math.max(1, Math.ceil((end - first) / (FINENESS * buckets.length)));
+  const starts = new Int32Array(Math.floor((end - first) / step) + 1 || 0);
+  for (let [i, place] = [0, 0]; i < starts.length; i++) {
+    while ((begins[place + 1] ?? Number.POSITIVE_INFINITY) <= first + i * step) place++;
+    starts[i] = place;
+  }
+  return (at) => {
+    if (!(at >= first)) return -1;
+    if (at >= end) return begins.length - 1;
+    let place = starts[Math.floor((at - first) / step)] ?? 0;
+    while ((begins[place + 1] ?? 0) <= at) place++;
+    return place;
+  };
+}
+
 /** The place of the week that a moment is in, -1 outside of all. */
 export function weekFinder(weeks: readonly Bucket[]): (at: number) => number {
-  const begins = weeks.map((week) => Date.parse(week.begins));
-  const end = Date.parse(weeks.at(-1)?.ends ?? '');
-  // Rows come nearly in order: the last answer is tried first.
-  let [last, from, to] = [-1, 0, 0];
-  return (at) => {
-    if (at >= from && at < to) return last;
-    if (!(at < end)) return -1;
-    last = bucketAt(begins, at);
-    [from, to] = [begins[last] ?? Number.NEGATIVE_INFINITY, begins[last + 1] ?? end];
-    return last;
-  };
+  const [placeOf, end] = [bucketFinder(weeks), Date.parse(weeks.at(-1)?.ends ?? '')];
+  return (at) => (at < end ? placeOf(at) : -1);
 }
 
 /** The value below which a share of the values lies, interpolated; null where there are none. Sorts only what is on the way to the place. */

@@ -25,10 +25,10 @@ const PEOPLE = 6;
 const RECOMPUTED = {
   posts: `SELECT id, created, board_id AS board, status_id AS status, votes_count AS votes, comments_count AS comments,
                  creator_id AS creator, version_at AS version, deleted_at IS NOT NULL AS gone FROM posts ORDER BY id`,
-  comments: `SELECT id, post_id AS post, created, creator_id AS creator, deleted_at IS NOT NULL AS gone,
-                    kind = 'reply' AND internal = 0 AS reply FROM comments ORDER BY id`,
-  versions: `SELECT n, post_id AS post, observed_at AS at, status_id AS status, votes_count AS votes, board_id AS board,
-                    deleted AS gone FROM post_versions ORDER BY n`,
+  comments: `SELECT post_id AS post, created, creator_id AS creator, deleted_at IS NOT NULL AS gone,
+                    kind = 'reply' AND internal = 0 AS reply FROM comments ORDER BY post, created, creator`,
+  versions: `SELECT post_id AS post, observed_at AS at, status_id AS status, votes_count AS votes, board_id AS board,
+                    deleted AS gone FROM post_versions ORDER BY post, n`,
 } as const;
 
 describe('what reports add up', () => {
@@ -85,6 +85,7 @@ async function assertSameAsTables({ path, upstream }: Mirror): Promise<void> {
       const told = Array.from({ length: columns.rows as number }, (_, i) =>
         names.map((name) => (columns[name] as Float64Array)[i]),
       );
+      // Those of one post stay in their order.
       told.sort((a, b) => Number(a[0]) - Number(b[0]));
       const meant = rows.map((row) => names.map((name) => numberOf(row[name])));
       assert.deepEqual(told, meant, source);

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 17; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 18; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -481,16 +481,6 @@ CREATE TABLE outbox_edits (
   PRIMARY KEY (outbox_id, n)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE report_columns (
-  source TEXT NOT NULL CHECK (source IN ('posts', 'comments', 'versions')),
-  name   TEXT NOT NULL,
-  -- The smallest key of the rows.
-  first  INTEGER NOT NULL,
-  rows   INTEGER NOT NULL,
-  data   BLOB NOT NULL,
-  PRIMARY KEY (source, name, first)
-) STRICT;
-
 CREATE TABLE report_packed (
   source TEXT PRIMARY KEY,
   last   INTEGER NOT NULL
@@ -515,17 +505,37 @@ BEGIN
   INSERT INTO report_changes VALUES ('posts', NEW.id) ON CONFLICT DO NOTHING;
 END;
 
+CREATE INDEX users_team ON users (id) WHERE is_team = 1 OR is_admin = 1;
+
+CREATE TABLE report_columns (
+  source TEXT NOT NULL CHECK (source IN ('posts', 'comments', 'versions')),
+  name   TEXT NOT NULL,
+  -- The smallest post of the rows. All rows of a post are in one chunk.
+  first  INTEGER NOT NULL,
+  rows   INTEGER NOT NULL,
+  -- The smallest and the greatest number.
+  least  INTEGER NOT NULL,
+  most   INTEGER NOT NULL,
+  data   BLOB NOT NULL,
+  PRIMARY KEY (source, name, first)
+) STRICT;
+
 CREATE TRIGGER comments_packed_insert AFTER INSERT ON comments
-WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'comments')
+WHEN NEW.post_id <= (SELECT last FROM report_packed WHERE source = 'comments')
 BEGIN
-  INSERT INTO report_changes VALUES ('comments', NEW.id) ON CONFLICT DO NOTHING;
+  INSERT INTO report_changes VALUES ('comments', NEW.post_id) ON CONFLICT DO NOTHING;
 END;
 
 CREATE TRIGGER comments_packed_update
 AFTER UPDATE OF post_id, creator_id, kind, internal, created, deleted_at ON comments
-WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'comments')
+WHEN min(OLD.post_id, NEW.post_id) <= (SELECT last FROM report_packed WHERE source = 'comments')
 BEGIN
-  INSERT INTO report_changes VALUES ('comments', NEW.id) ON CONFLICT DO NOTHING;
+  INSERT INTO report_changes SELECT 'comments', post FROM (SELECT OLD.post_id AS post UNION SELECT NEW.post_id)
+   WHERE post <= (SELECT last FROM report_packed WHERE source = 'comments') ON CONFLICT DO NOTHING;
 END;
 
-CREATE INDEX users_team ON users (id) WHERE is_team = 1 OR is_admin = 1;
+CREATE TRIGGER versions_packed_insert AFTER INSERT ON post_versions
+WHEN NEW.post_id <= (SELECT last FROM report_packed WHERE source = 'versions')
+BEGIN
+  INSERT INTO report_changes VALUES ('versions', NEW.post_id) ON CONFLICT DO NOTHING;
+END;

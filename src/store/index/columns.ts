@@ -2,70 +2,73 @@ import type { Db } from '../db.ts';
 import { immediate, keptUntilWritten, scalar } from '../sql.ts';
 
 /** A column of a table in the form that reports add up: one number a row. */
-export type Numbers = Float64Array | Int32Array | Uint8Array;
+export type Numbers = Float64Array | Int32Array | Uint16Array | Uint8Array;
 
-type Kind = 'number' | 'time' | 'flag';
-type Columns = Readonly<Record<string, readonly [sql: string, kind: Kind]>>;
-
-/** The key stands first: rows are packed in its order. Times are milliseconds since the epoch, flags 0 or 1. */
+/** Times are milliseconds since the epoch, truths 0 or 1. The key, a post, stands first: rows are packed in its order. */
 const SOURCES = {
   posts: {
     table: 'posts',
+    order: 'id',
     columns: {
-      id: ['id', 'number'],
-      created: ['created', 'time'],
-      board: ['board_id', 'number'],
-      status: ['status_id', 'number'],
-      votes: ['votes_count', 'number'],
-      comments: ['comments_count', 'number'],
-      creator: ['creator_id', 'number'],
-      version: ['version_at', 'time'],
-      gone: ['deleted_at IS NOT NULL', 'flag'],
+      id: 'id',
+      created: 'created',
+      board: 'board_id',
+      status: 'status_id',
+      votes: 'votes_count',
+      comments: 'comments_count',
+      creator: 'creator_id',
+      version: 'version_at',
+      gone: 'deleted_at IS NOT NULL',
     },
   },
   comments: {
     table: 'comments',
+    order: 'post_id, created',
     columns: {
-      id: ['id', 'number'],
-      post: ['post_id', 'number'],
-      created: ['created', 'time'],
-      creator: ['creator_id', 'number'],
-      gone: ['deleted_at IS NOT NULL', 'flag'],
+      post: 'post_id',
+      created: 'created',
+      creator: 'creator_id',
+      gone: 'deleted_at IS NOT NULL',
       /** What the view team_replies asks of the comment itself; the rest is that its author is of the team. */
-      reply: ["kind = 'reply' AND internal = 0", 'flag'],
+      reply: "kind = 'reply' AND internal = 0",
     },
   },
   versions: {
     table: 'post_versions',
+    order: 'post_id, n',
     columns: {
-      n: ['n', 'number'],
-      post: ['post_id', 'number'],
-      at: ['observed_at', 'time'],
-      status: ['status_id', 'number'],
-      votes: ['votes_count', 'number'],
-      board: ['board_id', 'number'],
-      gone: ['deleted', 'flag'],
+      post: 'post_id',
+      at: 'observed_at',
+      status: 'status_id',
+      votes: 'votes_count',
+      board: 'board_id',
+      gone: 'deleted',
     },
   },
-} as const satisfies Record<string, { table: string; columns: Columns }>;
+} as const satisfies Record<
+  string,
+  { table: string; order: string; columns: Readonly<Record<string, string>> }
+>;
 
 type Source = keyof typeof SOURCES;
 export type ColumnOf<S extends Source> = keyof (typeof SOURCES)[S]['columns'] & string;
-/** The columns that were asked for, each with a number for every row. Versions are in the order in which they were superseded. */
+/** The columns that were asked for, each with a number for every row. The versions of a post are in the order in which they were superseded. */
 export type Packed<C extends string> = { rows: number } & Record<C, Numbers>;
 
 /** Rows in one value: so few that the rest, which is read row by row, is quick, and so many that the values are few. */
 const CHUNK = 8192;
-/** Packed rows that may have changed before the first of them are packed again: as many are read one by one in about 30 ms. */
-const MOST_CHANGES = 8192;
+/** Posts whose packed rows may have changed before the first of them are packed again: as many are read one by one in about 30 ms. */
+const MOST_CHANGES = 4096;
 
 const ALL = Object.keys(SOURCES) as Source[];
 
 type Cell = string | number;
 
-function sourceOf(source: Source): { table: string; key: string; columns: Columns } {
-  const { table, columns } = SOURCES[source];
-  return { table, columns, key: source === 'versions' ? 'n' : 'id' };
+function sourceOf(source: Source) {
+  const { table, order, columns } = SOURCES[source];
+  const known: Readonly<Record<string, string>> = columns;
+  const [key, keySql] = source === 'posts' ? ['id', 'id'] : ['post', 'post_id'];
+  return { table, order, columns: known, key, keySql };
 }
 
 /** Keeps the columns up to date, a chunk a transaction. */
@@ -73,7 +76,7 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
   const lasts = scalar(db)<[Source], number>('SELECT last FROM report_packed WHERE source = ?');
   const setLast = db.prepare('UPDATE report_packed SET last = ? WHERE source = ?');
   const write = db.prepare(`
-    INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)`);
+    INSERT INTO report_columns (source, name, first, rows, least, most, data) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const drop = db.prepare('DELETE FROM report_columns WHERE source = ? AND first = ?');
   const changes = db.prepare<[Source], { n: number; least: number }>(`
     SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?`);
@@ -84,21 +87,22 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
     SELECT min(first) FROM report_columns WHERE source = ? AND first > ?`);
 
   const pack = (source: Source, from: number, to: number): void => {
-    const { table, key, columns } = sourceOf(source);
-    const names = Object.values(columns).map(([sql]) => sql);
+    const { table, keySql, order, columns } = sourceOf(source);
     const rows = db
       .prepare<[number, number], Cell[]>(`
-        SELECT ${names.join(', ')} FROM ${table} WHERE ${key} BETWEEN ? AND ? ORDER BY ${key}`)
+        SELECT ${Object.values(columns).join(', ')} FROM ${table} WHERE ${keySql} BETWEEN ? AND ? ORDER BY ${order}`)
       .raw()
       .all(from, to);
     if (rows.length === 0) return;
-    for (const [place, [name, [, kind]]] of Object.entries(columns).entries())
-      write.run(source, name, Number(rows[0]?.[0]), rows.length, bytesOf(numbersOf(rows, place, kind)));
+    for (const [place, name] of Object.keys(columns).entries()) {
+      const { least, most, data } = narrowed(numbersOf(rows, place));
+      write.run(source, name, Number(rows[0]?.[0]), rows.length, least, most, data);
+    }
   };
-  /** The last key of the next chunk from a key on; undefined where fewer rows are left. */
+  /** The key of the last row of the next chunk from a key on; undefined where fewer rows are left. */
   const endOf = (source: Source, from: number): number | undefined => {
-    const { table, key } = sourceOf(source);
-    const sql = `SELECT ${key} FROM ${table} WHERE ${key} >= ? ORDER BY ${key} LIMIT 1 OFFSET ${chunk - 1}`;
+    const { table, keySql } = sourceOf(source);
+    const sql = `SELECT ${keySql} FROM ${table} WHERE ${keySql} >= ? ORDER BY ${keySql} LIMIT 1 OFFSET ${chunk - 1}`;
     return scalar(db)<[number], number>(sql).get(from);
   };
   /** False where less than a chunk of rows is not packed yet. */
@@ -161,85 +165,165 @@ export function columnReader(db: Db) {
   };
 }
 
-/** What is packed with every later change. */
+/** What is packed with every later change: rows of posts that changed are taken out, and read from their table. */
 function readColumns(db: Db, source: Source, names: readonly string[]): [name: string, column: Numbers][] {
   if (names.length === 0) return [];
-  const { table, key, columns } = sourceOf(source);
-  const read = (rest: string): Cell[][] =>
+  const { table, key, keySql, order, columns } = sourceOf(source);
+  const read = (where: string): Cell[][] =>
     db
-      .prepare<[], Cell[]>(`SELECT ${[key, ...names.map((name) => columns[name]?.[0])].join(', ')} ${rest}`)
+      .prepare<[], Cell[]>(`
+        SELECT ${names.map((name) => columns[name]).join(', ')} FROM ${table} WHERE ${keySql} ${where} ORDER BY ${order}`)
       .raw()
       .all();
-  const last = `(SELECT last FROM report_packed WHERE source = '${source}')`;
-  const tail = read(`FROM ${table} WHERE ${key} > ${last} ORDER BY ${key}`);
-  const changed =
-    source === 'versions'
-      ? []
-      : read(`FROM report_changes JOIN ${table} USING (id) WHERE report_changes.source = '${source}'`);
-  const places = changed.length === 0 ? [] : placesOf(packedColumn(db, source, key), changed);
-  const added = [...changed.filter((_, i) => places[i] === -1), ...tail];
-  return names.map((name, i) => {
-    const kind = columns[name]?.[1] ?? 'number';
-    const patch = numbersOf(changed, i + 1, kind);
-    const whole = joined([...packedColumn(db, source, name), numbersOf(added, i + 1, kind)], patch);
-    for (const [row, place] of places.entries()) if (place >= 0) whole[place] = patch[row] ?? 0;
-    return [name, whole];
-  });
+  const changes = `SELECT id FROM report_changes WHERE source = '${source}'`;
+  const changed = scalar(db)<[], number>(`${changes} ORDER BY id`).all();
+  const rows = [
+    ...(changed.length === 0 ? [] : read(`IN (${changes})`)),
+    ...read(`> (SELECT last FROM report_packed WHERE source = '${source}')`),
+  ];
+  const replaced = changed.length === 0 ? [] : rangesOf(joined(packedColumn(db, source, key)), changed);
+  return names.map((name, place) => [
+    name,
+    joined(packedColumn(db, source, name), replaced, numbersOf(rows, place)),
+  ]);
 }
 
-function packedColumn(db: Db, source: Source, name: string): Numbers[] {
+/** The numbers of a chunk as they are kept. */
+interface Chunk {
+  rows: number;
+  least: number;
+  most: number;
+  data: Buffer;
+}
+
+function packedColumn(db: Db, source: Source, name: string): Chunk[] {
   return db
-    .prepare<[string, string], [number, Buffer]>(`
-      SELECT rows, data FROM report_columns WHERE source = ? AND name = ? ORDER BY first`)
-    .raw()
-    .all(source, name)
-    .map(([rows, data]) => numbersIn(data, rows));
+    .prepare<[string, string], Chunk>(`
+      SELECT rows, least, most, data FROM report_columns WHERE source = ? AND name = ? ORDER BY first`)
+    .all(source, name);
 }
 
-/** Where the changed rows stand among the packed keys, -1 for one that is new between them. */
-function placesOf(keys: readonly Numbers[], changed: readonly Cell[][]): number[] {
-  const whole = joined(keys);
-  return changed.map(([key]) => {
-    let [low, high] = [0, whole.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((whole[middle] ?? 0) < Number(key)) low = middle + 1;
-      else high = middle;
-    }
-    return whole[low] === key ? low : -1;
+type Range = readonly [from: number, to: number];
+
+/** Where the rows of some keys stand; both are in order. */
+function rangesOf(keys: Numbers, wanted: readonly number[]): Range[] {
+  let low = 0;
+  return wanted.map((key) => {
+    const from = firstAt(keys, key, low);
+    low = firstAt(keys, key + 1, from);
+    return [from, low];
   });
 }
 
-/** In the narrowest form that all of them fit in. */
-function joined(parts: readonly Numbers[], beside?: Numbers): Numbers {
-  const all = beside ? [...parts, beside] : parts;
-  const width = Math.max(1, ...all.filter(({ length }) => length > 0).map((part) => part.BYTES_PER_ELEMENT));
-  const rows = parts.reduce((sum, { length }) => sum + length, 0);
-  const whole = arrayOf(width, rows);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+function firstAt(keys: Numbers, key: number, from: number): number {
+  let [low, high] = [from, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
   }
-  return whole;
+  return low;
 }
 
-function arrayOf(width: number, rows: number): Numbers {
-  if (width === 1) return new Uint8Array(rows);
-  return width === 4 ? new Int32Array(rows) : new Float64Array(rows);
+const NO_NUMBERS = new Float64Array(0);
+
+/** The numbers of all chunks but those in the ranges, and more behind them; in the narrowest form that all of them fit in. */
+function joined(
+  chunks: readonly Chunk[],
+  without: readonly Range[] = [],
+  more: Float64Array = NO_NUMBERS,
+): Numbers {
+  const added = extremes(more);
+  const least = chunks.reduce((all, chunk) => Math.min(all, chunk.least), added.least);
+  const most = chunks.reduce((all, chunk) => Math.max(all, chunk.most), added.most);
+  const packed = chunks.reduce((sum, { rows }) => sum + rows, 0);
+  const whole = arrayFor(least, most, packed + more.length);
+  let end = 0;
+  for (const chunk of chunks) {
+    copyChunk(chunk, whole, end);
+    end += chunk.rows;
+  }
+  end = withoutRanges(whole, end, without);
+  whole.set(more, end);
+  return whole.subarray(0, end + more.length);
 }
 
-function numbersOf(rows: readonly Cell[][], place: number, kind: Kind): Numbers {
+/** Moves what stands behind each range to its place. */
+function withoutRanges(whole: Numbers, rows: number, ranges: readonly Range[]): number {
+  let end = ranges[0]?.[0] ?? rows;
+  for (const [i, [, from]] of ranges.entries()) {
+    const to = ranges[i + 1]?.[0] ?? rows;
+    whole.copyWithin(end, from, to);
+    end += to - from;
+  }
+  return end;
+}
+
+function arrayFor(least: number, most: number, rows: number): Numbers {
+  if (least >= 0 && most < 2 ** 8) return new Uint8Array(rows);
+  if (least >= 0 && most < 2 ** 16) return new Uint16Array(rows);
+  return least >= -(2 ** 31) && most < 2 ** 31 ? new Int32Array(rows) : new Float64Array(rows);
+}
+
+/** The bytes that a number needs which is not negative. */
+function widthFor(most: number): 1 | 2 | 4 | 8 {
+  if (most < 2 ** 8) return 1;
+  if (most < 2 ** 16) return 2;
+  return most < 2 ** 32 ? 4 : 8;
+}
+
+const FORMS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
+
+/** What numbers between these two are counted from: where it saves no byte, not from the least, because adding takes time. */
+function baseOf(least: number, most: number): number {
+  return least >= 0 && widthFor(most) === widthFor(most - least) ? 0 : least;
+}
+
+function narrowed(numbers: Float64Array): Omit<Chunk, 'rows'> {
+  const { least, most } = extremes(numbers);
+  const base = baseOf(least, most);
+  const narrow = new FORMS[widthFor(most - base)](numbers.length);
+  for (let i = 0; i < numbers.length; i++) narrow[i] = (numbers[i] ?? 0) - base;
+  return { least, most, data: Buffer.from(narrow.buffer) };
+}
+
+function copyChunk({ rows, least, most, data }: Chunk, whole: Numbers, at: number): void {
+  const base = baseOf(least, most);
+  const width = widthFor(most - base);
+  const { buffer, byteOffset } = data.byteOffset % width === 0 ? data : Buffer.from(data);
+  const narrow = new FORMS[width](buffer as ArrayBuffer, byteOffset, rows);
+  whole.set(narrow, at);
+  if (base === 0) return;
+  if (whole instanceof Float64Array) addToTimes(whole, at, at + rows, base);
+  else addToKeys(whole, at, at + rows, base);
+}
+
+/** Apart from the next one, because the compiler makes a loop over arrays of one kind several times as fast. */
+function addToTimes(whole: Float64Array, from: number, to: number, base: number): void {
+  for (let i = from; i < to; i++) whole[i] = (whole[i] ?? 0) + base;
+}
+
+function addToKeys(whole: Numbers, from: number, to: number, base: number): void {
+  for (let i = from; i < to; i++) whole[i] = (whole[i] ?? 0) + base;
+}
+
+function extremes(numbers: Float64Array): { least: number; most: number } {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] ?? 0;
+    if (number < least) least = number;
+    if (number > most) most = number;
+  }
+  return { least, most };
+}
+
+function numbersOf(rows: readonly Cell[][], place: number): Float64Array {
   const numbers = new Float64Array(rows.length);
-  let isSmall = kind !== 'time';
   for (let i = 0; i < rows.length; i++) {
     const cell = rows[i]?.[place];
-    const value = typeof cell === 'string' ? timeOf(cell) : (cell ?? 0);
-    numbers[i] = value;
-    if (value !== (value | 0)) isSmall = false;
+    numbers[i] = typeof cell === 'string' ? timeOf(cell) : (cell ?? 0);
   }
-  if (!isSmall) return numbers;
-  return kind === 'flag' ? Uint8Array.from(numbers) : Int32Array.from(numbers);
+  return numbers;
 }
 
 let day = { text: '', ms: 0 };
@@ -251,15 +335,4 @@ function timeOf(text: string): number {
   const two = (at: number): number => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
   const millis = text.charCodeAt(20) * 100 + text.charCodeAt(21) * 10 + text.charCodeAt(22) - 5328;
   return day.ms + ((two(11) * 60 + two(14)) * 60 + two(17)) * 1000 + millis;
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Numbers): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-}
-
-function numbersIn(data: Buffer, rows: number): Numbers {
-  const width = rows === 0 ? 1 : data.length / rows;
-  const { buffer, byteOffset } = data.byteOffset % width === 0 ? data : Buffer.from(data);
-  if (width === 1) return new Uint8Array(buffer, byteOffset, rows);
-  return width === 4 ? new Int32Array(buffer, byteOffset, rows) : new Float64Array(buffer, byteOffset, rows);
 }
