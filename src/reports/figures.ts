@@ -1,7 +1,7 @@
 import type { Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { type Bucket, type Calendar, coverage, priorTo, type Span } from './moment.ts';
-import { bucketFinder, flagged, numbered, placesOf, setOf } from './tally.ts';
+import { bitsOf, bucketFinder, placesOf } from './tally.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
 interface Figures {
@@ -87,37 +87,39 @@ const wanted = (reader: ReportReader) => reader.columns(WANTED);
 
 /** Live posts by board and status. */
 function amounts({ posts, boards, statuses }: Facts, { now, board }: FiguresRequest) {
-  const [byBoard, byStatus] = [counter(boards), counter(statuses)];
+  const [boardAt, statusAt] = [idPlaces(boards), idPlaces(statuses)];
+  const cells = boards.length * statuses.length;
+  const [counts, votes] = [new Float64Array(cells), new Float64Array(cells)];
   let comments = 0;
-  for (let i = 0; i < posts.rows; i++) {
-    if (posts.gone[i] !== 0 || (posts.created[i] ?? 0) >= now) continue;
-    if (board !== null && posts.board[i] !== board) continue;
-    comments += posts.comments[i] ?? 0;
-    byBoard.add(posts.board[i] ?? 0, posts.votes[i] ?? 0);
-    byStatus.add(posts.status[i] ?? 0, posts.votes[i] ?? 0);
+  const { rows, created, gone, board: on, status, votes: given, comments: said } = posts;
+  for (let i = 0; i < rows; i++) {
+    if (gone[i] !== 0 || (created[i] ?? 0) >= now) continue;
+    if (board !== null && on[i] !== board) continue;
+    comments += said[i] ?? 0;
+    const cell = boardAt(on[i] ?? 0) * statuses.length + statusAt(status[i] ?? 0);
+    counts[cell] = (counts[cell] ?? 0) + 1;
+    votes[cell] = (votes[cell] ?? 0) + (given[i] ?? 0);
   }
+  const sumOf = (of: Float64Array, isWanted: (cell: number) => boolean): number =>
+    of.reduce((sum, value, cell) => (isWanted(cell) ? sum + value : sum), 0);
+  /** Posts and votes of each, as far as there are any. */
+  const sums = <T>(known: readonly T[], placeOf: (cell: number) => number) =>
+    known
+      .map((one, place) => ({
+        ...one,
+        posts: sumOf(counts, (cell) => placeOf(cell) === place),
+        votes: sumOf(votes, (cell) => placeOf(cell) === place),
+      }))
+      .filter(({ posts: some }) => some > 0);
   return {
-    byBoard: byBoard.sums().sort((a, b) => b.posts - a.posts),
-    byStatus: byStatus.sums(),
+    byBoard: sums(boards, (cell) => Math.floor(cell / statuses.length)).sort((a, b) => b.posts - a.posts),
+    byStatus: sums(statuses, (cell) => cell % statuses.length),
     comments,
   };
 }
 
-/** Posts and votes of each, as far as there are any. */
-function counter<T extends { id: number }>(known: readonly T[]) {
-  const placeOf = placesOf(Float64Array.from(known, ({ id }) => id));
-  const [posts, votes] = [new Float64Array(known.length), new Float64Array(known.length)];
-  return {
-    add(id: number, more: number): void {
-      const place = placeOf(id);
-      posts[place] = (posts[place] ?? 0) + 1;
-      votes[place] = (votes[place] ?? 0) + more;
-    },
-    sums: () =>
-      known
-        .map((one, place) => ({ ...one, posts: posts[place] ?? 0, votes: votes[place] ?? 0 }))
-        .filter((sum) => sum.posts > 0),
-  };
+function idPlaces(known: readonly { id: number }[]): (id: number) => number {
+  return placesOf(Float64Array.from(known, ({ id }) => id));
 }
 
 /** What was written in a period and in the one before it; people are counted over the whole of each. */
@@ -127,19 +129,14 @@ function activity(
   prior: number,
 ) {
   const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
-  const [isTeam, people] = [setOf(team), numbered(posts.creator, comments.creator)];
+  /** A person has a bit for each of the two periods; those of the team have both from the beginning. */
+  const isFirst = bitsOf(posts.creator, comments.creator);
+  for (const id of team) isFirst(id, 3);
   const [asks, says, writers] = [new Int32Array(2), new Int32Array(2), new Int32Array(2)];
-  /** A bit for each of the two periods. */
-  const wrote = new Uint8Array(posts.rows + comments.rows);
   const count = (counts: Int32Array, at: number, creator: number): void => {
     const when = at >= since ? 1 : 0;
     counts[when] = (counts[when] ?? 0) + 1;
-    if (isTeam(creator)) return;
-    const person = people.of(creator);
-    const known = wrote[person] ?? 0;
-    if ((known & (1 << when)) !== 0) return;
-    wrote[person] = known | (1 << when);
-    writers[when] = (writers[when] ?? 0) + 1;
+    if (isFirst(creator, 1 << when)) writers[when] = (writers[when] ?? 0) + 1;
   };
   const [newPosts, bucketOf] = [new Int32Array(buckets.length), bucketFinder(buckets)];
   for (let i = 0; i < posts.rows; i++) {
@@ -184,46 +181,59 @@ interface Moved {
   versions: Packed<(typeof MOVED.versions)[number]>;
 }
 
-/** One walk back through the history of each post, from what it has now: versions are in the order in which they were superseded. */
+/** One walk through the history: the versions of a post stand together, in the order in which they were superseded. */
 function movementOf({ posts, versions }: Moved, request: MovementRequest): Movement {
   const { from, before, until, board: wanted, buckets } = request;
   const start = before ?? from;
-  const [gained, bucketOf] = [new Float64Array(buckets.length), bucketFinder(buckets)];
-  // The state that the walk has reached, and since when it was there.
-  const [votes, at, board] = [posts.votes.slice(), posts.version.slice(), posts.board.slice()];
-  const isCounted = flagged(posts.rows, (i) => posts.gone[i] === 0 && (posts.created[i] ?? 0) < until);
-  let [recent, prior] = [0, 0];
-
-  /** The votes that a post got when the state reached on the way back began. */
-  const count = (i: number, gain: number, isRecent: boolean): void => {
-    const moment = at[i] ?? 0;
-    if (!isCounted(i) || moment > until || (wanted !== null && board[i] !== wanted)) return;
-    if (!isRecent) {
-      prior += gain;
-      return;
-    }
-    recent += gain;
-    const place = bucketOf(moment);
+  const [sums, gained, bucketOf] = [
+    new Float64Array(2),
+    new Float64Array(buckets.length),
+    bucketFinder(buckets),
+  ];
+  /** The votes that came with a state of a post, in the period before (0) or in this one (1). */
+  const count = (gain: number, when: 0 | 1, at: number, board: number): void => {
+    if (gain === 0 || at > until || (wanted !== null && board !== wanted)) return;
+    sums[when] = (sums[when] ?? 0) + gain;
+    const place = when === 1 ? bucketOf(at) : -1;
     if (place >= 0) gained[place] = (gained[place] ?? 0) + gain;
   };
-
+  const { rows, created, version, gone } = posts;
+  /** A post that was made within a period began it with none; of another it is not known how it came to what it had first. */
+  const begin = (i: number, votes: number, at: number, board: number): void => {
+    const made = created[i] ?? 0;
+    if (made >= start) count(votes, made >= from ? 1 : 0, at, board);
+  };
+  /** Posts that changed in the periods, until they are counted. */
+  const isLeft = new Uint8Array(rows);
+  for (let i = 0; i < rows; i++)
+    if ((version[i] ?? 0) > start && gone[i] === 0 && (created[i] ?? 0) < until) isLeft[i] = 1;
+  const { rows: states, post, at, votes, board } = versions;
   const placeOf = placesOf(posts.id);
-  for (let v = versions.rows - 1; v >= 0; v--) {
-    const i = placeOf(versions.post[v] ?? 0);
-    const moment = at[i] ?? Number.NEGATIVE_INFINITY;
-    if (moment <= start) continue;
-    const earlier = versions.votes[v] ?? 0;
-    count(i, (votes[i] ?? 0) - earlier, moment > from);
-    votes[i] = earlier;
-    at[i] = versions.at[v] ?? 0;
-    board[i] = versions.board[v] ?? 0;
+  let [last, place, had] = [-1, -1, 0];
+  /** What the post has now came after its last version. */
+  const end = (i: number): void => {
+    const moment = version[i] ?? 0;
+    count((posts.votes[i] ?? 0) - had, moment > from ? 1 : 0, moment, posts.board[i] ?? 0);
+    isLeft[i] = 0;
+  };
+  for (let v = 0; v < states; v++) {
+    const id = post[v] ?? 0;
+    const isFirst = id !== last;
+    if (isFirst) {
+      if (isLeft[place] === 1) end(place);
+      last = id;
+      place = placeOf(id);
+    }
+    if (isLeft[place] !== 1) continue;
+    const moment = at[v] ?? 0;
+    const has = votes[v] ?? 0;
+    if (isFirst) begin(place, has, moment, board[v] ?? 0);
+    else if (moment > start) count(has - had, moment > from ? 1 : 0, moment, board[v] ?? 0);
+    had = has;
   }
-  for (let i = 0; i < posts.rows; i++) {
-    if ((posts.version[i] ?? 0) <= start) continue;
-    const created = posts.created[i] ?? 0;
-    // Posts that were made within a period began it with none.
-    if (created >= from) count(i, votes[i] ?? 0, true);
-    else if (before !== null && created >= before) count(i, votes[i] ?? 0, false);
-  }
+  if (isLeft[place] === 1) end(place);
+  for (let i = 0; i < rows; i++)
+    if (isLeft[i] === 1) begin(i, posts.votes[i] ?? 0, version[i] ?? 0, posts.board[i] ?? 0);
+  const [prior = 0, recent = 0] = sums;
   return { recent, prior: before === null ? null : prior, gained: [...gained] };
 }

@@ -90,25 +90,22 @@ export async function gainedVotes(reader: ReportReader, asked: Question): Promis
     posts: [...RANKED, 'version'],
     versions: ['post', 'at', 'votes'],
   });
-  const { before, after } = votesAt(posts, versions, from, until);
   const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY });
-  const isGaining = (i: number): boolean =>
-    (posts.version[i] ?? 0) > from && (after[i] ?? 0) > (before[i] ?? 0) && isSelected(i);
+  const { count, places, before, after } = votesAt(posts, versions, from, until, isSelected);
   const gained = (i: number): number => (after[i] ?? 0) - (before[i] ?? 0);
-  const aDay = (i: number): number => gained(i) / daysBetween(Math.max(from, posts.created[i] ?? 0), until);
+  const made = (i: number): number => posts.created[places[i] ?? 0] ?? 0;
+  const id = (i: number): number => posts.id[places[i] ?? 0] ?? 0;
+  const aDay = (i: number): number => gained(i) / daysBetween(Math.max(from, made(i)), until);
   const aDayBefore = (i: number): number => {
-    const created = posts.created[i] ?? 0;
+    const created = made(i);
     return created < from ? (before[i] ?? 0) / daysBetween(created, from) : 0;
   };
-  const weight = rank === 'pace' ? (i: number): number => aDay(i) - aDayBefore(i) : gained;
-  const best = firstBy(
-    posts.rows,
-    isGaining,
-    limit,
-    (a, b) =>
-      weight(b) - weight(a) || (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
-  );
-  return await described(reader, idsOf(posts, best), (i) => {
+  const pace = (i: number): number => (gained(i) > 0 ? aDay(i) - aDayBefore(i) : Number.NEGATIVE_INFINITY);
+  const best = firstBy(count, (i) => gained(i) > 0, limit, {
+    weight: rank === 'pace' ? pace : gained,
+    ties: (a, b) => (after[b] ?? 0) - (after[a] ?? 0) || id(a) - id(b),
+  });
+  return await described(reader, best.map(id), (i) => {
     const row = best[i] ?? 0;
     return {
       gained: gained(row),
@@ -124,32 +121,44 @@ function hundredths(value: number): number {
   return Number(value.toFixed(2));
 }
 
-/** The votes of each post at two moments; not a number where that is not known. */
+/** The votes that the wanted posts had at two moments, if they changed after the first; not a number where that is not known. */
 function votesAt(
   posts: Packed<'id' | 'created' | 'votes' | 'version'>,
   versions: Packed<'post' | 'at' | 'votes'>,
   from: number,
   until: number,
-): { before: Float64Array; after: Float64Array } {
-  const placeOf = placesOf(posts.id);
-  const [before, after, first] = [1, 2, 3].map(() => new Float64Array(posts.rows).fill(Number.NaN)) as Triple;
-  // In the order in which they were superseded: the last one that is old enough counts.
-  for (let i = 0; i < versions.rows; i++) {
-    const place = placeOf(versions.post[i] ?? 0);
-    const at = versions.at[i] ?? 0;
-    const votes = versions.votes[i] ?? 0;
-    if (Number.isNaN(first[place])) first[place] = votes;
-    if (at <= from) before[place] = votes;
-    if (at <= until) after[place] = votes;
-  }
+  isWanted: (row: number) => boolean,
+): { count: number; places: Int32Array; before: Float64Array; after: Float64Array } {
+  const [places, before, after] = [
+    new Int32Array(posts.rows),
+    new Float64Array(posts.rows),
+    new Float64Array(posts.rows),
+  ];
+  /** From 1 on; 0 for the others, which are most of them. */
+  const numbers = new Int32Array(posts.rows);
+  let count = 0;
   for (let i = 0; i < posts.rows; i++) {
-    if ((posts.version[i] ?? 0) <= until) after[i] = posts.votes[i] ?? 0;
-    if (Number.isNaN(before[i])) before[i] = (posts.created[i] ?? 0) >= from ? 0 : (first[i] ?? 0);
+    const last = posts.version[i] ?? 0;
+    if (last <= from || !isWanted(i)) continue;
+    places[count] = i;
+    before[count] = (posts.created[i] ?? 0) >= from ? 0 : Number.NaN;
+    after[count] = last <= until ? (posts.votes[i] ?? 0) : Number.NaN;
+    numbers[i] = ++count;
   }
-  return { before, after };
+  const placeOf = placesOf(posts.id);
+  const { rows, post, at, votes } = versions;
+  // In the order in which they were superseded: the first one counts, or else the last one that is old enough.
+  for (let v = 0; v < rows; v++) {
+    const place = placeOf(post[v] ?? 0);
+    const i = (numbers[place] ?? 0) - 1;
+    if (i < 0) continue;
+    const moment = at[v] ?? 0;
+    const had = votes[v] ?? 0;
+    if (moment <= from || Number.isNaN(before[i])) before[i] = had;
+    if (moment <= until && (posts.version[place] ?? 0) > until) after[i] = had;
+  }
+  return { count, places, before, after };
 }
-
-type Triple = [Float64Array, Float64Array, Float64Array];
 
 type Ranked = Packed<'id' | 'votes' | 'gone'>;
 
@@ -166,26 +175,26 @@ async function mostVoted(
   { same, limit }: Question,
   isWanted: (row: number) => boolean,
 ): Promise<MostVoted> {
+  const groups = same ? await reader.rows('SELECT post_id, group_id FROM post_groups', {}) : [];
   const [votes, sizes, hidden] = [
-    new Float64Array(posts.votes),
+    groups.length > 0 ? new Float64Array(posts.votes) : posts.votes,
     new Map<number, number>(),
     new Set<number>(),
   ];
-  const compare = (a: number, b: number): number =>
-    (votes[b] ?? 0) - (votes[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0);
-  const groups = same ? await reader.rows('SELECT post_id, group_id FROM post_groups', {}) : [];
+  const weight = (row: number): number => votes[row] ?? 0;
+  const ties = (a: number, b: number): number => (posts.id[a] ?? 0) - (posts.id[b] ?? 0);
   const placeOf = groups.length > 0 ? placesOf(posts.id) : () => -1;
   for (const members of Map.groupBy(groups, (row) => row.group_id).values()) {
     const live = members
       .map((row) => placeOf(Number(row.post_id)))
       .filter((place) => posts.gone[place] === 0);
-    const [first, ...others] = live.filter(isWanted).sort(compare);
+    const [first, ...others] = live.filter(isWanted).sort((a, b) => weight(b) - weight(a) || ties(a, b));
     if (first === undefined) continue;
     votes[first] = live.reduce((sum, place) => sum + (posts.votes[place] ?? 0), 0);
     sizes.set(first, live.length);
     for (const other of others) hidden.add(other);
   }
-  const best = firstBy(posts.rows, (row) => isWanted(row) && !hidden.has(row), limit, compare);
+  const best = firstBy(posts.rows, (row) => isWanted(row) && !hidden.has(row), limit, { weight, ties });
   return {
     best,
     counts: (place) => ({ votes: votes[best[place] ?? 0] ?? 0, same: sizes.get(best[place] ?? 0) ?? 1 }),

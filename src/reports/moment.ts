@@ -23,6 +23,7 @@ export interface Calendar {
   spoken(iso: string): string;
 }
 
+const OFFSET = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/;
 /** A page asks for the same zone several times, and making the first format takes 20 ms. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -31,8 +32,7 @@ export function calendarOf(zone: string): Calendar {
     formats.get(zone) ?? new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
   formats.set(zone, offsets);
   const offsetAt = (moment: number): number => {
-    const name = offsets.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
+    const [, sign, hours, minutes, seconds] = OFFSET.exec(offsets.format(moment)) ?? [];
     const size = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * MINUTE_MS + Number(seconds ?? 0) * 1000;
     return sign === '-' ? -size : size;
   };

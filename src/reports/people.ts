@@ -38,12 +38,10 @@ export async function customers(reader: ReportReader, asked: Question): Promise<
     if (isSaid(i)) wrote(says, comments.creator[i] ?? 0, comments.created[i] ?? 0);
   const total = (i: number): number => (asks[i] ?? 0) + (says[i] ?? 0);
   const { ids } = people;
-  const best = firstBy(
-    ids.length,
-    () => true,
-    asked.limit,
-    (a, b) => total(b) - total(a) || (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
-  );
+  const best = firstBy(ids.length, () => true, asked.limit, {
+    weight: total,
+    ties: (a, b) => (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
+  });
   const chosen = best.map((i) => ids[i] ?? 0);
   const known = await peopleOf(reader, chosen);
   return best.map((i) => ({

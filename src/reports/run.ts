@@ -223,8 +223,12 @@ function timeOf(iso: string | null | undefined): number | null {
   return iso == null ? null : Date.parse(iso);
 }
 
-function weeksOf({ period: { since, until }, calendar }: Asked, watchedFrom: string | null = null): Bucket[] {
-  return since === null
+/** Only for reports by the week: the weeks of some years take milliseconds. */
+function weeksOf(
+  { definition: { columns }, period: { since, until }, calendar }: Asked,
+  watchedFrom: string | null = null,
+): Bucket[] {
+  return since === null || !columns.some(({ name, kind }) => name === 'week' || kind === 'trend')
     ? []
     : bucketsOf('week', { since, until, watchedFrom: watchedFrom ?? since }, calendar);
 }

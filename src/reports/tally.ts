@@ -41,8 +41,18 @@ export function setOf(ids: readonly number[]): (id: number) => boolean {
   return (id) => flags[id] === 1;
 }
 
+/** What was worked out from a column, for as long as the column is kept: a page has several reports of the same columns. */
+function keptWith<K extends object, A extends unknown[], T>(work: (key: K, ...rest: A) => T): typeof work {
+  const kept = new WeakMap<K, T>();
+  return (key, ...rest) => {
+    const found = kept.get(key) ?? work(key, ...rest);
+    kept.set(key, found);
+    return found;
+  };
+}
+
 /** Where the row of an id stands, -1 where there is none. */
-export function placesOf(ids: Numbers): (id: number) => number {
+export const placesOf = keptWith((ids: Numbers): ((id: number) => number) => {
   const greatest = greatestOf(ids);
   if (greatest >= DENSE) {
     const places = new Map<number, number>();
@@ -52,7 +62,7 @@ export function placesOf(ids: Numbers): (id: number) => number {
   const places = new Int32Array(greatest + 1).fill(-1);
   for (let i = 0; i < ids.length; i++) places[ids[i] ?? 0] = i;
   return (id) => places[id] ?? -1;
-}
+});
 
 /** A small number for each id in these columns, so that sums for them stand in arrays. */
 export function numbered(...columns: Numbers[]): { of(id: number): number; ids: number[] } {
@@ -78,11 +88,29 @@ export function numbered(...columns: Numbers[]): { of(id: number): number; ids: 
   };
 }
 
-function greatestOf(numbers: Numbers): number {
-  let most = -1;
-  for (let i = 0; i < numbers.length; i++) if ((numbers[i] ?? 0) > most) most = numbers[i] ?? 0;
-  return most;
+/** Tells of each id in these columns whether it gets a bit for the first time. */
+export function bitsOf(...columns: Numbers[]): (id: number, bit: number) => boolean {
+  const greatest = Math.max(...columns.map(greatestOf));
+  const { of } = greatest < DENSE ? { of: (id: number) => id } : numbered(...columns);
+  const bits = new Uint8Array(
+    greatest < DENSE ? greatest + 1 : columns.reduce((n, { length }) => n + length, 0),
+  );
+  return (id, bit) => {
+    const place = of(id);
+    const known = bits[place] ?? 0;
+    bits[place] = known | bit;
+    return (known & bit) === 0;
+  };
 }
+
+const greatestOf = keptWith((numbers: Numbers): number => {
+  let most = -1;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] ?? 0;
+    if (number > most) most = number;
+  }
+  return most;
+});
 
 type Selected = Packed<'created' | 'board' | 'status' | 'gone'>;
 
@@ -117,17 +145,27 @@ export function present(asked: Question): Question {
   return { ...asked, since: Number.NEGATIVE_INFINITY, until: asked.now, statuses: [] };
 }
 
+/** The greatest weight stands first; the order of those that weigh the same. */
+interface Order {
+  weight(row: number): number;
+  ties(a: number, b: number): number;
+}
+
 /** The first of them by an order, in it. Sorting all would take longer than everything else. */
 export function firstBy(
   rows: number,
   isWanted: (row: number) => boolean,
   limit: number,
-  compare: (a: number, b: number) => number,
+  { weight, ties }: Order,
 ): number[] {
   const best: number[] = [];
+  const compare = (a: number, b: number): number => weight(b) - weight(a) || ties(a, b);
+  let least = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < rows && limit > 0; row++) {
+    // Nearly all of a million rows end here.
+    if (weight(row) < least || !isWanted(row)) continue;
     const worst = best[limit - 1];
-    if (!isWanted(row) || (worst !== undefined && compare(row, worst) >= 0)) continue;
+    if (worst !== undefined && compare(row, worst) >= 0) continue;
     let [low, high] = [0, best.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -136,18 +174,15 @@ export function firstBy(
     }
     best.splice(low, 0, row);
     if (best.length > limit) best.pop();
+    if (best.length === limit) least = weight(best.at(-1) ?? 0);
   }
   return best;
 }
 
-/** The same of a list. */
+/** The same of a list, by any order. */
 export function bestOf<T>(items: readonly T[], limit: number, compare: (a: T, b: T) => number): T[] {
-  const first = firstBy(
-    items.length,
-    () => true,
-    limit,
-    (a, b) => compare(items[a] as T, items[b] as T),
-  );
+  const order = { weight: () => 0, ties: (a: number, b: number) => compare(items[a] as T, items[b] as T) };
+  const first = firstBy(items.length, () => true, limit, order);
   return first.map((place) => items[place] as T);
 }
 
@@ -250,19 +285,28 @@ export function secondOf(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
+type Replies = Packed<'post' | 'created' | 'creator' | 'gone' | 'reply'>;
+
 /** When each post was first replied to by the team: the view team_replies says the same in SQL. */
-export function firstReplies(
-  posts: Packed<'id'>,
-  { rows, post, created, creator, gone, reply }: Packed<'post' | 'created' | 'creator' | 'gone' | 'reply'>,
-  team: readonly number[],
-): Float64Array {
-  const first = new Float64Array(posts.rows).fill(Number.POSITIVE_INFINITY);
-  const [isTeam, placeOf] = [setOf(team), placesOf(posts.id)];
-  for (let i = 0; i < rows; i++) {
-    if (reply[i] !== 1 || gone[i] !== 0 || !isTeam(creator[i] ?? 0)) continue;
-    const place = placeOf(post[i] ?? 0);
-    const at = created[i] ?? 0;
-    if (at < (first[place] ?? Number.NEGATIVE_INFINITY)) first[place] = at;
-  }
-  return first;
+export function firstReplies(posts: Packed<'id'>, comments: Replies, team: readonly number[]): Float64Array {
+  return repliesIn(comments.reply, posts, comments, team);
 }
+
+const repliesIn = keptWith(
+  (
+    reply: Numbers,
+    posts: Packed<'id'>,
+    { rows, post, created, creator, gone }: Replies,
+    team: readonly number[],
+  ) => {
+    const first = new Float64Array(posts.rows).fill(Number.POSITIVE_INFINITY);
+    const [isTeam, placeOf] = [setOf(team), placesOf(posts.id)];
+    for (let i = 0; i < rows; i++) {
+      if (reply[i] !== 1 || gone[i] !== 0 || !isTeam(creator[i] ?? 0)) continue;
+      const place = placeOf(post[i] ?? 0);
+      const at = created[i] ?? 0;
+      if (at < (first[place] ?? Number.NEGATIVE_INFINITY)) first[place] = at;
+    }
+    return first;
+  },
+);

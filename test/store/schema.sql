@@ -481,6 +481,16 @@ CREATE TABLE outbox_edits (
   PRIMARY KEY (outbox_id, n)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE report_columns (
+  source TEXT NOT NULL CHECK (source IN ('posts', 'comments', 'versions')),
+  name   TEXT NOT NULL,
+  -- The smallest key of the rows.
+  first  INTEGER NOT NULL,
+  rows   INTEGER NOT NULL,
+  data   BLOB NOT NULL,
+  PRIMARY KEY (source, name, first)
+) STRICT;
+
 CREATE TABLE report_packed (
   source TEXT PRIMARY KEY,
   last   INTEGER NOT NULL
@@ -506,19 +516,6 @@ BEGIN
 END;
 
 CREATE INDEX users_team ON users (id) WHERE is_team = 1 OR is_admin = 1;
-
-CREATE TABLE report_columns (
-  source TEXT NOT NULL CHECK (source IN ('posts', 'comments', 'versions')),
-  name   TEXT NOT NULL,
-  -- The smallest post of the rows. All rows of a post are in one chunk.
-  first  INTEGER NOT NULL,
-  rows   INTEGER NOT NULL,
-  -- The smallest and the greatest number.
-  least  INTEGER NOT NULL,
-  most   INTEGER NOT NULL,
-  data   BLOB NOT NULL,
-  PRIMARY KEY (source, name, first)
-) STRICT;
 
 CREATE TRIGGER comments_packed_insert AFTER INSERT ON comments
 WHEN NEW.post_id <= (SELECT last FROM report_packed WHERE source = 'comments')

@@ -76,7 +76,7 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
   const lasts = scalar(db)<[Source], number>('SELECT last FROM report_packed WHERE source = ?');
   const setLast = db.prepare('UPDATE report_packed SET last = ? WHERE source = ?');
   const write = db.prepare(`
-    INSERT INTO report_columns (source, name, first, rows, least, most, data) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)`);
   const drop = db.prepare('DELETE FROM report_columns WHERE source = ? AND first = ?');
   const changes = db.prepare<[Source], { n: number; least: number }>(`
     SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?`);
@@ -95,8 +95,8 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
       .all(from, to);
     if (rows.length === 0) return;
     for (const [place, name] of Object.keys(columns).entries()) {
-      const { least, most, data } = narrowed(numbersOf(rows, place));
-      write.run(source, name, Number(rows[0]?.[0]), rows.length, least, most, data);
+      const { buffer } = narrowed(numbersOf(rows, place));
+      write.run(source, name, Number(rows[0]?.[0]), rows.length, Buffer.from(buffer as ArrayBuffer));
     }
   };
   /** The key of the last row of the next chunk from a key on; undefined where fewer rows are left. */
@@ -184,23 +184,17 @@ function readColumns(db: Db, source: Source, names: readonly string[]): [name: s
   const replaced = changed.length === 0 ? [] : rangesOf(joined(packedColumn(db, source, key)), changed);
   return names.map((name, place) => [
     name,
-    joined(packedColumn(db, source, name), replaced, numbersOf(rows, place)),
+    joined(packedColumn(db, source, name), replaced, narrowed(numbersOf(rows, place))),
   ]);
 }
 
-/** The numbers of a chunk as they are kept. */
-interface Chunk {
-  rows: number;
-  least: number;
-  most: number;
-  data: Buffer;
-}
-
-function packedColumn(db: Db, source: Source, name: string): Chunk[] {
+function packedColumn(db: Db, source: Source, name: string): Numbers[] {
   return db
-    .prepare<[string, string], Chunk>(`
-      SELECT rows, least, most, data FROM report_columns WHERE source = ? AND name = ? ORDER BY first`)
-    .all(source, name);
+    .prepare<[string, string], [number, Buffer]>(`
+      SELECT rows, data FROM report_columns WHERE source = ? AND name = ? ORDER BY first`)
+    .raw()
+    .all(source, name)
+    .map(([rows, data]) => numbersIn(data, rows));
 }
 
 type Range = readonly [from: number, to: number];
@@ -225,28 +219,22 @@ function firstAt(keys: Numbers, key: number, from: number): number {
   return low;
 }
 
-const NO_NUMBERS = new Float64Array(0);
-
-/** The numbers of all chunks but those in the ranges, and more behind them; in the narrowest form that all of them fit in. */
-function joined(
-  chunks: readonly Chunk[],
-  without: readonly Range[] = [],
-  more: Float64Array = NO_NUMBERS,
-): Numbers {
-  const added = extremes(more);
-  const least = chunks.reduce((all, chunk) => Math.min(all, chunk.least), added.least);
-  const most = chunks.reduce((all, chunk) => Math.max(all, chunk.most), added.most);
-  const packed = chunks.reduce((sum, { rows }) => sum + rows, 0);
-  const whole = arrayFor(least, most, packed + more.length);
+/** All parts but what is in the ranges, and more behind them; in the narrowest form that all of them fit in. */
+function joined(parts: readonly Numbers[], without: readonly Range[] = [], more: Numbers = NONE): Numbers {
+  const width = Math.max(more.BYTES_PER_ELEMENT, ...parts.map((part) => part.BYTES_PER_ELEMENT));
+  const packed = parts.reduce((sum, { length }) => sum + length, 0);
+  const whole = arrayOf(width, packed + more.length);
   let end = 0;
-  for (const chunk of chunks) {
-    copyChunk(chunk, whole, end);
-    end += chunk.rows;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.length;
   }
   end = withoutRanges(whole, end, without);
   whole.set(more, end);
   return whole.subarray(0, end + more.length);
 }
+
+const NONE = new Uint8Array(0);
 
 /** Moves what stands behind each range to its place. */
 function withoutRanges(whole: Numbers, rows: number, ranges: readonly Range[]): number {
@@ -259,62 +247,32 @@ function withoutRanges(whole: Numbers, rows: number, ranges: readonly Range[]): 
   return end;
 }
 
-function arrayFor(least: number, most: number, rows: number): Numbers {
-  if (least >= 0 && most < 2 ** 8) return new Uint8Array(rows);
-  if (least >= 0 && most < 2 ** 16) return new Uint16Array(rows);
-  return least >= -(2 ** 31) && most < 2 ** 31 ? new Int32Array(rows) : new Float64Array(rows);
+function arrayOf(width: number, rows: number): Numbers {
+  if (width === 1) return new Uint8Array(rows);
+  if (width === 2) return new Uint16Array(rows);
+  return width === 4 ? new Int32Array(rows) : new Float64Array(rows);
 }
 
-/** The bytes that a number needs which is not negative. */
-function widthFor(most: number): 1 | 2 | 4 | 8 {
-  if (most < 2 ** 8) return 1;
-  if (most < 2 ** 16) return 2;
-  return most < 2 ** 32 ? 4 : 8;
-}
-
-const FORMS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
-
-/** What numbers between these two are counted from: where it saves no byte, not from the least, because adding takes time. */
-function baseOf(least: number, most: number): number {
-  return least >= 0 && widthFor(most) === widthFor(most - least) ? 0 : least;
-}
-
-function narrowed(numbers: Float64Array): Omit<Chunk, 'rows'> {
-  const { least, most } = extremes(numbers);
-  const base = baseOf(least, most);
-  const narrow = new FORMS[widthFor(most - base)](numbers.length);
-  for (let i = 0; i < numbers.length; i++) narrow[i] = (numbers[i] ?? 0) - base;
-  return { least, most, data: Buffer.from(narrow.buffer) };
-}
-
-function copyChunk({ rows, least, most, data }: Chunk, whole: Numbers, at: number): void {
-  const base = baseOf(least, most);
-  const width = widthFor(most - base);
-  const { buffer, byteOffset } = data.byteOffset % width === 0 ? data : Buffer.from(data);
-  const narrow = new FORMS[width](buffer as ArrayBuffer, byteOffset, rows);
-  whole.set(narrow, at);
-  if (base === 0) return;
-  if (whole instanceof Float64Array) addToTimes(whole, at, at + rows, base);
-  else addToKeys(whole, at, at + rows, base);
-}
-
-/** Apart from the next one, because the compiler makes a loop over arrays of one kind several times as fast. */
-function addToTimes(whole: Float64Array, from: number, to: number, base: number): void {
-  for (let i = from; i < to; i++) whole[i] = (whole[i] ?? 0) + base;
-}
-
-function addToKeys(whole: Numbers, from: number, to: number, base: number): void {
-  for (let i = from; i < to; i++) whole[i] = (whole[i] ?? 0) + base;
-}
-
-function extremes(numbers: Float64Array): { least: number; most: number } {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+/** Not as distances from the smallest, which would be narrower still: adding it to each again takes longer than reading more bytes. */
+function narrowed(numbers: Float64Array): Numbers {
+  let [least, most] = [0, 0];
   for (let i = 0; i < numbers.length; i++) {
     const number = numbers[i] ?? 0;
     if (number < least) least = number;
     if (number > most) most = number;
   }
-  return { least, most };
+  const width = least < 0 || most >= 2 ** 16 ? 4 : most < 2 ** 8 ? 1 : 2;
+  const narrow = arrayOf(least < -(2 ** 31) || most >= 2 ** 31 ? 8 : width, numbers.length);
+  narrow.set(numbers);
+  return narrow;
+}
+
+function numbersIn(data: Buffer, rows: number): Numbers {
+  const width = rows === 0 ? 1 : data.length / rows;
+  const { buffer, byteOffset } = data.byteOffset % width === 0 ? data : Buffer.from(data);
+  if (width === 1) return new Uint8Array(buffer, byteOffset, rows);
+  if (width === 2) return new Uint16Array(buffer, byteOffset, rows);
+  return width === 4 ? new Int32Array(buffer, byteOffset, rows) : new Float64Array(buffer, byteOffset, rows);
 }
 
 function numbersOf(rows: readonly Cell[][], place: number): Float64Array {

@@ -1,26 +1,13 @@
--- Comments and versions are packed in the order of their posts: a report that goes through them then reads the posts in order, too.
--- In the order of time each of a million rows was a look at far memory. Numbers are kept as the distance to the smallest of their
--- chunk, in as few bytes as they fit in. What was packed is dropped; the next sweep packs it anew.
+-- Comments and versions are packed in the order of their posts, and all rows of a post in one chunk: a report that goes through them
+-- then reads the posts in order, too. In the order of time each of a million rows was a look at far memory. What was packed is dropped;
+-- the next sweep packs it anew, in as few bytes as the numbers fit in.
 DROP TRIGGER comments_packed_insert;
 DROP TRIGGER comments_packed_update;
-DROP TABLE report_columns;
+DELETE FROM report_columns;
 DELETE FROM report_changes;
 UPDATE report_packed SET last = -1;
 
-CREATE TABLE report_columns (
-  source TEXT NOT NULL CHECK (source IN ('posts', 'comments', 'versions')),
-  name   TEXT NOT NULL,
-  -- The smallest post of the rows. All rows of a post are in one chunk.
-  first  INTEGER NOT NULL,
-  rows   INTEGER NOT NULL,
-  -- The smallest and the greatest number.
-  least  INTEGER NOT NULL,
-  most   INTEGER NOT NULL,
-  data   BLOB NOT NULL,
-  PRIMARY KEY (source, name, first)
-) STRICT;
-
--- report_packed.last and report_changes.id are numbers of posts from here on, also for comments and versions.
+-- report_columns.first, report_packed.last and report_changes.id are numbers of posts from here on, also for comments and versions.
 CREATE TRIGGER comments_packed_insert AFTER INSERT ON comments
 WHEN NEW.post_id <= (SELECT last FROM report_packed WHERE source = 'comments')
 BEGIN
