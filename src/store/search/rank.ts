@@ -15,6 +15,9 @@ const COMMON = 30_000;
 const VERY_COMMON = 200_000;
 /** The newest matches are counted up to here, and how far back they reach tells how many there are. */
 const SAMPLE = 200;
+/** What was estimated is kept while the posts are not more by this share, for so many words. */
+const DRIFT = 0.01;
+const MOST_KEPT = 20_000;
 
 export interface Sized {
   term: Term;
@@ -40,10 +43,22 @@ export function ranking(db: Db) {
   const newestId = scalar(db)<[], number | null>('SELECT max(id) FROM posts');
   const sample = db.prepare<[string], { found: number; oldest: number }>(SEARCH_SQL.sample);
 
+  /** Of words in many posts, as of one newest post: a text has fifty words, and most of them stand in every other text, too. */
+  const frequent = new Map<string, number>();
+  let asOf = 0;
   const estimate = (match: string): number => {
-    const { found, oldest } = sample.get(match) ?? { found: 0, oldest: 0 };
     const newest = newestId.get() ?? 0;
-    return found < SAMPLE ? found : Math.round((SAMPLE * newest) / Math.max(SAMPLE, newest - oldest));
+    if (Math.abs(newest - asOf) > asOf * DRIFT || frequent.size > MOST_KEPT) {
+      frequent.clear();
+      asOf = newest;
+    }
+    const known = frequent.get(match);
+    if (known !== undefined) return known;
+    const { found, oldest } = sample.get(match) ?? { found: 0, oldest: 0 };
+    if (found < SAMPLE) return found;
+    const posts = Math.round((SAMPLE * newest) / Math.max(SAMPLE, newest - oldest));
+    frequent.set(match, posts);
+    return posts;
   };
   const size = (terms: readonly Term[]): Sized[] =>
     terms.map((term) => ({ term, posts: estimate(matchTerm(term)) }));
