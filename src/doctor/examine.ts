@@ -57,12 +57,13 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, sqlite, olderCopy, rules, webhooks } = found;
+  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, rules, webhooks } = found;
   yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
   for (const webhook of webhooks) yield { name: `webhook ${webhook.id}`, ...examineWebhook(webhook) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
+  yield { name: 'reports', ...examineColumns(wronglyPacked) };
   yield { name: 'SQLite', ...fine(sqlite) };
   for (const { resource, rule, why } of rules)
     yield { name: `deletions of ${resource}`, ...ruleFinding(rule, why) };
@@ -159,6 +160,15 @@ function examineIndex(unindexed: number): Finding {
     : warning(
         `${grouped(unindexed)} posts are not in it yet`,
         'The next "feedback-mirror sync posts", or the service, goes on with it.',
+      );
+}
+
+function examineColumns(wrong: readonly string[]): Finding {
+  return wrong.length === 0
+    ? fine('they add up what the tables have')
+    : fault(
+        `they add up something else than the tables have: ${wrong.join(', ')}`,
+        'Run "feedback-mirror doctor --rebuild".',
       );
 }
 

@@ -86,6 +86,7 @@ describe('feedback-mirror doctor', () => {
       outbox: 'ok',
       'write-ahead log': 'ok',
       'search index': 'ok',
+      reports: 'ok',
       SQLite: 'ok',
       'deletions of posts': 'ok',
       'deletions of comments': 'ok',

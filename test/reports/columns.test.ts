@@ -10,7 +10,7 @@ import { runReport } from '../../src/reports/run.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { openForWriting } from '../../src/store/db.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { columnPacker } from '../../src/store/index/columns.ts';
+import { columnPacker, wronglyPacked } from '../../src/store/index/columns.ts';
 import { openReportReader, type ReportReader } from '../../src/store/reports.ts';
 import { type Mirror, openTestMirror } from '../support/mirror.ts';
 import { aComment, aPost, minute } from '../support/rows.ts';
@@ -46,6 +46,7 @@ describe('what reports add up', () => {
           await assertSameAsTables(mirror);
         }
         await assertSameAsSql(mirror);
+        assertWrongNumbersAreFound(mirror);
       } finally {
         mirror.dispose();
       }
@@ -94,6 +95,21 @@ async function assertSameAsTables({ path, upstream }: Mirror): Promise<void> {
     db.close();
     await reader.close();
   }
+}
+
+/** As doctor looks for them. */
+function assertWrongNumbersAreFound({ path, upstream }: Mirror): void {
+  const db = openForWriting({ path, upstream });
+  const packer = columnPacker(db, { chunk: 5 });
+  while (packer.step());
+  assert.deepEqual(wronglyPacked(db), []);
+  db.exec(
+    "UPDATE report_columns SET data = zeroblob(length(data)) WHERE source = 'comments' AND name = 'created'",
+  );
+  assert.deepEqual(wronglyPacked(db), ['comments']);
+  packer.clear();
+  assert.deepEqual(wronglyPacked(db), []);
+  db.close();
 }
 
 type Packed = Record<string, Float64Array | number>;

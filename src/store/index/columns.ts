@@ -165,6 +165,38 @@ export function columnReader(db: Db) {
   };
 }
 
+const TIMES: ReadonlySet<string> = new Set(['created', 'version', 'at']);
+
+/** Which tables have other rows, or other sums of a column, than reports would add up. Of times the seconds: sums of more are not exact. */
+export function wronglyPacked(db: Db): string[] {
+  const isWrong = (source: Source): boolean => {
+    const { table, columns } = sourceOf(source);
+    const sums = Object.entries(columns).map(
+      ([name, sql]) => `total(${TIMES.has(name) ? `unixepoch(${sql})` : sql})`,
+    );
+    const meant = db
+      .prepare<[], number[]>(`SELECT count(*), ${sums.join(', ')} FROM ${table}`)
+      .raw()
+      .get();
+    const read = readColumns(db, source, Object.keys(columns));
+    const found = [
+      read[0]?.[1].length ?? 0,
+      ...read.map(([name, numbers]) => sumOf(numbers, TIMES.has(name))),
+    ];
+    return found.some((number, i) => number !== meant?.[i]);
+  };
+  return db.transaction(() => ALL.filter(isWrong))();
+}
+
+function sumOf(numbers: Numbers, isTime: boolean): number {
+  let sum = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] ?? 0;
+    sum += isTime ? Math.floor(number / 1000) : number;
+  }
+  return sum;
+}
+
 /** What is packed with every later change: rows of posts that changed are taken out, and read from their table. */
 function readColumns(db: Db, source: Source, names: readonly string[]): [name: string, column: Numbers][] {
   if (names.length === 0) return [];

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { type Db, type OpenOptions, openForReading } from '../db.ts';
+import { wronglyPacked } from '../index/columns.ts';
 import { unindexedPosts } from '../index/text-index.ts';
 import { versionOf } from '../migrate.ts';
 import type { OlderCopy } from '../mirror/types.ts';
@@ -20,6 +21,8 @@ export interface Checkup {
   ms: number;
   /** Posts that the full-text index does not have yet. */
   unindexed: number;
+  /** Tables of which reports would add up something else than they have. */
+  wronglyPacked: string[];
   olderCopy: OlderCopy | null;
   /** Rows of the outbox that only a person can decide about, and second posts that nobody has looked at. */
   undecided: number;
@@ -46,6 +49,7 @@ export function checkUp(options: OpenOptions): Checkup {
       faults,
       ms: performance.now() - begin,
       unindexed: unindexedPosts(db),
+      wronglyPacked: wronglyPacked(db),
       olderCopy: olderCopyOf(db, options),
       undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
