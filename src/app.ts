@@ -54,7 +54,7 @@ export async function openApp(
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
-    keepHeapFlat();
+    if (!isService) keepHeapFlat();
     makeFolder(settings.dataDir);
     const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);

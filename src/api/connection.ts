@@ -106,6 +106,8 @@ function freshConnection(context: Context): FreshConnection {
     async close() {
       over = true;
       destroy();
+      // The library knows the connection from its request on, and not before.
+      socket?.destroy();
       await dispatcher.destroy();
     },
   };

@@ -46,9 +46,8 @@ export interface HttpOptions {
   queues: Promise<readonly Queue[]>;
   /** Gives back the port that was held for this server; called just before it listens. */
   releasePort?: () => Promise<void>;
-  /** Further routes under the same guard. Called with the first request for one, or when `idle` resolves: at once unless given. */
+  /** Further routes under the same guard. Called with the first request for one of them: most services are seldom looked at. */
   parts(): Promise<readonly HttpPart[]>;
-  idle?: Promise<unknown>;
   /** Where ended sessions are kept over a restart. */
   endedSessions?: EndedSessions | undefined;
   clock?: Clock;
@@ -70,8 +69,8 @@ const LIMITS: HttpLimits = {
 
 export interface HttpServer {
   url: string;
-  /** Resolves when the parts are there, for which requests wait; rejects where they cannot be had. */
-  readonly opened: Promise<void>;
+  /** Has the parts before somebody asks for them; rejects where they cannot be had. */
+  loadParts(): Promise<void>;
   /** Every route there is, as the router spells it. */
   readonly routes: readonly Route[];
   /** Accepts nothing more and ends every connection, also those that are waited on. */
@@ -93,12 +92,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     await app.close();
     throw cannotListen(error, { host, port });
   }
-  const opened = Promise.resolve(options.idle).then(async () => {
+  const loadParts = async (): Promise<void> => {
     if (app.server.listening) await loadSite();
-  });
-  // The caller awaits it; until then a failure is nobody's.
-  opened.catch(() => undefined);
-  return { url: urlOf({ host, port: portOf(app) }), routes, opened, close: () => app.close() };
+  };
+  return { url: urlOf({ host, port: portOf(app) }), routes, loadParts, close: () => app.close() };
 }
 
 interface Front {

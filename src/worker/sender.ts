@@ -3,6 +3,7 @@ import type { JobContext } from '../../jobs/context.ts';
 import { backoffOf, rowOf } from '../../jobs/push.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/timeout.ts';
+import { finishCancelling } from '../outbox/decide.ts';
 import { endPause, highestListed, recoverOrphans } from '../outbox/push.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
 import type { Busy, Lock } from '../store/mirror/types.ts';
@@ -60,6 +61,7 @@ function takeLock({ app: { outbox } }: JobContext, { yields }: SenderOptions): L
 async function recover(context: JobContext): Promise<void> {
   const orphans = recoverOrphans(context.sending);
   context.app.log.info({ event: 'push.sender', orphans }, 'this process sends from now on');
+  await finishCancelling(context.sending);
   await probe(context);
   await highestListed(context.sending);
 }

@@ -25,7 +25,7 @@ describe('the parts', () => {
       loads++;
       app.get('/hello', async () => 'hello');
     };
-    const http = await open(t, { parts: [hello], idle: new Promise(() => undefined) });
+    const http = await open(t, { parts: [hello], isLazy: true });
     assert.equal((await ask(http, '/readyz')).status, 200);
     assert.equal(loads, 0);
     const replies = await Promise.all(['/hello', '/hello', '/nowhere'].map((path) => ask(http, path)));

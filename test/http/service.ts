@@ -18,12 +18,14 @@ export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'queues' | '
   token?: string;
   queues?: Queue[];
   parts?: readonly HttpPart[];
+  /** Whether the parts are loaded by the first request for one of them, as in the service. */
+  isLazy?: boolean;
 }
 
 /** The HTTP side alone, healthy and on a free port unless the test wants it otherwise; closed when the test ends. */
 export async function open(
   t: TestContext,
-  { token, queues = [], parts = [], ...wishes }: Wishes = {},
+  { token, queues = [], parts = [], isLazy = false, ...wishes }: Wishes = {},
 ): Promise<Running> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
@@ -39,7 +41,6 @@ export async function open(
     ...wishes,
   });
   t.after(() => server.close());
-  // A test that says when the parts are loaded does not want them before.
-  if (!wishes.idle) await server.opened;
+  if (!isLazy) await server.loadParts();
   return { ...server, port: Number(new URL(server.url).port), lines };
 }

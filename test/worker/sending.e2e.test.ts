@@ -118,6 +118,15 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     assert.deepEqual(fixture.posted(), ['Left behind']);
   });
 
+  it('finishes the cancelling of an import that another process left half way', async (t) => {
+    const fixture = await open(t);
+    const [id = 0] = await fixture.addTo('left', 'Left');
+    fixture.app.outbox.stopBatch('left', Date.now());
+    await fixture.start();
+    await until('it is cancelled', async () => (await fixture.row(id)).state === 'cancelled');
+    assert.deepEqual(fixture.posted(), []);
+  });
+
   it('sends once what the queue hands out twice', async (t) => {
     const fixture = await open(t, { sandbox: { faults: 'latency ms=400 on=creates' } });
     const [id = 0] = await fixture.add('Once');

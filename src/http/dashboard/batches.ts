@@ -50,9 +50,6 @@ export function addBatches(app: FastifyInstance, deps: BatchDeps): void {
     if (!view.hasBatch(batch)) throw new AppError('usage', `there is no import ${batch} in the outbox`);
     return batch;
   };
-  app.addHook('onReady', async () => {
-    await decide.finishCancelling({ store, clock });
-  });
   app.get('/data/batches', async (): Promise<Batches> => {
     const told = (batch: string) => ({ batch, counts: view.counts(batch), told: view.batch(batch) });
     return { batches: view.newestImports(IMPORTS_SHOWN).map(told) };
