@@ -32,17 +32,17 @@ describe('a service whose clock is set', () => {
         // Ahead for a day and set right, set back by a day and set right.
         date.shift(DAY);
         const service = await fixture.start();
-        await until('the first sweeps', () => isCurrent(service), MINUTE);
+        await until('the first sweeps', () => isCurrent(service));
         for (const offset of [0, -DAY, 0]) {
           date.shift(offset);
           const title = `Sent ${offset / DAY} days off, ${fixture.posted().length}`;
           await fixture.add(title);
-          await until('sweeps of both lists', () => isCurrent(service), MINUTE);
-          await until('a post', () => fixture.posted().includes(title), MINUTE);
+          await until('sweeps of both lists', () => isCurrent(service));
+          await until('a post', () => fixture.posted().includes(title));
           const since = (await service.progress()).lastTickAt ?? 0;
           const ticks = async () => ((await service.progress()).lastTickAt ?? 0) > since + 100;
-          await until('another tick', ticks, MINUTE);
-          await until('readiness', async () => assess(await service.progress()).ready, MINUTE);
+          await until('another tick', ticks);
+          await until('readiness', async () => assess(await service.progress()).ready);
         }
       },
     );

@@ -86,7 +86,13 @@ describe('sending and waiting in a command', () => {
     await fixture.addTo('ours', 'One');
     const app = await fixture.openApp({ PUSH_SETTLE: '1s' });
     let ahead = 0;
-    const clock = { ...app.clock, now: () => app.clock.now() + ahead };
+    const clock = {
+      ...app.clock,
+      now: () => app.clock.now() + ahead,
+      monotonic: () => app.clock.monotonic() + ahead,
+      // It sleeps until the answer has settled, and would not notice that the time has gone on.
+      sleep: (ms: number, signal?: AbortSignal) => app.clock.sleep(Math.min(ms, 50), signal),
+    };
     const waiting = wait({ ...app, clock });
     await until('it is unclear', () => fixture.app.outbox.counts('ours').ambiguous === 1);
     ahead = 60_000;
