@@ -9,7 +9,21 @@ import { installGlobally, npm, pack } from './package.ts';
  * `docker.long.ts`), a part of the tests and a minute of chaos against it in a fresh prefix, and a first run on the oldest and the newest
  * Node. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
  */
-const TESTS = ['sync', 'create', 'import', 'outbox', 'report', 'query', 'export', 'backup', 'start'];
+const TESTS = [
+  ...[
+    'sync',
+    'create',
+    'import',
+    'import-layouts',
+    'outbox',
+    'report',
+    'query',
+    'export',
+    'changes',
+    'backup',
+  ],
+  ...['start', 'doctor', 'config'],
+];
 const COMMANDS = [
   ['sync'],
   ['status'],

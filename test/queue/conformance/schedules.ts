@@ -32,7 +32,11 @@ export function schedules(play: Play): void {
     let rings = 0;
     work(async () => rings++);
     await queue.upsertJobScheduler('tick', { every: HOURS }, { name: 'tick' });
-    await until('the first ring', () => rings === 1);
+    // A worker that still ends the first ring would plan the next one in the old rhythm.
+    await until('the next ring is planned', async () => {
+      const { active, delayed } = await queue.getJobCounts('active', 'delayed');
+      return rings === 1 && active === 0 && delayed === 1;
+    });
     await queue.upsertJobScheduler('tick', { every: 100 }, { name: 'tick' });
     await until('the next ones', () => rings >= 4);
     assert.deepEqual(
