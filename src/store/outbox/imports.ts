@@ -49,7 +49,7 @@ export function openImportReads(options: OpenOptions) {
   const usersWith = peopleByEmail(db);
   const boards = boardReader(db);
   const swept = db.prepare(`
-    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' LIMIT 1`);
+    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND EXISTS (SELECT 1 FROM boards) LIMIT 1`);
   const posts = db.prepare<[], ComparedPost>(`
     SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id`);
   return {
@@ -58,7 +58,7 @@ export function openImportReads(options: OpenOptions) {
     /** The batches of these rows. */
     batchesOf: (ids: readonly number[]) => batches.all(JSON.stringify(ids)),
     boards,
-    /** Only the posts tell which boards there are, and the first sweep that saw all of them may still be under way. */
+    /** Only posts tell which boards there are: the first sweep of them may still be under way, and a new service has none. */
     knowsAllBoards: () => swept.get() !== undefined,
     /** Those of the e-mails that belong to a user of the mirror, as their keys (base/email.ts). */
     customers: (emails: readonly string[]) =>
