@@ -45,9 +45,16 @@ type PaceReads = Pick<OutboxReader, 'counts' | 'batch' | 'countFree' | 'recentSe
 /** The pace of rows that are not in the outbox yet; behind all that wait there. */
 export function paceOf(reads: PaceReads | null, rows: number, perMinute: number, now: number): Pace {
   if (!reads) return { rows, ahead: 0, perMinute, observed: null, closedUntil: null };
-  const { posts, first, closedUntil } = reads.recentSends(now - OBSERVED_MS);
-  const observed = first === null ? null : { posts, ms: Math.max(1, now - first) };
-  return { rows, ahead: reads.countFree(), perMinute, observed, closedUntil };
+  const { posts, ms, last, closedUntil } = reads.recentSends(now - OBSERVED_MS);
+  const ahead = reads.countFree();
+  const stalledMs = ahead === 0 || last === null ? 0 : Math.max(0, now - last);
+  return {
+    rows,
+    ahead,
+    perMinute,
+    observed: last === null ? null : { posts, ms: ms + stalledMs },
+    closedUntil,
+  };
 }
 
 /** How long what waits takes: of one batch, at its own pace, or of all. Null where nothing waits, or where it is paused. */

@@ -93,9 +93,13 @@ export async function ensureSchedules(
   const changes: ScheduleChanges = { set: [], removed: [], startedOver: isAhead };
   for (const schedule of wanted) {
     const { id, rhythm, job } = schedule;
-    if (await isSet(backend, found.find(isOf(schedule)), rhythm, now)) continue;
+    const before = found.find(isOf(schedule));
+    if (await isSet(backend, before, rhythm, now)) continue;
     const template = { name: job.name, data: job.data, opts: job.options };
-    await backend.queue(job.queue).upsertJobScheduler(id, rhythm, template);
+    const queue = backend.queue(job.queue);
+    // BullMQ keeps the offset of the old interval: a worker that misses a turn would plan the next one hours ahead.
+    if (before) await queue.removeJobScheduler(id);
+    await queue.upsertJobScheduler(id, rhythm, template);
     changes.set.push(id);
   }
   for (const { queue, key } of found.filter((one) => !wanted.some((schedule) => isOf(schedule)(one)))) {

@@ -211,6 +211,8 @@ describe('a body without haste', () => {
     const socket = upstream.requests[0]?.socket;
     const chunk = BODY.subarray(20);
     socket?.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`);
+    // Until what was written has left this process, which is not at once on a busy machine.
+    await until('it was sent', () => socket?.writableLength === 0);
     const busyUntil = performance.now() + 1100;
     while (performance.now() < busyUntil);
     assert.equal((await reading).rows.length, 3);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reasonWords } from '../../src/base/text.ts';
-import { estimateOf, estimateText, estimateWaiting, type Pace } from '../../src/outbox/estimate.ts';
+import { estimateOf, estimateText, estimateWaiting, type Pace, paceOf } from '../../src/outbox/estimate.ts';
+import { push } from '../../src/outbox/push.ts';
 import { benchFor, MINUTE } from './bench.ts';
 
 const NOW = new Date(2026, 10, 15, 16, 17).getTime();
@@ -29,6 +30,23 @@ describe('how long an import takes', () => {
     assert.equal(estimateOf({ ...PACE, observed: slow }, NOW).perMinute, 10);
     assert.equal(estimateOf({ ...PACE, observed: { posts: 900, ms: MINUTE } }, NOW).perMinute, 60);
     assert.equal(estimateOf({ ...PACE, observed: { posts: 1, ms: MINUTE } }, NOW).perMinute, 60);
+  });
+
+  it('does not take a service for slow because there was nothing to send', async (t) => {
+    const bench = benchFor(t);
+    const observed = () => paceOf(bench.store, 5000, 60, bench.clock.now()).observed;
+    const send = async (title: string, ms: number): Promise<void> => {
+      const id = await bench.add({ title });
+      bench.upstream.duringCreate = () => void bench.clock.advance(ms);
+      await push(bench.context, id);
+    };
+    for (const title of ['A', 'B', 'C']) {
+      await send(title, 200);
+      bench.clock.advance(MINUTE / 2);
+    }
+    assert.deepEqual(observed(), { posts: 3, ms: 600 });
+    await bench.add({ title: 'D' });
+    assert.deepEqual(observed(), { posts: 3, ms: 600 + MINUTE / 2 });
   });
 
   it('goes by the pace of the import, and is nothing while it is paused', async (t) => {

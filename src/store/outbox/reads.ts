@@ -52,8 +52,12 @@ export function outboxReader(db: Db) {
     UNION ALL SELECT * FROM outbox WHERE state = 'uncertain' AND checks_left > 0
     ORDER BY id`);
   const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
-  const recent = db.prepare<[string], { posts: number; first: string | null }>(`
-    SELECT count(*) AS posts, min(ended_at) AS first FROM outbox_attempts WHERE outcome = 'confirmed' AND ended_at >= ?`);
+  // Each took the time since the one before it, or since it was there to be sent.
+  const recent = db.prepare<[string], { posts: number; ms: number | null; last: string | null }>(`
+    SELECT count(*) AS posts, max(ended_at) AS last,
+           round(sum(1000 * (unixepoch(ended_at, 'subsec') - unixepoch(max(coalesce(before, started_at), created_at), 'subsec')))) AS ms
+      FROM (SELECT a.started_at, a.ended_at, o.created_at, lag(a.ended_at) OVER (ORDER BY a.ended_at) AS before
+              FROM outbox_attempts a JOIN outbox o ON o.id = a.outbox_id WHERE a.outcome = 'confirmed' AND a.ended_at >= ?)`);
 
   return {
     /** Whether nothing more happens by itself to these rows. */
@@ -98,10 +102,10 @@ export function outboxReader(db: Db) {
     countFree: () => free.get() ?? 0,
     /** How many posts were confirmed since then, and until when the upstream wants no calls. */
     recentSends(since: number): RecentSends {
-      const { posts, first } = recent.get(iso(since)) ?? { posts: 0, first: null };
+      const { posts = 0, ms = null, last = null } = recent.get(iso(since)) ?? {};
       const closed = readMeta(db, 'upstream_closed');
       const closedUntil = closed === undefined ? null : (JSON.parse(closed) as { until: number }).until;
-      return { posts, first: first === null ? null : Date.parse(first), closedUntil };
+      return { posts, ms: ms ?? 0, last: last === null ? null : Date.parse(last), closedUntil };
     },
   };
 }

@@ -176,8 +176,10 @@ export interface SweepCheck {
 /** What tells how fast posts go out. */
 export interface RecentSends {
   posts: number;
-  /** When the first of them was confirmed. */
-  first: number | null;
+  /** How long they took, without the times in which nothing waited. */
+  ms: number;
+  /** When the last of them was confirmed. */
+  last: number | null;
   closedUntil: number | null;
 }
 
