@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
 });
 
 /** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. */
-const AT_ONCE = 4;
+const AT_ONCE = 3;
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 
