@@ -13,7 +13,7 @@ import type { Drafts } from './tools.ts';
 const QUERIES_AT_ONCE = 2;
 
 /** Of each reader of the command: a search takes as long with less, as the system keeps the file at hand. */
-const CACHE_KB = 4000;
+const CACHE_KB = 2000;
 
 export interface Agents {
   /** A server for a connection, or for one request. */
