@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS, type Setting } from '../config/schema.ts';
@@ -82,6 +82,16 @@ describe('the documents', () => {
       assert.ok(existsSync(resolve(root, path)), path);
     for (const [, path = ''] of readme.matchAll(/\]\(([^)#]+)[^)]*\)/g))
       assert.ok(existsSync(resolve(root, path)), path);
+  });
+
+  it('say of every migration from schema 6 on what an upgrade does', () => {
+    const [, notes = ''] = readFileSync(resolve(root, 'CHANGELOG.md'), 'utf8').split('### Migrations');
+    const told = [...notes.matchAll(/^- (\d+): /gm)].map(([, schema]) => Number(schema));
+    const files = readdirSync(resolve(root, 'src/store/migrations')).map((name) => Number.parseInt(name, 10));
+    assert.deepEqual(
+      told,
+      files.filter((schema) => schema > 5).sort((a, b) => a - b),
+    );
   });
 
   it('say of every dependency what it is for', () => {
