@@ -1,7 +1,7 @@
-import type { Packed } from '../store/index/columns.ts';
+import type { Numbers, Packed } from '../store/index/columns.ts';
 import type { ReportReader } from '../store/reports.ts';
 import { type Bucket, type Calendar, coverage, priorTo, type Span } from './moment.ts';
-import { bitsOf, bucketFinder, placesOf } from './tally.ts';
+import { bitsOf, bucketFinder, keptWith, placesOf } from './tally.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
 interface Figures {
@@ -85,23 +85,14 @@ const WANTED = {
 type Facts = Awaited<ReturnType<typeof wanted>>;
 const wanted = (reader: ReportReader) => reader.columns(WANTED);
 
-/** Live posts by board and status. */
-function amounts({ posts, boards, statuses }: Facts, { now, board }: FiguresRequest) {
-  const [boardAt, statusAt] = [idPlaces(boards), idPlaces(statuses)];
-  const cells = boards.length * statuses.length;
-  const [counts, votes] = [new Float64Array(cells), new Float64Array(cells)];
-  let comments = 0;
-  const { rows, created, gone, board: on, status, votes: given, comments: said } = posts;
-  for (let i = 0; i < rows; i++) {
-    if (gone[i] !== 0 || (created[i] ?? 0) >= now) continue;
-    if (board !== null && on[i] !== board) continue;
-    comments += said[i] ?? 0;
-    const cell = boardAt(on[i] ?? 0) * statuses.length + statusAt(status[i] ?? 0);
-    counts[cell] = (counts[cell] ?? 0) + 1;
-    votes[cell] = (votes[cell] ?? 0) + (given[i] ?? 0);
-  }
-  const sumOf = (of: Float64Array, isWanted: (cell: number) => boolean): number =>
-    of.reduce((sum, value, cell) => (isWanted(cell) ? sum + value : sum), 0);
+/** Live posts by board and status; what is dated later than now is not counted yet. */
+function amounts(facts: Facts, { now, board }: FiguresRequest) {
+  const { posts, boards, statuses } = facts;
+  const { counts, votes, comments } = laterTaken(cellsOf(posts.created, facts), facts, now);
+  const boardAt = (cell: number): number => Math.floor(cell / statuses.length);
+  const isWanted = (cell: number): boolean => board === null || boards[boardAt(cell)]?.id === board;
+  const sumOf = (of: Float64Array, isOf: (cell: number) => boolean): number =>
+    of.reduce((sum, value, cell) => (isWanted(cell) && isOf(cell) ? sum + value : sum), 0);
   /** Posts and votes of each, as far as there are any. */
   const sums = <T>(known: readonly T[], placeOf: (cell: number) => number) =>
     known
@@ -112,9 +103,43 @@ function amounts({ posts, boards, statuses }: Facts, { now, board }: FiguresRequ
       }))
       .filter(({ posts: some }) => some > 0);
   return {
-    byBoard: sums(boards, (cell) => Math.floor(cell / statuses.length)).sort((a, b) => b.posts - a.posts),
+    byBoard: sums(boards, boardAt).sort((a, b) => b.posts - a.posts),
     byStatus: sums(statuses, (cell) => cell % statuses.length),
-    comments,
+    comments: sumOf(comments, () => true),
+  };
+}
+
+type Cells = Record<'counts' | 'votes' | 'comments', Float64Array>;
+
+/** The same for every period, so it is added up once for as long as the columns are kept. */
+const cellsOf = keptWith((_: Numbers, { posts, boards, statuses }: Facts): Cells => {
+  const size = boards.length * statuses.length;
+  const cells = {
+    counts: new Float64Array(size),
+    votes: new Float64Array(size),
+    comments: new Float64Array(size),
+  };
+  const add = adderOf({ posts, boards, statuses }, cells);
+  for (let i = 0; i < posts.rows; i++) if (posts.gone[i] === 0) add(i, 1);
+  return cells;
+});
+
+function laterTaken(all: Cells, facts: Facts, now: number): Cells {
+  const cells = { counts: all.counts.slice(), votes: all.votes.slice(), comments: all.comments.slice() };
+  const { rows, created, gone } = facts.posts;
+  const add = adderOf(facts, cells);
+  for (let i = 0; i < rows; i++) if ((created[i] ?? 0) >= now && gone[i] === 0) add(i, -1);
+  return cells;
+}
+
+function adderOf({ posts, boards, statuses }: Pick<Facts, 'posts' | 'boards' | 'statuses'>, cells: Cells) {
+  const [boardAt, statusAt] = [idPlaces(boards), idPlaces(statuses)];
+  const { counts, votes, comments } = cells;
+  return (i: number, sign: 1 | -1): void => {
+    const cell = boardAt(posts.board[i] ?? 0) * statuses.length + statusAt(posts.status[i] ?? 0);
+    counts[cell] = (counts[cell] ?? 0) + sign;
+    votes[cell] = (votes[cell] ?? 0) + sign * (posts.votes[i] ?? 0);
+    comments[cell] = (comments[cell] ?? 0) + sign * (posts.comments[i] ?? 0);
   };
 }
 

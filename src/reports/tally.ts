@@ -42,7 +42,9 @@ export function setOf(ids: readonly number[]): (id: number) => boolean {
 }
 
 /** What was worked out from a column, for as long as the column is kept: a page has several reports of the same columns. */
-function keptWith<K extends object, A extends unknown[], T>(work: (key: K, ...rest: A) => T): typeof work {
+export function keptWith<K extends object, A extends unknown[], T>(
+  work: (key: K, ...rest: A) => T,
+): typeof work {
   const kept = new WeakMap<K, T>();
   return (key, ...rest) => {
     const found = kept.get(key) ?? work(key, ...rest);
