@@ -35,7 +35,7 @@ COPY --from=install /app/node_modules ./node_modules
 COPY --from=install /optional/node_modules /node_modules
 COPY --from=build /build/dist ./dist
 COPY package.json ./
-COPY src/feedback-mirror.js src/require-node.js ./src/
+COPY src/feedback-mirror.js src/launch.js ./src/
 RUN mkdir -m 700 /data && chown node:node /data
 USER node
 VOLUME /data

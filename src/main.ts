@@ -1,4 +1,3 @@
-import './require-node.js';
+import { run } from './cli/run.ts';
 
-const { run } = await import('./cli/run.ts');
 process.exitCode = await run(process.argv.slice(2));

@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..');
 
 /** The house, top to bottom. An import may point to a lower floor or stay in its own room. */
 const FLOORS: [level: number, rooms: string[]][] = [
-  [10, ['src/main.ts', 'src/feedback-mirror.js', 'src/cli', 'src/web']],
+  [10, ['src/main.ts', 'src/feedback-mirror.js', 'src/launch.js', 'src/cli', 'src/web']],
   [9, ['src/mcp']],
   [8, ['src/http']],
   [7, ['src/worker']],
@@ -29,7 +29,7 @@ const FLOORS: [level: number, rooms: string[]][] = [
     ],
   ],
   [2, ['src/api', 'src/store', 'src/queue', 'src/postgres', 'src/sandbox']],
-  [1, ['config', 'src/contract', 'src/require-node.js']],
+  [1, ['config', 'src/contract']],
   [0, ['src/base']],
 ];
 
@@ -119,7 +119,7 @@ function folderOf(file: string): string {
 
 /** The entry files exist to hand over to another shell. */
 function isEntry(file: string): boolean {
-  return file === 'src/main.ts' || file === 'src/feedback-mirror.js';
+  return ['src/main.ts', 'src/feedback-mirror.js', 'src/launch.js'].includes(file);
 }
 
 function findCycle(edges: Map<string, string[]>): string[] | null {

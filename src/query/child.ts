@@ -133,8 +133,9 @@ function open({ path, shown }: Task): { db: Database; views: ShownViews | null }
 /** A statement that must be the only one: what SQLite itself did not take as part of it may hold nothing but comments. */
 function prepareOnly(db: Database, sql: string): StatementSync {
   const statement = db.prepare(sql);
+  const taken = takenBy(statement);
   try {
-    db.prepare(sql.slice(takenBy(statement).length));
+    takenBy(db.prepare(sql.slice(taken.length)));
   } catch (error) {
     if (isEmpty(error)) return statement;
   }
@@ -143,8 +144,10 @@ function prepareOnly(db: Database, sql: string): StatementSync {
 
 class SeveralStatements extends Error {}
 
+/** Nothing but spaces and comments: refused from Node 24.21 on, before that a statement of which nothing can be asked. */
 function isEmpty(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
+  const codes: unknown[] = ['ERR_INVALID_ARG_VALUE', 'ERR_INVALID_STATE'];
+  return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
 function refusalOf(error: unknown, forbidden: string | null): Refusal {

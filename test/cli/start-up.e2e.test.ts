@@ -111,7 +111,7 @@ describe('starting', () => {
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(
       stderr,
-      /^feedback-mirror needs Node 22\.19 or newer and this is Node \d+\.\d+\.\d+: [^\n]*\.\n$/,
+      /^feedback-mirror needs Node 22 from 22\.19 on, or Node 24 or newer, and this is Node \d+\.\d+\.\d+: [^\n]*\.\n$/,
     );
   });
 });

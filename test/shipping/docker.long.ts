@@ -40,7 +40,7 @@ describe('the image', () => {
       'zod',
     ])
       assert.ok(createRequire(join(app, 'dist/src/app.js')).resolve(name).startsWith(image.root), name);
-    assert.deepEqual(readdirSync(join(app, 'src')), ['feedback-mirror.js', 'require-node.js']);
+    assert.deepEqual(readdirSync(join(app, 'src')), ['feedback-mirror.js', 'launch.js']);
     execFileSync('chmod', ['-R', 'a-w', app]);
 
     const port = String(await freePort());

@@ -7,7 +7,7 @@ import { installGlobally, npm, pack } from './package.ts';
 /**
  * `npm run installed`: the package as people get it. What is packed and what the Dockerfile makes of it (`package.long.ts`,
  * `docker.long.ts`), a part of the tests and a minute of chaos against it in a fresh prefix, and a first run on the oldest and the newest
- * Node. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
+ * Node, and on the first whose own SQLite is used. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
  */
 const TESTS = [
   ...[
@@ -32,6 +32,9 @@ const COMMANDS = [
   ['backup', 'copy.db'],
 ];
 
+/** Of each dialect one: without modules, without newer syntax, and one that would crash later. */
+const TOO_OLD = ['10.24.1', '12.22.12', '14.21.3', '23.0.0'];
+
 const { peerDependencies } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
   peerDependencies: Record<string, string>;
 };
@@ -47,8 +50,9 @@ try {
   attempt('package and image', ['--test', '--test-reporter=spec', '--test-concurrency=1', ...shipped], null);
   attempt('the tests of the command line', [...runner, ...files], program);
   attempt('a minute of chaos', ['test/chaos/chaos.long.ts', '--minutes', '1', '--seed', '1'], program);
-  const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22.19.0', 'latest'];
+  const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22.19.0', '24.15.0', 'latest'];
   for (const version of versions) firstRun(version, program);
+  for (const version of TOO_OLD) refusal(version, program);
 } finally {
   packed.remove();
 }
@@ -62,22 +66,34 @@ function attempt(what: string, args: string[], program: string | null): void {
     env,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  if (status !== 0) failures++;
-  process.stdout.write(`${status === 0 ? 'held' : 'FAILED'}: ${what}\n`);
+  tell(status === 0 ? '' : `exit ${status}`, what);
+}
+
+function firstRun(version: string, program: string): void {
+  const { folder, node } = install(version);
+  const failed = COMMANDS.filter(
+    (args) => spawnSync(node, [program, ...args], { cwd: folder, stdio: 'inherit' }).status !== 0,
+  );
+  tell(failed.join('; '), `a first run on Node ${version}`);
+}
+
+function refusal(version: string, program: string): void {
+  const { node } = install(version);
+  const { status, stderr } = spawnSync(node, [program, 'status'], { encoding: 'utf8' });
+  const isSaid = status === 2 && /^feedback-mirror needs Node [^\n]+\n$/.test(stderr);
+  tell(isSaid ? '' : stderr, `Node ${version} is told that it is too old`);
 }
 
 /** The npm package `node` brings a Node of any version. */
-function firstRun(version: string, program: string): void {
+function install(version: string): { folder: string; node: string } {
   const folder = join(packed.folder, `node ${version}`);
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{"allowScripts":{"node":true}}');
   npm(['install', `node@${version}`], folder);
-  const node = join(folder, 'node_modules/.bin/node');
-  const failed = COMMANDS.filter(
-    (args) => spawnSync(node, [program, ...args], { cwd: folder, stdio: 'inherit' }).status !== 0,
-  );
-  if (failed.length > 0) failures++;
-  process.stdout.write(
-    `${failed.length === 0 ? 'held' : `FAILED at ${failed.join('; ')}`}: a first run on Node ${version}\n`,
-  );
+  return { folder, node: join(folder, 'node_modules/.bin/node') };
+}
+
+function tell(failure: string, what: string): void {
+  if (failure !== '') failures++;
+  process.stdout.write(`${failure === '' ? 'held' : `FAILED at ${failure}`}: ${what}\n`);
 }

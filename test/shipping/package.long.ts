@@ -49,7 +49,7 @@ describe('the package', () => {
       'dist/package.json',
       'package.json',
       'src/feedback-mirror.js',
-      'src/require-node.js',
+      'src/launch.js',
     ];
     assert.deepEqual(new Set(others), new Set(wanted));
   });
@@ -109,6 +109,17 @@ describe('the package', () => {
     assert.equal(board.status, 501);
     assert.match(await board.text(), /npm install @bull-board\/api@\S+ @bull-board\/fastify@/);
     await stopped(service);
+  });
+
+  it('runs for a user that has no home and that nobody knows', { skip: process.getuid?.() !== 0 }, () => {
+    const { status, stderr } = spawnSync(process.execPath, [program, '--version'], {
+      cwd: packed.folder,
+      env: { PATH: process.env.PATH },
+      uid: 54_321,
+      gid: 54_321,
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stderr], [0, '']);
   });
 
   it('says which package the queue on PostgreSQL needs', () => {
