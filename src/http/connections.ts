@@ -24,6 +24,8 @@ export interface HttpLimits {
   strangers: number;
   /** Until the service has said how far it is. A probe that waits for less takes that for a no as well. */
   progressMs: number;
+  /** How often answers that go on are held against the session they were asked in. */
+  sessionMs: number;
 }
 
 /** Fewer new bytes of an upload than this in `bodyMs` are no progress. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
@@ -16,7 +16,7 @@ import type { EndedSessions } from '../store/service-state.ts';
 import { assess, type Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
-import { createGuard, type Refusal, urlOf } from './guard.ts';
+import { createGuard, type Guard, type Refusal, urlOf } from './guard.ts';
 import {
   addFailures,
   addHeaders,
@@ -28,7 +28,7 @@ import {
   type Route,
   refuse,
 } from './replies.ts';
-import { addLogin, createSession, slowGuesses } from './session.ts';
+import { addLogin, createSession, LOGOUT_PATH, slowGuesses } from './session.ts';
 
 export interface HttpOptions {
   host: string;
@@ -65,6 +65,7 @@ const LIMITS: HttpLimits = {
   connections: 256,
   strangers: 64,
   progressMs: 5000,
+  sessionMs: 5000,
 };
 
 export interface HttpServer {
@@ -136,7 +137,10 @@ async function build(options: HttpOptions): Promise<Front> {
   addFailures(app, log);
   addHealth(app, { ...options, ...limits });
   addBoard(app, { queues, log, bodyBytes: limits.bodyBytes });
-  if (session) await addLogin(app, { session, guesses });
+  if (session) {
+    await addLogin(app, { session, guesses });
+    endWithSession(app, guard, limits.sessionMs);
+  }
   let site: Promise<FastifyInstance> | undefined;
   const loadSite = (): Promise<FastifyInstance> => {
     site ??= openSite(options, shared, limits, routes);
@@ -146,6 +150,24 @@ async function build(options: HttpOptions): Promise<Front> {
   // Before the connections are ended: it has a last word for those who wait.
   app.addHook('preClose', async () => (await site?.catch(() => undefined))?.close());
   return { app, routes, loadSite };
+}
+
+/** An answer may go on for hours, as a stream of changes does: it ends with the session in which it was asked for. */
+function endWithSession(app: FastifyInstance, guard: Guard, everyMs: number): void {
+  const open = new Map<IncomingMessage, ServerResponse>();
+  const check = (): void => {
+    for (const [request, response] of open) if (guard(request).refusal) response.destroy();
+  };
+  app.addHook('onRequest', async (request, reply) => {
+    open.set(request.raw, reply.raw);
+    reply.raw.once('close', () => open.delete(request.raw));
+  });
+  app.addHook('onResponse', async ({ routeOptions }) => {
+    if (routeOptions.url === LOGOUT_PATH) check();
+  });
+  // For sessions whose time is over, and for those ended at another process of the same folder.
+  const timer = setInterval(check, everyMs).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
 }
 
 /** What this server has no route for goes to another one as it came. */

@@ -100,6 +100,7 @@ export function slowGuesses(clock: Clock): Guesses {
 }
 
 export const LOGIN_PATH = '/login';
+export const LOGOUT_PATH = '/logout';
 export const LOGIN_STYLE = '/login.css';
 
 const SHEET = 'base.css';
@@ -133,7 +134,7 @@ export async function addLogin(app: FastifyInstance, { session, guesses }: Login
   };
   await app.register(login);
   app.get(LOGIN_STYLE, async (_request, reply) => reply.type('text/css; charset=utf-8').send(style));
-  app.post('/logout', async ({ raw }, reply) => reply.header('set-cookie', session.close(raw)).send({}));
+  app.post(LOGOUT_PATH, async ({ raw }, reply) => reply.header('set-cookie', session.close(raw)).send({}));
 }
 
 function fieldOf(given: unknown, name: string): string {

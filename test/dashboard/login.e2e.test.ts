@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Secret } from '../../src/base/secret.ts';
+import { openStream } from '../../src/http/replies.ts';
+import type { HttpPart } from '../../src/http/server.ts';
 import { addLogin, createSession, localPath, slowGuesses } from '../../src/http/session.ts';
 import { ask, bearer, type Reply } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
@@ -186,6 +189,42 @@ describe('a session', () => {
     const other = cookieOf(await signIn(http, { token: TOKEN }));
     assert.equal((await ask(http, '/metrics', { headers: sentBack(other) })).status, 200);
     assert.equal((await ask(http, '/logout', { method: 'POST' })).status, 401);
+  });
+});
+
+describe('an answer that goes on', () => {
+  const stream: HttpPart = (app) => {
+    app.get('/stream', async (_request, reply) => void openStream(reply, 'retry: 2000\n\n'));
+  };
+  /** An answer that has begun. */
+  const begin = async (http: Running, headers: OutgoingHttpHeaders): Promise<{ ended: Promise<string> }> => {
+    const outgoing = request(`${http.url}/stream`, { headers, agent: false }).end();
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    incoming.on('error', () => undefined).resume();
+    return { ended: new Promise((resolve) => incoming.on('close', () => resolve('ended'))) };
+  };
+  const session = async (http: Running): Promise<{ cookie: string }> =>
+    sentBack(cookieOf(await signIn(http, { token: TOKEN })));
+
+  it('ends when the person signs out, and not for whoever shows the token or another session', async (t) => {
+    const http = await open(t, { token: TOKEN, parts: [stream] });
+    const cookie = await session(http);
+    const own = await begin(http, cookie);
+    const others = [await begin(http, await session(http)), await begin(http, bearer(TOKEN))];
+    await ask(http, '/logout', { method: 'POST', headers: cookie });
+    assert.equal(await own.ended, 'ended');
+    const asked = ask(http, '/healthz').then(() => 'go on');
+    assert.equal(await Promise.race([...others.map(({ ended }) => ended), asked]), 'go on');
+  });
+
+  it('ends soon after its session was ended at another process', async (t) => {
+    const ids = new Set<string>();
+    const endedSessions = { has: (id: string) => ids.has(id), add: (id: string) => void ids.add(id) };
+    const http = await open(t, { token: TOKEN, parts: [stream], endedSessions, limits: { sessionMs: 10 } });
+    const cookie = await session(http);
+    const { ended } = await begin(http, cookie);
+    ids.add(cookie.cookie.split('.')[1] ?? '');
+    assert.equal(await ended, 'ended');
   });
 });
 
