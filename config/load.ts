@@ -43,6 +43,7 @@ export function loadSettings(input: LoadInput): Settings {
       sources[key] = found?.source ?? 'default';
     }, problems);
   }
+  problems.push(...(attempt(() => unassigned(input.cwd), []) ?? []));
   problems.push(...misspelt({ ...dotenv, ...input.env }), ...dangerous(input.env));
   const raw = values as unknown as RawSettings;
   if (raw.auth === 'query' && !raw.authParameter) {
@@ -172,13 +173,29 @@ function readToken(input: LoadInput, last: Secret): Secret {
 }
 
 function readDotenv(folder: string): LoadInput['env'] {
+  return parseEnv(dotenvText(folder));
+}
+
+function dotenvText(folder: string): string {
   const path = join(folder, '.env');
   try {
-    return parseEnv(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
+    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
-    if (errno(error) === 'ENOENT') return {};
+    if (errno(error) === 'ENOENT') return '';
     throw new Error(`the file ${path} cannot be read (${errno(error)}): mend or remove it`);
   }
+}
+
+/** Lines that name a setting and give it nothing: Node passes over what has no equals sign. */
+function unassigned(folder: string): string[] {
+  return dotenvText(folder)
+    .split(/\r?\n/)
+    .flatMap((line, i) => {
+      const name = /^\s*(?:export\s+)?(\w+)/.exec(line)?.[1] ?? '';
+      return KNOWN.has(name) && !line.includes('=')
+        ? [`line ${i + 1} of .env names ${name} without an equals sign: write ${name}=value`]
+        : [];
+    });
 }
 
 function errno(error: unknown): string {
@@ -243,14 +260,26 @@ const KNOWN = new Set(
 
 /** More edits than this and the name is more likely another program's. */
 const MOST_EDITS = 2;
-const PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES|PUBLISH|WEBHOOKS?|HTTP|LOG|DATA)_/;
+
+const lettersOf = (name: string): string => name.replaceAll('_', '').toUpperCase();
+const firstWord = (name: string): string => name.slice(0, name.indexOf('_') + 1).toUpperCase();
+const BY_LETTERS = new Map([...KNOWN].map((name) => [lettersOf(name), name]));
+const FIRST_WORDS = new Set([...KNOWN].map(firstWord).filter((word) => word !== ''));
+
+/** The setting that was meant, however its words were put together; null where the name is likely another program's. */
+function meant(name: string): string | null {
+  const same = BY_LETTERS.get(lettersOf(name));
+  if (same !== undefined || !FIRST_WORDS.has(firstWord(name))) return same ?? null;
+  const longer = [...KNOWN].find((known) => known.startsWith(`${name.toUpperCase()}_`));
+  return nearest(name, [...KNOWN], MOST_EDITS) ?? longer ?? null;
+}
 
 /** A misspelt name would be a setting that silently does nothing. */
 function misspelt(env: LoadInput['env']): string[] {
   return Object.keys(env)
     .filter((name) => !KNOWN.has(name) && !name.startsWith('FEEDBACK_TEST_'))
     .flatMap((name) => {
-      const near = PREFIX.test(name) ? nearest(name, [...KNOWN], MOST_EDITS) : null;
+      const near = meant(name);
       if (near !== null) return [`${name} is not a setting: did you mean ${near}?`];
       const own = [...KNOWN].filter((known) => known.startsWith('FEEDBACK_')).join(', ');
       return name.startsWith('FEEDBACK_')

@@ -9,6 +9,7 @@ import { type Parse, parameterName, token as tokenText, upstreamUrl } from '../.
 import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { errnoOf, replaceFile } from '../base/files.ts';
+import type { Secret } from '../base/secret.ts';
 import { grouped } from '../base/text.ts';
 import type { ListSurvey, Survey } from '../sync/survey.ts';
 import { type Context, canAsk, maskAlso, openContext } from './context.ts';
@@ -64,12 +65,24 @@ async function given({ settings }: Context): Promise<Answers> {
     throw new AppError('usage', 'there is no terminal to ask on, and no base URL was given', {
       hint: 'Say --feedback-base-url URL, with the token on standard input or in FEEDBACK_API_TOKEN.',
     });
-  const token = settings.token ?? (process.stdin.isTTY ? null : tokenText(await text(process.stdin)));
+  const token = settings.token ?? (process.stdin.isTTY ? null : tokenFrom(await text(process.stdin)));
   if (token === null)
     throw new AppError('usage', 'there is no terminal to ask on, and no token was given', {
       hint: 'Give it on standard input, or set FEEDBACK_API_TOKEN or FEEDBACK_API_TOKEN_FILE.',
     });
   return { FEEDBACK_BASE_URL: baseUrl.href, FEEDBACK_API_TOKEN: token.reveal(), ...queryOf(settings) };
+}
+
+/** Null where standard input is empty, as under cron. */
+function tokenFrom(input: string): Secret | null {
+  if (input.trim() === '') return null;
+  try {
+    return tokenText(input);
+  } catch (error) {
+    throw new AppError('usage', `the token on standard input ${messageOf(error)}`, {
+      hint: 'Give the token alone, on one line.',
+    });
+  }
 }
 
 function queryOf({ auth, authParameter }: Pick<Settings, 'auth' | 'authParameter'>): Answers {

@@ -11,7 +11,7 @@ const NO_SPACE = 50_000_000;
 const FOR_OTHERS = 0o077;
 
 /** The folder in which everything is written: there, ours alone, and with room. */
-export function examineFolder(folder: string): Finding {
+export function examineFolder(folder: string, freeIn = freeSpace): Finding {
   if (!existsSync(folder)) return missing(folder);
   if (!statSync(folder).isDirectory()) return fault(`${folder} is not a folder`, 'Set DATA_DIR to a folder.');
   if (!canWrite(folder))
@@ -19,11 +19,12 @@ export function examineFolder(folder: string): Finding {
       `${folder} cannot be written to`,
       `Give the user of this program the right to write to ${folder}.`,
     );
-  const free = freeSpace(folder);
+  const free = freeIn(folder);
   if (free < NO_SPACE)
     return fault(
       `only ${sizeText(free)} are free for ${folder}`,
       'Make room on that disk: nothing can be written.',
+      'storage',
     );
   return othersMayRead(folder) ?? space(folder, free);
 }

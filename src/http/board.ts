@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createRequire, registerHooks } from 'node:module';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../base/log.ts';
@@ -52,11 +53,13 @@ export function addBoard(app: FastifyInstance, options: BoardOptions): void {
 
 /** Jobs carry ids only, so it shows no texts and no people. */
 async function openBoard({ queues, log, bodyBytes }: BoardOptions): Promise<FastifyInstance> {
-  const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await Promise.all([
-    import('@bull-board/api'),
-    import('@bull-board/api/bullMQAdapter'),
-    import('@bull-board/fastify'),
-  ]);
+  const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await withOurQueues(() =>
+    Promise.all([
+      import('@bull-board/api'),
+      import('@bull-board/api/bullMQAdapter'),
+      import('@bull-board/fastify'),
+    ]),
+  );
   const adapter = new FastifyAdapter().setBasePath(BOARD_PATH);
   const { addQueue } = createBullBoard({
     queues: [],
@@ -83,6 +86,19 @@ async function openBoard({ queues, log, bodyBytes }: BoardOptions): Promise<Fast
   await board.register(adapter.registerPlugin(), { prefix: BOARD_PATH });
   await board.ready();
   return board;
+}
+
+/** The board asks for bullmq beside itself. Installed globally, or in the image, ours is not there; another one would not know our queues. */
+async function withOurQueues<T>(load: () => Promise<T>): Promise<T> {
+  const ours = createRequire(import.meta.url).resolve('bullmq');
+  const hooks = registerHooks({
+    resolve: (name, context, next) => next(name === 'bullmq' ? ours : name, context),
+  });
+  try {
+    return await load();
+  } finally {
+    hooks.deregister();
+  }
 }
 
 /**

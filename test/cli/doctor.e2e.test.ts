@@ -15,7 +15,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { examineFolder } from '../../src/doctor/machine.ts';
 import { QueueFile } from '../../src/queue/sqlite/index.ts';
+import { folderFor } from '../support/folder.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startRedis } from '../support/servers.ts';
@@ -61,6 +63,11 @@ async function listen(
 }
 
 describe('feedback-mirror doctor', () => {
+  it('takes a full disk for what it is: storage, not a wrong setting', (t) => {
+    const { state, code } = examineFolder(folderFor(t, 'full'), () => 0);
+    assert.deepEqual([state, code], ['fail', 'storage']);
+  });
+
   it('finds a fresh site in order, tells people each thing on a line, and makes nothing', async (t) => {
     const site = await openSite(t);
     const { code, stdout, stderr } = await site.run(['doctor'], QUIET);

@@ -30,6 +30,22 @@ async function onTerminal(site: Site, answers: string[]): Promise<string> {
 }
 
 describe('init', () => {
+  it('says what is wrong with standard input where the token should stand there', async (t) => {
+    const { folder: cwd } = await openSite(t);
+    const args = ['init', '--feedback-base-url', 'http://127.0.0.1:9'];
+    const told = async (input: string) => {
+      const { code, stderr } = await runCli(args, { cwd, input });
+      return [code, stderr.split('\n', 1)[0]];
+    };
+    assert.deepEqual(await told(''), [
+      2,
+      'feedback-mirror: there is no terminal to ask on, and no token was given',
+    ]);
+    const [code, sentence] = await told('abcd\nefgh\n');
+    assert.equal(code, 2);
+    assert.match(String(sentence), /^feedback-mirror: the token on standard input must be printable/);
+  });
+
   it('takes the base URL as a flag and the token from standard input, tells what it found, and writes .env', async (t) => {
     const site = await openSite(t);
     writeFileSync(dotenv(site), '# ours\nHTTP_PORT=9\nexport FEEDBACK_BASE_URL=https://before.example\n');

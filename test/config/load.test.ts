@@ -130,7 +130,7 @@ describe('wrong settings', () => {
       /^FEEDBACK_PAGE_PARAM="a&b" must be a parameter name/,
       /^LOG_LEVEL="loud" must be one of trace, debug, info, warn, error, silent$/,
       /^LOG_FORMAT="xml" must be one of pretty, json$/,
-      /^FEEDBACK_API_TOKN is not a setting; .*FEEDBACK_API_TOKEN, FEEDBACK_API_TOKEN_FILE/,
+      /^FEEDBACK_API_TOKN is not a setting: did you mean FEEDBACK_API_TOKEN\?/,
       /^NODE_TLS_REJECT_UNAUTHORIZED="0" would send the token to anyone/,
     ];
     assert.equal(problems.length, expected.length, problems.join('\n'));
@@ -153,8 +153,34 @@ describe('wrong settings', () => {
       'PUSH_PER_MINUTES is not a setting: did you mean PUSH_PER_MINUTE?',
     ]);
     assert.match(problemsOf({ env: { SYNC_HEAD_EVRY: '5m' } }).join(), /did you mean SYNC_HEAD_EVERY\?/);
-    const others = { HTTP_PROXY: 'http://x', LOG_DIR: '/x', DATA_SOURCE: 'x', PUSH_GATEWAY: 'x', PORT: '1' };
+    const wrong = {
+      DATADIR: '/x',
+      LOGLEVEL: 'debug',
+      Push_Per_Minute: '5',
+      FEED_TOKN: 'abcd',
+      MCP_TOKENS: 'x',
+      DELIVERED_STATUS: 'Done',
+      SYNC_SWEEP: '1h',
+    };
+    for (const [name, value] of Object.entries(wrong))
+      assert.match(problemsOf({ env: { [name]: value } }).join(), /did you mean [A-Z_]+\?$/, name);
+    const others = {
+      HTTPS_PORT: '1',
+      OTEL_SDK_DISABLED: 'true',
+      HTTP_PROXY: 'http://x',
+      LOG_DIR: '/x',
+      DATA_SOURCE: 'x',
+      PUSH_GATEWAY: 'x',
+      PORT: '1',
+    };
     assert.deepEqual(problemsOf({ env: others }), []);
+  });
+
+  it('include a line of .env that names a setting and gives it nothing', () => {
+    const cwd = folder({ '.env': '# PUSH_SETTLE\nPUSH_PER_MINUTE: 5\nLOG_FORMAT=json\n' });
+    assert.deepEqual(problemsOf({ cwd }), [
+      'line 2 of .env names PUSH_PER_MINUTE without an equals sign: write PUSH_PER_MINUTE=value',
+    ]);
   });
 
   it('include the query form of the token without the name of its parameter', () => {

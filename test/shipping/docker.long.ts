@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -48,15 +48,29 @@ describe('the image', () => {
     t.after(() => service.kill('SIGKILL'));
     const said = text(service.stderr ?? process.stdin);
     await until('a healthy container', () => isHealthy(image, port));
+    const board = await fetch(`http://127.0.0.1:${port}/queues`);
+    assert.equal(board.status, 200, await board.text());
     service.kill(image.stopSignal);
     const [code] = await once(service, 'exit');
     assert.equal(code, 0, await said);
     for (const name of ['mirror.db', 'cache'])
       assert.ok(existsSync(join(image.root, 'data', name)), `${name} is in the volume`);
     assert.equal(isHealthy(image, port), false);
+    const told = /node:24-slim` and (\d+) MB of ours/.exec(
+      readFileSync(join(CHECKOUT, 'docs/operations.md'), 'utf8'),
+    )?.[1];
+    const megabytes = bytesIn(join(image.root, 'app'), join(image.root, 'node_modules')) / 1e6;
+    assert.ok(Math.abs(megabytes / Number(told) - 1) < 0.1, `${megabytes} MB, and the docs say ${told}`);
     execFileSync('chmod', ['-R', 'u+w', app]);
   });
 });
+
+function bytesIn(...folders: string[]): number {
+  return folders
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
 
 function start(image: Image, port: string): ChildProcess {
   const [, ...args] = image.command;
