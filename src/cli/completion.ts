@@ -106,20 +106,31 @@ function zsh(found: Level[]): string {
     return meaning === '' ? `'${text}'` : `'${text}:${escaped}'`;
   };
   const cases = found.map(({ path, words }) => `    '${path}') found=(${words.map(word).join(' ')}) ;;`);
+  // What begins with a dash is offered after a dash, as zsh does for its own commands. The first use of an autoloaded file runs it whole.
   return `#compdef feedback-mirror
 _feedback-mirror() {
-  local i next path=''
-  local -a found
+  local i next command=''
+  local -a found names flags
   for ((i = 2; i < CURRENT; i++)); do
-    next="\${path:+$path }\${words[i]}"
-    case "$next" in ${pathCases(found)}) path=$next ;; esac
+    next="\${command:+$command }\${words[i]}"
+    case "$next" in ${pathCases(found)}) command=$next ;; esac
   done
-  case "$path" in
+  case "$command" in
 ${cases.join('\n')}
   esac
-  _describe -o 'feedback-mirror' found || _files
+  names=(\${found:#--*})
+  flags=(\${(M)found:#--*})
+  if [[ "\${words[CURRENT]}" == -* ]]; then
+    _describe -o 'option' flags
+  else
+    _describe 'command' names || _files
+  fi
 }
-compdef _feedback-mirror feedback-mirror
+if [ "$funcstack[1]" = "_feedback-mirror" ]; then
+  _feedback-mirror "$@"
+else
+  compdef _feedback-mirror feedback-mirror
+fi
 `;
 }
 

@@ -34,16 +34,29 @@ describe('completion', () => {
     assert.deepEqual(offers('completion', ''), ['bash', 'zsh', 'fish', ...offers('completion', '--')]);
   });
 
-  it('in zsh offers them with what they mean', skipUnless('zsh'), async () => {
-    const script = await scriptFor('zsh');
-    const stub = `compdef() { :; }
-_describe() { print -l -- "\${(@P)\${@[-1]}}"; }
-${script}
-words=(feedback-mirror outbox show ''); CURRENT=3; _feedback-mirror`;
-    const offered = run('zsh', ['-f'], stub);
-    assert.match(offered, /^show:\S.*\n/m);
-    assert.match(offered, /^--json:machine-readable output$/m);
-  });
+  it(
+    'in zsh, at a terminal, completes commands, names of reports and flags',
+    skipUnless('zsh'),
+    async (t) => {
+      const folder = folderFor(t, 'zsh');
+      writeFileSync(join(folder, '_feedback-mirror'), await scriptFor('zsh'));
+      // A zsh in a terminal of its own; what it has completed is told when the line is accepted.
+      const driver = `
+zmodload zsh/zpty
+zpty -b z zsh -f
+zpty -w z 'feedback-mirror() { print -r -- "told:[$*]" }'
+zpty -w z 'fpath=(${folder} $fpath); autoload -U compinit; compinit -u -D; print rea""dy'
+zpty -r z seen "*ready*"
+for typed in "stat" "outbox app" "report top" "export --form"; do
+  zpty -n -w z "feedback-mirror $typed"$'\\t\\n'
+  zpty -r z seen "*told:*]*" && print -r -- "$seen"
+done
+zpty -d z`;
+      const said = run('zsh', ['-f'], driver).matchAll(/told:\[([\w -]+)\]/g);
+      const completed = [...said].map(([, line = '']) => line.trim());
+      assert.deepEqual(completed, ['status', 'outbox approve', 'report top-posts', 'export --format']);
+    },
+  );
 
   it('in fish offers them with what they mean', skipUnless('fish'), async (t) => {
     const script = await scriptFor('fish');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERROR_CODES } from '../../src/base/errors.ts';
 import { EXIT_CODES } from '../../src/cli/context.ts';
-import { table } from '../../src/cli/table.ts';
+import { draw, table } from '../../src/cli/table.ts';
 
 describe('a table', () => {
   it('puts columns side by side, numbers to the right', () => {
@@ -18,6 +18,19 @@ describe('a table', () => {
 
   it('without rows is its head', () => {
     assert.equal(table(['a', 'b'], []), 'A  B');
+  });
+
+  it('has as many rows as it is given, also where texts are wrapped', () => {
+    const rows = Array.from({ length: 150_000 }, (_, i) => [String(i), 'x']);
+    assert.equal(table(['n', 'x'], rows).split('\n').length, rows.length + 1);
+    const words = 'a b c d e f g h i j';
+    const wrapped = draw(
+      Array.from({ length: 250 }, () => [words, words]),
+      ['left', 'left'],
+      30,
+    ).split('\n');
+    assert.deepEqual(new Set(wrapped).size, 2);
+    assert.equal(wrapped.length, 500);
   });
 
   it('counts wide characters as two columns', () => {
