@@ -30,7 +30,7 @@ export function reportText(report: ReportResult, screen: Screen): string {
   const scope = [report.board === null ? [] : [`board ${report.board}`], periodText(report, calendar)].flat();
   const body = report.rows.length === 0 ? 'Nothing to show.' : rowsText(report, screen, calendar);
   const head = [report.title, ...(scope.length > 0 ? [scope.join(', ')] : [])].map(oneLine);
-  const notes = report.notes.length === 0 ? [] : ['', ...report.notes.map(oneLine)];
+  const notes = report.notes.length === 0 ? [] : ['', ...report.notes.map(calendar.spoken).map(oneLine)];
   return [...head, '', body, ...notes].join('\n');
 }
 

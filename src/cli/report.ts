@@ -70,9 +70,12 @@ async function report(context: Context, name: string | undefined, flags: ReportF
   const result = await answer(context, name, flags);
   if (format === 'json') context.printData(JSON.stringify(result));
   else if (format === 'csv') {
-    const { reportCsv } = await import('../reports/report.ts');
+    const [{ reportCsv }, { calendarOf }] = await Promise.all([
+      import('../reports/report.ts'),
+      import('../reports/moment.ts'),
+    ]);
     process.stdout.write(reportCsv(result));
-    for (const note of result.notes) context.say(note);
+    for (const note of result.notes) context.say(calendarOf(result.timeZone).spoken(note));
   } else
     context.print(text.reportText(result, { width: screenWidth() ?? 120, charts: process.stdout.isTTY }));
 }

@@ -39,8 +39,9 @@ export function standInFront(db: DatabaseSync, path: string, { key, isInternal }
 
 /** The statements of the mirror's own views name tables, and here those names are the views above. What else there is shows nothing. */
 function standInFrontOfOthers(db: DatabaseSync, mirror: string): string[] {
+  // An index before the tables it is kept in: until a view stands in front of it, SQLite keeps their names for itself. VACUUM turns them round.
   const others = db.prepare(
-    `SELECT name, type, sql FROM ${mirror}.sqlite_schema WHERE type IN ('table', 'view')`,
+    `SELECT name, type, sql FROM ${mirror}.sqlite_schema WHERE type IN ('table', 'view') ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC`,
   );
   const named: string[] = [];
   for (const [name, type, sql] of others.all() as unknown as [name: string, type: string, sql: string][]) {

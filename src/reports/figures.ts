@@ -44,10 +44,10 @@ const COMMENT_TOTALS =
   'The total of comments is what the upstream counts on its posts; new comments are those that the mirror has.';
 
 export async function readFigures(reader: ReportReader, request: FiguresRequest): Promise<Figures> {
-  const { period, board, buckets, calendar } = request;
+  const { period, board, buckets } = request;
   const prior = priorTo(period);
   const watched = await reader.watched();
-  const { from, notes } = coverage(watched, period, calendar);
+  const { from, notes } = coverage(watched, period);
   const before = from !== null && watched.first !== null && prior >= watched.first ? Date.parse(prior) : null;
   const facts = await reader.columns(WANTED);
   const until = Date.parse(period.until);

@@ -19,10 +19,12 @@ export interface Calendar {
   startOf(date: string): number;
   /** `2026-01-31 12:00`, as a clock on the wall shows it. */
   clockAt(iso: string): string;
-  /** The same with the zone behind it, for sentences. */
-  spoken(iso: string): string;
+  /** A sentence with its times as that clock shows them, and the zone behind each. */
+  spoken(sentence: string): string;
 }
 
+/** As notes have them: whoever shows a note shows its times in the zone of the reader. */
+const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const OFFSET = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/;
 /** A page asks for the same zone several times, and making the first format takes 20 ms. */
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -49,7 +51,7 @@ export function calendarOf(zone: string): Calendar {
       return wall(first).slice(0, 10) >= date ? first : second;
     },
     clockAt,
-    spoken: (time) => `${clockAt(time)} ${zone}`,
+    spoken: (sentence) => sentence.replaceAll(INSTANT, (time) => `${clockAt(time)} ${zone}`),
   };
 }
 
@@ -191,24 +193,24 @@ interface Coverage {
 const FRESH_MS = 86_400_000;
 
 /** Which part of a period the mirror was watching: from the end of its first complete sweep, once the posts were looked at a second time. */
-export function coverage({ first, last }: Watched, { since, until }: Period, { spoken }: Calendar): Coverage {
+export function coverage({ first, last }: Watched, { since, until }: Period): Coverage {
   if (first === null)
     return unknown(
       'No sweep of posts has been completed yet, so changes over time are not known: run "feedback-mirror sync".',
     );
   if (last === null)
     return unknown(
-      `The mirror has looked at the posts once, on ${spoken(first)}: how they change is known after the next sweep.`,
+      `The mirror has looked at the posts once, on ${first}: how they change is known after the next sweep.`,
     );
   if (until <= first)
     return unknown(
-      `The mirror has been watching since ${spoken(first)}: changes before that are not known, and are left empty.`,
+      `The mirror has been watching since ${first}: changes before that are not known, and are left empty.`,
     );
-  const lag = `The mirror last looked at the posts on ${spoken(last)}: changes after that are not known.`;
+  const lag = `The mirror last looked at the posts on ${last}: changes after that are not known.`;
   if (since !== null && since >= last) return unknown(lag);
   const notes = Date.parse(until) - Date.parse(last) > FRESH_MS ? [lag] : [];
   if (since !== null && since >= first) return { from: since, notes };
-  const young = `The mirror has been watching since ${spoken(first)}: changes before that are not in the figures.`;
+  const young = `The mirror has been watching since ${first}: changes before that are not in the figures.`;
   return { from: first, notes: [young, ...notes] };
 }
 

@@ -191,9 +191,9 @@ interface Binding {
 }
 
 async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
-  const { request, definition, period, board, calendar } = asked;
+  const { request, definition, period, board } = asked;
   const watched = await reader.watched();
-  const covered = definition.history ? coverage(watched, period, calendar) : null;
+  const covered = definition.history ? coverage(watched, period) : null;
   const sets = definition.sets ? statusSets(await reader.statuses(), request) : null;
   const people = request.segments ? await findCustomers(reader, request.segments) : null;
   const statuses = await statusIds(reader, request.status);

@@ -88,6 +88,14 @@ describe('a statement of an assistant', () => {
     }
   });
 
+  it('runs also where the file was packed anew, as an erasure does it', async () => {
+    const db = new Database(mirror.path);
+    db.exec('VACUUM');
+    db.close();
+    assert.deepEqual(await ask('SELECT count(*) > 0 FROM posts'), [[1]]);
+    await assert.rejects(ask('SELECT block FROM posts_text_data'), AppError);
+  });
+
   it('counts, joins and finds people again by their pseudonyms', async () => {
     const [[posts, people] = []] = await ask(
       "SELECT count(*), count(DISTINCT creator) FROM live_posts WHERE creator LIKE 'Person %'",

@@ -176,7 +176,7 @@ async function boundFor(reader: ReportReader, name: ReportName, request: ReportR
   const calendar = calendarOf(request.timeZone);
   const period = periodOf(definition, request, calendar);
   const watched = await reader.watched();
-  const from = definition.history ? coverage(watched, period, calendar).from : null;
+  const from = definition.history ? coverage(watched, period).from : null;
   const { since, until } = period;
   const weeks =
     since === null ? [] : bucketsOf('week', { since, until, watchedFrom: from ?? since }, calendar);

@@ -89,7 +89,10 @@ describe('reports about votes', () => {
       ['2026-01-19', 39, 8, null],
       ['2026-01-26', 39, 0, 'until 2026-01-31 00:00'],
     ]);
-    assert.match(report.notes.join(), /watching since 2026-01-01 00:00 UTC: changes before that are not in/);
+    assert.match(
+      report.notes.join(),
+      /watching since 2026-01-01T00:00:00.000Z: changes before that are not in/,
+    );
     const bugs = await story.ask('votes', { board: 'bugs', since: '2026-01-12' });
     assert.deepEqual(pick(bugs, 'week', 'votes', 'gained'), [
       ['2026-01-12', 6, 0],
@@ -111,7 +114,7 @@ describe('reports about votes', () => {
     const story = await tell(t, { sweeps: 3 });
     const report = await story.ask('votes', { since: '2026-01-05' });
     assert.deepEqual(pick(report, 'gained'), [[6], [null], [null], [null]]);
-    assert.match(report.notes.join(), /last looked at the posts on 2026-01-11 00:00 UTC/);
+    assert.match(report.notes.join(), /last looked at the posts on 2026-01-11T00:00:00.000Z/);
   });
 
   it('post-votes tells every change of one post that was seen', async (t) => {

@@ -176,17 +176,17 @@ export async function list(
   const unknown = [...query.keys()].find((name) => ![...taken, PAGE, ...tokenParameters].includes(name));
   if (unknown !== undefined) return refuseParameter(reply, unknown, taken);
   const text = resource === 'posts' ? (query.get(SEARCH_PARAMETER) ?? '') : '';
-  if (text.trim() !== '') return { next: null, previous: null, results: await reads.search(text) };
-  if ((query.get(PAGE) ?? '1') !== '1')
-    return refuse(
-      reply,
-      PAGE,
-      'This list has no numbered pages: begin without one, and follow the address in next.',
-    );
+  const isSearch = text.trim() !== '';
+  if ((query.get(PAGE) ?? '1') !== '1') return refuse(reply, PAGE, isSearch ? ONE_PAGE : NO_NUMBERS);
+  if (isSearch && query.has(CURSOR)) return refuse(reply, CURSOR, ONE_PAGE);
+  if (isSearch) return { next: null, previous: null, results: await reads.search(text) };
   const place = readCursor(query.get(CURSOR));
   if (place === null) return refuse(reply, CURSOR, 'Not a valid position in the list.');
   return envelope(await reads.page(resource, place, pageSize), (cursor) => link(request, resource, cursor));
 }
+
+const NO_NUMBERS = 'This list has no numbered pages: begin without one, and follow the address in next.';
+const ONE_PAGE = 'A search is one page: the most relevant posts.';
 
 function refuse(reply: FastifyReply, parameter: string, why: string): FastifyReply {
   return reply.code(400).send({ detail: 'There is no such page.', errors: { [parameter]: [why] } });

@@ -183,10 +183,11 @@ describe('the lists from the mirror', () => {
     const { errors } = await refused(`${POSTS}?page=2`);
     assert.match(errors?.page?.[0] ?? '', /no numbered pages: .* follow the address in next/);
     for (const page of ['0', '', '01', 'x']) await refused(`${COMMENTS}?page=${page}`);
+    for (const place of ['page=2', 'page=abc', 'cursor=zzz']) await refused(`${POSTS}?search=the&${place}`);
     const { detail } = await refused(`${POSTS}?board=bugs`);
     assert.equal(detail, 'This list takes search and cursor: "board" would change nothing.');
     assert.match((await refused(`${COMMENTS}?search=x`)).detail, /^This list takes cursor: "search"/);
-    for (const query of ['page=1', 'token=x', 'api_key=x', 'search=the&page=2'])
+    for (const query of ['page=1', 'token=x', 'api_key=x', 'search=the&page=1'])
       assert.equal((await call(api, `${POSTS}?${query}`)).status, 200, query);
   });
 
