@@ -106,6 +106,12 @@ export interface Token {
 }
 
 export function tokensOf(text: string): Token[] {
+  if (!FOREIGN.test(text))
+    return [...text.toLowerCase().matchAll(/[a-z0-9]+/g)].map(({ 0: word, index }) => ({
+      word,
+      start: index,
+      end: index + word.length,
+    }));
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
     word: fold(word),
     start: index,

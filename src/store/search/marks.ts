@@ -30,6 +30,7 @@ export function marker(terms: readonly Term[]): (text: string) => Mark[] {
       if (isOpen) open.push({ term, words });
       else byFirst.set(first, [...(byFirst.get(first) ?? []), { term, words }]);
     }
+  const longest = Math.max(0, ...[...byFirst.keys()].map((word) => word.length));
   return (text) => {
     const tokens = tokensOf(text.slice(0, LOOKED_AT));
     const marks: Mark[] = [];
@@ -38,7 +39,7 @@ export function marker(terms: readonly Term[]): (text: string) => Mark[] {
       if (first && last) marks.push({ term, start: first.start, end: last.end });
     };
     for (const i of tokens.keys()) {
-      for (const [form, count] of formsAt(text, tokens, i))
+      for (const [form, count] of formsAt(text, tokens, i, longest))
         for (const { term, words } of byFirst.get(form) ?? [])
           if (words.length === 1 || (count === 1 && isPhraseAt(tokens, i, words)))
             add(term, i, Math.max(count, words.length));
@@ -48,14 +49,20 @@ export function marker(terms: readonly Term[]): (text: string) => Mark[] {
   };
 }
 
-/** The word at a place, and what it makes with those that a hyphen or a separator of numbers joins to it. */
-function formsAt(text: string, tokens: readonly Token[], at: number): [form: string, count: number][] {
+/** The word at a place, and what it makes with those that a hyphen or a separator of numbers joins to it, up to so many letters. */
+function formsAt(
+  text: string,
+  tokens: readonly Token[],
+  at: number,
+  longest: number,
+): [form: string, count: number][] {
   const forms: [string, number][] = [];
   let form = '';
   for (let count = 1; count <= MOST_PIECES; count++) {
     const [before, token] = [tokens[at + count - 2], tokens[at + count - 1]];
     if (!token || (count > 1 && before && !JOINT.test(text.slice(before.end, token.start)))) break;
     form += token.word;
+    if (form.length > longest) break;
     forms.push([form, count]);
   }
   return forms;

@@ -177,11 +177,15 @@ function someWords(db: Db, any: (sized: readonly Sized[], scope: Scope) => Score
   };
 }
 
-export function rarest<T extends Sized>(sized: readonly T[], mostTerms = MOST_TERMS): T[] {
+export function rarest<T extends Sized>(
+  sized: readonly T[],
+  mostTerms = MOST_TERMS,
+  mostPosts = MOST_POSTS,
+): T[] {
   const chosen: T[] = [];
   let posts = 0;
   for (const one of sized.filter(({ posts }) => posts > 0).toSorted((a, b) => a.posts - b.posts)) {
-    if (chosen.length === mostTerms || (chosen.length > 0 && posts + one.posts > MOST_POSTS)) break;
+    if (chosen.length === mostTerms || (chosen.length > 0 && posts + one.posts > mostPosts)) break;
     chosen.push(one);
     posts += one.posts;
   }
@@ -189,7 +193,7 @@ export function rarest<T extends Sized>(sized: readonly T[], mostTerms = MOST_TE
 }
 
 /** A rare word tells more of what a text is about. */
-export function weightOf({ posts }: Sized): number {
+function weightOf({ posts }: Sized): number {
   return 1 / Math.log2(2 + posts);
 }
 
