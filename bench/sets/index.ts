@@ -13,6 +13,7 @@ import { queueSet } from './queue.ts';
 import { recallSet } from './recall.ts';
 import { scalingSet } from './scaling.ts';
 import { searchSet } from './search.ts';
+import { similarSet } from './similar.ts';
 import { startSet } from './start.ts';
 import { sweepSet } from './sweep.ts';
 import { unchangedSet } from './unchanged.ts';
@@ -26,6 +27,7 @@ export const SETS: readonly BenchSet[] = [
   memorySet,
   searchSet,
   recallSet,
+  similarSet,
   importSet,
   duplicatesSet,
   exportSet,

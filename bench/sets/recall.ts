@@ -7,7 +7,7 @@ import { openSearchReads } from '../../src/store/search/search.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';
 import { LABELLED, type Labelled } from './search/labelled.ts';
 
-const UPSTREAM = 'http://127.0.0.1:9';
+export const UPSTREAM = 'http://127.0.0.1:9';
 /** Posts of one language have numbers of one hundred. */
 const STEP = 100;
 
@@ -29,7 +29,7 @@ interface Quality {
 
 async function run(bench: Bench): Promise<Row[]> {
   const path = join(bench.folder, 'recall.db');
-  await makeMirror(path);
+  await mirrorOf(path, labelledPosts());
   const search = openSearchReads({ path, upstream: UPSTREAM });
   const db = new Database(path);
   try {
@@ -51,7 +51,20 @@ async function run(bench: Bench): Promise<Row[]> {
   }
 }
 
-async function makeMirror(path: string): Promise<void> {
+function labelledPosts(): BenchPost[] {
+  return LABELLED.flatMap(({ posts }, n) =>
+    posts.map(([title, content], i) => ({ id: n * STEP + i + 1, title, content })),
+  );
+}
+
+export interface BenchPost {
+  id: number;
+  title: string;
+  content: string;
+}
+
+/** A mirror with these posts, indexed. */
+export async function mirrorOf(path: string, posts: readonly BenchPost[]): Promise<void> {
   const db = openForWriting({ path, upstream: UPSTREAM });
   const at = new Date(0).toISOString();
   db.exec(`
@@ -62,9 +75,9 @@ async function makeMirror(path: string): Promise<void> {
     INSERT INTO posts (id, title, content, url, creator_id, board_id, status_id, votes_count, comments_count, created,
                        first_seen_at, changed_at, version_at)
     VALUES (?, ?, ?, '/p/', 1, 1, 1, 0, 0, ?, ?, ?, ?)`);
-  for (const [n, { posts }] of LABELLED.entries())
-    for (const [i, [title, content]] of posts.entries())
-      insert.run(n * STEP + i + 1, title, content, at, at, at, at);
+  db.transaction(() => {
+    for (const { id, title, content } of posts) insert.run(id, title, content, at, at, at, at);
+  })();
   db.close();
   const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'bench' });
   while (await store.index());

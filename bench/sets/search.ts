@@ -66,7 +66,7 @@ function alone(row: string, values: number[]): Row {
 }
 
 /** The time that 95 of 100 stay within. */
-function percentile(times: readonly number[]): number {
+export function percentile(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(0.95 * times.length)] ?? Number.NaN;
 }
 
