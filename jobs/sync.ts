@@ -1,5 +1,5 @@
 import type { Job } from 'bullmq';
-import { eraseExpiredRows } from '../src/app/upkeep.ts';
+import { eraseExpiredRows, tidyMirror } from '../src/app/upkeep.ts';
 import { codeOf, messageOf } from '../src/base/errors.ts';
 import { grouped } from '../src/base/text.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
@@ -106,6 +106,7 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
     );
   if (resource === 'posts') await reportDoubled(context, summary.startedAt);
   await eraseSoon(context);
+  if (summary.inserted > MANY_NEW) await mergeSoon(context);
 }
 
 /** What a pass did, in words for the log; empty where the list was as the mirror had it. */
@@ -125,6 +126,23 @@ async function eraseSoon({ app, signal }: WorkContext): Promise<void> {
       { event: 'erasure.failed', code: codeOf(error) },
       `erasing deleted rows: ${messageOf(error)}`,
     );
+  }
+}
+
+/** A sweep with more new posts than one chunk of the index: the index has several pieces then. */
+const MANY_NEW = 10_000;
+
+/**
+ * The first sweep of a million leaves a hundred pieces of the index, and posts like another take twice as long to find until those are
+ * merged: that does not wait for the night. A process of its own does it in steps. Not a part of the sweep, which would take a tenth longer.
+ */
+async function mergeSoon({ app, signal }: WorkContext): Promise<void> {
+  try {
+    const pages = await tidyMirror(app, 'merge the search indexes', signal);
+    app.log.debug({ event: 'search.merged', pages }, 'merged the search indexes');
+  } catch (error) {
+    if (signal.aborted) return;
+    app.log.error({ event: 'search.merge.failed', code: codeOf(error) }, `merging: ${messageOf(error)}`);
   }
 }
 

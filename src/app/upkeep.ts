@@ -19,9 +19,13 @@ interface Keeper {
 }
 
 /** One piece of housekeeping on the mirror's file. */
-export async function tidyMirror({ settings, clock }: Keeper, step: TidyRequest['step']): Promise<number> {
+export async function tidyMirror(
+  { settings, clock }: Keeper,
+  step: TidyRequest['step'],
+  signal?: AbortSignal,
+): Promise<number> {
   const when = { now: clock.now(), changesKeepMs: settings.changesKeep };
-  return await doChore({ chore: 'tidy', ...mirrorOf(settings), step, ...when });
+  return await doChore({ chore: 'tidy', ...mirrorOf(settings), step, ...when }, signal);
 }
 
 /** Makes what reports add up anew from the rows of the mirror, and finishes its indexes. */
