@@ -32,6 +32,15 @@ describe('posts like another', () => {
     assert.deepEqual(await search.similar({ about: { title: ' ?! ', content: '' } }), []);
   });
 
+  it('are as like a title that is being typed where their content is long', async (t) => {
+    const content = 'Every month our bookkeeper asks for all of them, and we save each by hand. '.repeat(5);
+    const { search } = await shelfOf(t, [...POSTS, post(8, 'Export invoices as a spreadsheet', content)]);
+    const [found] =
+      (await search.similar({ about: { title: 'Spreadsheet of invoices', content: '' } })) ?? [];
+    assert.equal(found?.id, 8);
+    assert.ok((found?.likeness ?? 0) > 0.5, 'as alike as what a person should compare');
+  });
+
   it('come first where a person has marked them as the same, until that is taken back', async (t) => {
     const { search, path } = await shelfOf(t, POSTS);
     const same = openSamePosts({ path, upstream: UPSTREAM });

@@ -37,6 +37,8 @@ const TITLE = 1.5;
 const TITLES = 0.1;
 /** How much of it a longer text loses: it has more words in common with every text. */
 const LENGTH = 0.75;
+/** A title that is being typed counts as a text of so many characters: no post is longer than it for having a content. */
+const SHORT = 120;
 /** Less than this is no likeness: one common word. */
 const LEAST = 0.12;
 
@@ -139,7 +141,7 @@ function comparison(text: Text, asked: readonly Asked[]): (other: Text) => numbe
   const mark = marker(asked.map(({ term }) => term));
   const met = (part: string): Set<number> => new Set(mark(part).map(({ term }) => term));
   const whole = asked.reduce((sum, { weight, isTitle }) => sum + weight * (isTitle ? TITLE : 1), 0);
-  const [own, length] = [wordsOf(text.title), lengthOf(text)];
+  const [own, length] = [wordsOf(text.title), Math.max(SHORT, lengthOf(text))];
   return (other) => {
     const inTitle = met(other.title);
     let shared = 0;
@@ -152,7 +154,7 @@ function comparison(text: Text, asked: readonly Asked[]): (other: Text) => numbe
 }
 
 function lengthOf({ title, content }: Text): number {
-  return Math.max(1, title.length + Math.min(BEGINNING, content.length));
+  return title.length + Math.min(BEGINNING, content.length);
 }
 
 /** Every post that people have marked as the same as this one, directly or by way of others. */
