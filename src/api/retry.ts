@@ -48,22 +48,30 @@ export function waitAsked(status: number, headers: Record<string, Header>, now: 
  * A date is read against the answer's own `Date`, so that a wrong clock on either side does not matter.
  */
 export function retryAfterMs(header: Header, date: Header, now: number): number | null {
-  const wait = secondsOf(header) ?? untilDate(header, httpDate(date) ?? now);
-  if (wait === null || wait <= 0 || wait > ABSURD_MS) return null;
-  return Math.min(wait, RETRY_AFTER_CAP_MS);
+  const waits = [header]
+    .flat()
+    .map((one) => secondsOf(one) ?? untilDate(one, httpDate(date) ?? now))
+    .filter((wait) => wait !== null && wait > 0 && wait <= ABSURD_MS);
+  // Of several the longest: a server and a proxy before it may each have said one.
+  return waits.length === 0 ? null : Math.min(Math.max(...waits.map(Number)), RETRY_AFTER_CAP_MS);
 }
 
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+const TIME = String.raw`\d\d:\d\d:\d\d`;
+/** As servers must write it, and the two older forms that must still be read; the last has no zone in it. */
+const HTTP_DATE = new RegExp(
+  `^(?:[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} ${TIME} GMT|[A-Z][a-z]{5,8}, \\d\\d-[A-Z][a-z]{2}-\\d\\d ${TIME} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${TIME} \\d{4})$`,
+);
 
-/** Milliseconds since the epoch of an HTTP date as servers must write it, or null. */
+/** Milliseconds since the epoch of an HTTP date, or null. */
 export function httpDate(header: Header): number | null {
   if (typeof header !== 'string' || !HTTP_DATE.test(header)) return null;
-  const time = Date.parse(header);
+  const time = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return Number.isNaN(time) ? null : time;
 }
 
 function secondsOf(header: Header): number | null {
-  return typeof header === 'string' && /^\s*\d{1,15}\s*$/.test(header) ? Number(header) * 1000 : null;
+  const isSeconds = typeof header === 'string' && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(header);
+  return isSeconds ? Math.ceil(Number(header) * 1000) : null;
 }
 
 function untilDate(header: Header, now: number): number | null {

@@ -77,7 +77,7 @@ function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   if (sent.letters === shown.letters) return true;
   if (shown.letters === '') return shortestCut === 0;
   const isCut = shown.isCut || shown.letters.length >= shortestCut;
-  if (isCut && sent.letters.startsWith(shown.letters)) return true;
+  if (isCut && sent.letters.startsWith(shown.letters)) return !isOtherNumber(sent, shown);
   let [at, added, dropped] = [0, 0, 0];
   for (const word of shown.list) {
     const found = sent.list.findIndex(
@@ -92,6 +92,12 @@ function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   }
   const rest = sent.list.slice(at).filter((other) => !sent.optional.has(other)).length;
   return dropped + (isCut ? 0 : rest) <= shown.masks;
+}
+
+/** "To 3" is hardly what became of "to 30 s": a short text that ends in a number and says no more has another number. */
+function isOtherNumber(sent: Words, shown: Words): boolean {
+  const isShort = !shown.isCut && shown.letters.length < SHORTEST_TITLE;
+  return isShort && /\d$/.test(shown.letters) && /^\d/.test(sent.letters.slice(shown.letters.length));
 }
 
 /** The title says more than the content, which may be a form that every post is written in. */

@@ -45,6 +45,14 @@ const at = (ms: number): string => new Date(now + ms).toUTCString();
 describe('Retry-After', () => {
   it('is heard in seconds', () => assert.equal(retryAfterMs('120', undefined, now), 120_000));
 
+  it('is heard in parts of a second, in the older forms of a date, and as the longest of several', () => {
+    assert.equal(retryAfterMs('4.5', undefined, now), 4500);
+    const then = Date.UTC(2026, 10, 6, 8, 49, 37);
+    for (const form of ['Friday, 06-Nov-26 08:49:37 GMT', 'Fri Nov  6 08:49:37 2026'])
+      assert.equal(retryAfterMs(form, undefined, then - 9000), 9000, form);
+    assert.equal(retryAfterMs(['5', 'soon', '7'], undefined, now), 7000);
+  });
+
   it('is heard as a date', () => assert.equal(retryAfterMs(at(90_000), at(0), now), 90_000));
 
   it('measures a date from the Date of the answer, whatever our own clock says', () => {
@@ -65,10 +73,8 @@ describe('Retry-After', () => {
     ['empty', ''],
     ['words', 'soon'],
     ['negative', '-5'],
-    ['a fraction', '1.5'],
     ['in another base', '0x10'],
     ['zero', '0'],
-    ['given twice', ['5', '10']],
     ['more than a day', '86401'],
     ['a timestamp instead of a duration', '1772366400'],
     ['endless', '9'.repeat(40)],
@@ -88,7 +94,7 @@ describe('an HTTP date', () => {
   });
 
   it('is null for everything else', () => {
-    for (const header of [undefined, '', '1', 'Sun Mar  1 12:00:00 2026', ['a', 'b']]) {
+    for (const header of [undefined, '', '1', 'Sun Mar  1 12:00:00', ['a', 'b']]) {
       assert.equal(httpDate(header), null);
     }
   });

@@ -113,6 +113,8 @@ describe('what a service can have made of a text', () => {
       ['Print rows 1-5', 'Print rows 1.5'],
     ] as const)
       assert.ok(!isMade(sent, shown), shown);
+    const form = 'Expected: it works as described. Actual: it does not.';
+    assert.ok(!isMade('Set the timeout to 30 s', 'Set the timeout to 3', [form, form]));
     assert.ok(!isMade('The editor', 'The editor', ['Please do not remove it.', 'Please do remove it.']));
   });
 });

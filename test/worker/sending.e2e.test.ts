@@ -93,11 +93,11 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
       env: { PUSH_SETTLE: '200ms' },
     });
     const ids = await fixture.add('Arrived', 'Lost');
-    const service = await fixture.start();
+    await fixture.start();
     await until('both are unclear', async () => (await fixture.app.outbox.counts(null)).ambiguous === 2);
-    // Their deadlines are half a minute away: what they wait for is brought about by hand.
+    // Their deadlines are half a minute away: what they wait for is brought about by hand, through another connection, whose changes are seen.
     for (const id of ids)
-      await service.app.outbox.move(
+      await fixture.app.outbox.move(
         id,
         { from: ['ambiguous'], to: 'ambiguous' },
         { now: Date.now(), notBefore: Date.now() },
