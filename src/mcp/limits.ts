@@ -60,20 +60,53 @@ function tooLong(ms: number): AppError {
   return new AppError('unreachable', `this took longer than ${ms / 1000} s`, { hint });
 }
 
+/** An answer that can be gone on with: what it tells of the rest is made for the rows that fit into it. */
+export class Paged {
+  readonly rows: number;
+  /** The answer with so many rows from the beginning. */
+  readonly page: (rows: number) => object;
+  constructor(rows: number, page: (rows: number) => object) {
+    this.rows = rows;
+    this.page = page;
+  }
+}
+
 /** The result with rows left out from the end of its longest list until it fits, and a sentence where that was needed. */
-export function fitting(result: object, most: number): Record<string, unknown> {
+export function fitting(result: object | Paged, most: number): Record<string, unknown> {
+  if (result instanceof Paged) return fittingPage(result, most);
   let fitted: Record<string, unknown> = { ...result };
   for (let bytes = sizeOf(fitted); bytes > most; bytes = sizeOf(fitted)) {
     const lists = Object.entries(fitted).filter((entry): entry is [string, unknown[]] =>
       Array.isArray(entry[1]),
     );
     const [name, list] = lists.sort((a, b) => sizeOf(b[1]) - sizeOf(a[1]))[0] ?? [];
-    if (!name || !list || list.length === 0)
-      throw new AppError('usage', 'the answer is too large', { hint: 'Ask for less.' });
+    if (!name || !list || list.length === 0) throw tooLarge();
     const kept = list.slice(0, Math.min(list.length - 1, Math.floor((list.length * most) / bytes)));
     fitted = { ...fitted, [name]: kept, cut: `${name} was cut to fit: ask for less at a time` };
   }
   return fitted;
+}
+
+/** With at least one row, as whoever goes on from a page without any would come back to it for ever. */
+function fittingPage({ rows, page }: Paged, most: number): Record<string, unknown> {
+  const whole = page(rows);
+  if (sizeOf(whole) <= most) return { ...whole };
+  const cut = (kept: number): Record<string, unknown> => ({
+    ...page(kept),
+    cut: 'the rest is on the next page',
+  });
+  let [fits, tooMany] = [0, rows];
+  while (tooMany - fits > 1) {
+    const middle = Math.floor((fits + tooMany) / 2);
+    if (sizeOf(cut(middle)) <= most) fits = middle;
+    else tooMany = middle;
+  }
+  if (fits === 0) throw tooLarge();
+  return cut(fits);
+}
+
+function tooLarge(): AppError {
+  return new AppError('usage', 'the answer is too large', { hint: 'Ask for less.' });
 }
 
 function sizeOf(value: unknown): number {

@@ -13,11 +13,12 @@ import { calendarOf, momentOf } from '../reports/moment.ts';
 import type { ColumnKind, ReportResult, Value as ReportValue } from '../reports/report.ts';
 import { SORTS } from '../store/browse/browse.ts';
 import { EVERY_LIVE_POST } from '../store/browse/filter.ts';
-import type { CommentPlace, PostFacts, ShownComment } from '../store/browse/post.ts';
+import type { CommentPlace, PostFacts, ShownComment, State } from '../store/browse/post.ts';
 import type { Change, Values } from '../store/changes/change.ts';
 import type { ChangeFeed } from '../store/changes/feed.ts';
 import type { OutboxRow, PostText } from '../store/outbox/types.ts';
 import type { SimilarPost } from '../store/search/similar.ts';
+import { Paged } from './limits.ts';
 import type { TextRules } from './text.ts';
 
 /** What the tools reach: the mirror for reading, and nothing that sends. */
@@ -49,7 +50,7 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   input: Schema;
   /** It changes something: a row that waits for a person. */
   isDraft?: true;
-  run(deps: ToolDeps, given: z.output<Schema>): Promise<object>;
+  run(deps: ToolDeps, given: z.output<Schema>): Promise<object | Paged>;
 }
 
 const NAME = 200;
@@ -58,6 +59,8 @@ const TEXT = 4000;
 const COMMENT = 1000;
 const CELL = 500;
 const MOST_STATES = 60;
+/** Of a status, where it stands in every row: a post must fit into an answer together with one comment. */
+const STATE_NAME = 60;
 const SQL = { maxRows: 200, maxBytes: 200_000, maxMemoryBytes: 256 * 1024 * 1024 };
 
 const id = z.int().positive();
@@ -330,7 +333,7 @@ interface PostInput {
   comments_after?: string | undefined;
 }
 
-async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Promise<object> {
+async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Promise<Paged> {
   const found = await ask('post', given.id);
   if (!found) throw noPost(given.id);
   const { post, states, edits } = found;
@@ -338,26 +341,32 @@ async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Promise<ob
     given.comments_after === undefined
       ? found.comments
       : await ask('comments', { post: given.id, after: placeOf(given.comments_after) });
-  const shown = page.rows.slice(0, given.comments);
-  const last = shown.at(-1);
-  const isMore = page.after !== null || shown.length < page.rows.length;
-  return {
+  const asked = page.rows.slice(0, given.comments);
+  const shown = asked.filter((comment) => given.internal || !comment.internal);
+  const isLast = page.after === null && asked.length === page.rows.length;
+  const whole = {
     ...postFacts(rules, post),
     ...(post.deleted === null ? {} : { deleted: post.deleted }),
     customer_name: rules.person(post.creatorId, post.creator),
     by_team: post.creatorIsTeam === 1,
     customer_text: rules.text(post.content, TEXT),
     edits: edits.length,
-    history: states.slice(-MOST_STATES).map(({ at, votes, status: then, deleted }) => ({
-      at,
-      votes,
-      status: then && rules.text(then, NAME),
-      ...(deleted ? { deleted: true } : {}),
-    })),
-    comment_list: shown
-      .filter((comment) => given.internal || !comment.internal)
-      .map((comment) => shownComment(rules, comment)),
-    ...(isMore && last ? { comments_next: `${last.created} ${last.id}` } : {}),
+    history: states.slice(-MOST_STATES).map((state) => shownState(rules, state)),
+  };
+  const comments = shown.map((comment) => shownComment(rules, comment));
+  return new Paged(shown.length, (kept) => {
+    const last = kept < shown.length ? shown[kept - 1] : isLast ? undefined : asked.at(-1);
+    const next = last ? { comments_next: `${last.created} ${last.id}` } : {};
+    return { ...whole, comment_list: comments.slice(0, kept), ...next };
+  });
+}
+
+function shownState(rules: TextRules, { at, votes, status: then, deleted }: State): object {
+  return {
+    at,
+    votes,
+    status: then && rules.text(then, STATE_NAME),
+    ...(deleted ? { deleted: true } : {}),
   };
 }
 
@@ -422,7 +431,7 @@ interface ChangesInput {
   limit: number;
 }
 
-async function changes({ feed, rules }: ToolDeps, given: ChangesInput): Promise<object> {
+async function changes({ feed, rules }: ToolDeps, given: ChangesInput): Promise<Paged> {
   const { types, limit: most } = given;
   const boards = given.board === undefined ? undefined : [given.board];
   const since = given.since ?? newest(feed.head(), most);
@@ -431,7 +440,11 @@ async function changes({ feed, rules }: ToolDeps, given: ChangesInput): Promise<
   const shown = seen.map((change) =>
     shownChange(rules, given.internal ? change : withoutCommentTexts(change)),
   );
-  return { changes: shown, next: page.next, more: !page.isLast };
+  return new Paged(shown.length, (kept) => {
+    const last = kept < shown.length ? seen[kept - 1] : undefined;
+    const rest = last ? { next: last.position, more: true } : { next: page.next, more: !page.isLast };
+    return { changes: shown.slice(0, kept), ...rest };
+  });
 }
 
 /** What a comment said before may have been internal then: whoever does not ask for such reads comments as they are now. */

@@ -11,8 +11,17 @@ interface Listed {
 describe('the tools for assistants on stdio, driven by the official client', () => {
   let mirror: Mirrored;
   let agent: Agent;
+  let discussed: { post: number; said: number[] };
   before(async () => {
     mirror = await mirrored({ posts: 60, seed: 7 });
+    const { world } = mirror.sandbox;
+    // More than fits into one answer; after the first sweep, so that the change feed tells of them.
+    const post = world.addPost({ title: 'Much discussed' }).id;
+    const said = Array.from({ length: 60 }, (_, n) =>
+      world.addComment({ post, content: `${n} ${'語'.repeat(700)}`, internal: n % 10 === 9 }),
+    );
+    discussed = { post, said: said.filter(({ internal }) => !internal).map(({ id }) => id) };
+    await mirror.cli('sync');
     agent = await agentOnStdio(mirror.env);
   });
   after(async () => {
@@ -78,6 +87,37 @@ describe('the tools for assistants on stdio, driven by the official client', () 
       if (!after) break;
     }
     assert.equal(new Set(ids).size, visible);
+  });
+
+  it('leave no row out between two pages where an answer was cut to fit', async () => {
+    const comments: number[] = [];
+    for (let next: string | undefined, isCut = false; ; ) {
+      const page = await agent.answer<{
+        comment_list: { id: number }[];
+        comments_next?: string;
+        cut?: string;
+      }>('get_post', { id: discussed.post, comments: 50, ...(next ? { comments_after: next } : {}) });
+      comments.push(...page.comment_list.map(({ id }) => id));
+      next = page.comments_next;
+      isCut ||= page.cut !== undefined;
+      if (next) continue;
+      assert.ok(isCut);
+      break;
+    }
+    assert.deepEqual(comments, discussed.said);
+    const pages = async (limit: number): Promise<number[]> => {
+      const numbers: number[] = [];
+      for (let since = '0', isMore = true; isMore; ) {
+        const page = await agent.answer<{ changes: { number: number }[]; next: string; more: boolean }>(
+          'changes',
+          { since, limit },
+        );
+        numbers.push(...page.changes.map(({ number }) => number));
+        [since, isMore] = [page.next, page.more];
+      }
+      return numbers;
+    };
+    assert.deepEqual(await pages(200), await pages(25));
   });
 
   it('say in words what is wrong with a call, and go on', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fitting, LIMITS, limiter } from '../../src/mcp/limits.ts';
+import { fitting, LIMITS, limiter, Paged } from '../../src/mcp/limits.ts';
 import { textRules } from '../../src/mcp/text.ts';
 import { fakeClock } from '../support/clock.ts';
 
@@ -81,6 +81,18 @@ describe('the limits of calls', () => {
     assert.match(fitted.cut, /posts was cut/);
     assert.deepEqual(fitting({ posts: [1] }, 3000), { posts: [1] });
     assert.throws(() => fitting({ text: 'x'.repeat(4000) }, 3000), /too large/);
+  });
+
+  it('cut a page to the rows that fit, at least one, and let it say where to go on', () => {
+    const rows = Array.from({ length: 100 }, (_, id) => ({ id, text: 'x'.repeat(100) }));
+    const paged = new Paged(rows.length, (kept) => ({ rows: rows.slice(0, kept), next: kept }));
+    const fitted = fitting(paged, 3000) as { rows: unknown[]; next: number; cut: string };
+    assert.ok(Buffer.byteLength(JSON.stringify(fitted)) <= 3000);
+    assert.ok(fitted.next > 10);
+    assert.equal(fitted.rows.length, fitted.next);
+    assert.match(fitted.cut, /next page/);
+    assert.equal('cut' in fitting(paged, 100_000), false);
+    assert.throws(() => fitting(paged, 100), /too large/);
   });
 
   it('refuse what comes too fast or beside too much else, and let it pass later', async () => {
