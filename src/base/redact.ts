@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { replaceAddresses, soleAddress } from './addresses.ts';
 import { emailKey } from './email.ts';
 
 /** Pseudonyms that stay the same for a person as long as the key does. */
@@ -33,50 +34,20 @@ export function createRedactor(key: Uint8Array): Redactor {
     known.set(text, made);
     return made;
   };
-  const person = (email: string): string => digest(`email:${emailKey(plainAddress(email))}`);
+  const person = (email: string): string => digest(`email:${emailKey(soleAddress(email.trim()) ?? email)}`);
   const redactor: Redactor = {
-    email: (email) => (PSEUDONYM.test(email) ? email : `user-${person(email)}@redacted.invalid`),
+    email: (email) => (HAS_NO_PERSON.test(email) ? email : `user-${person(email)}@redacted.invalid`),
     name: (name, email) => `Person ${email ? person(email) : digest(`name:${name.trim().toLowerCase()}`)}`,
     person: (key) => `Person ${digest(`person:${key}`).slice(0, SHORT)}`,
-    text: (text) =>
-      MAY_HOLD_ADDRESS.test(text)
-        ? text.replace(EMAIL, (_, marks: string, email: string) => marks + redactor.email(email))
-        : text,
+    text: (text) => replaceAddresses(text, redactor.email),
     json: (text, names) => JSON.stringify(redactValue(JSON.parse(text), redactor, names)),
     key: (text) => `key-${digest(`key:${text}`)}`,
   };
   return redactor;
 }
 
-/** What was replaced already stays as it is, however many hands it goes through. */
-const PSEUDONYM = /^user-[0-9a-f]{16}@redacted\.invalid$/;
-
-/** The signs of an address in the spellings that people and programs read as one: full-width, escaped, or written out in brackets. */
-const AT = /[@\uff20\ufe6b]|&(?:#0*64|#x0*40|commat);|%(?:25)*40|\\u0040|\\x40|\s?[[({<]\s?at\s?[\])}>]\s?/;
-const DOT = /[.\uff0e\u3002\uff61]|\s?[[({<]\s?dot\s?[\])}>]\s?/;
-const MAY_HOLD_ADDRESS = new RegExp(AT.source, 'iu');
-const WORD = String.raw`\p{L}\p{M}\p{N}`;
-
-/**
- * Begins only where a word or a quoted name begins, so that the longest text costs no more than its length; marks before the first
- * letter, as of a list, are no part of the address.
- */
-const EMAIL = new RegExp(
-  String.raw`(?<![${WORD}._%+-])([.%+-]*)((?:"[^"\n]{1,64}"|[${WORD}_][${WORD}._%+-]*)(?:${AT.source})` +
-    String.raw`(?:\[[\d.:a-f]{3,45}\]|[${WORD}-]+(?:(?:${DOT.source})[${WORD}-]+)+))`,
-  'giu',
-);
-
-const HALF_ADDRESS = new RegExp(String.raw`^\S*(?:${AT.source})\S*|\S*(?:${AT.source})\S*$`, 'giu');
-
-/** An excerpt without what may be half an address at its ends. */
-export function withoutHalfAddresses(excerpt: string): string {
-  return excerpt.replace(HALF_ADDRESS, (word) => (word.includes('@redacted.invalid') ? word : '…'));
-}
-
-function plainAddress(email: string): string {
-  return email.replaceAll(new RegExp(AT.source, 'giu'), '@').replaceAll(new RegExp(DOT.source, 'giu'), '.');
-}
+/** What was replaced already stays as it is, however many hands it goes through; people without an address are not one person. */
+const HAS_NO_PERSON = /^(?:user-[0-9a-f]{16}@redacted\.invalid|\s*)$/;
 
 const NAME_KEY =
   /^(full|first|last|given|family|middle|user|display|nick|author|creator|customer|contact)?[_\s-]?(name|alias)$/i;
@@ -112,8 +83,12 @@ const LOOSE =
 
 /** A text of somebody else as a person would see it. */
 export function visible(text: string): string {
-  return text
-    .replace(UNSEEN, '')
-    .replace(LOOSE, '')
-    .replace(/[\u2028\u2029]/g, '\n');
+  return (
+    text
+      .replace(UNSEEN, '')
+      .replace(LOOSE, '')
+      .replace(/[\u2028\u2029]/g, '\n')
+      // An empty sign of Braille.
+      .replaceAll('\u2800', ' ')
+  );
 }

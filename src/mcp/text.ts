@@ -1,4 +1,5 @@
-import { createRedactor, visible, withoutHalfAddresses } from '../base/redact.ts';
+import { withoutHalfAddresses } from '../base/addresses.ts';
+import { createRedactor, visible } from '../base/redact.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {
@@ -15,6 +16,13 @@ export interface TextRules {
   link(url: string): string | null;
 }
 
+/** With whatever it is escaped by. */
+const LONGEST_ADDRESS = 400;
+
+function unlessPseudonym(half: string): string {
+  return half.includes('@redacted.invalid') ? half : '…';
+}
+
 /** `key` is null where personal data may be shown; `upstream` is where addresses without a host belong. */
 export function textRules({ key, upstream }: { key: Uint8Array | null; upstream: string | null }): TextRules {
   const redactor = key && createRedactor(key);
@@ -23,15 +31,16 @@ export function textRules({ key, upstream }: { key: Uint8Array | null; upstream:
     return redactor ? redactor.text(seen) : seen;
   };
   const shown = (text: string, most: number): string => {
-    // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is nowhere recognised.
+    // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is not recognised.
     const head = text.slice(0, most * 4);
     const letters = [...clean(head)];
     if (letters.length > most) return `${letters.slice(0, most).join('').trimEnd()}…`;
-    return head === text ? letters.join('') : `${letters.join('').replace(/\S*$/, '')}…`;
+    return head === text ? letters.join('') : `${letters.slice(0, -LONGEST_ADDRESS).join('')}…`;
   };
   return {
     text: shown,
-    excerpt: (text, most) => (redactor ? withoutHalfAddresses(shown(text, most)) : shown(text, most)),
+    excerpt: (text, most) =>
+      redactor ? withoutHalfAddresses(shown(text, most), unlessPseudonym) : shown(text, most),
     person: (id, name) => (redactor ? redactor.person(`user:${id}`) : visible(name ?? `Person ${id}`)),
     customer: (name, email) => (redactor ? redactor.name(name, email) : visible(name)),
     email: (email) => (redactor ? redactor.email(email) : visible(email)),

@@ -400,7 +400,7 @@ function reportTable(rules: TextRules, result: ReportResult): object {
   const cell = (name: string, value: ReportValue | undefined, row: Record<string, ReportValue>): unknown => {
     if (typeof value !== 'string') return value ?? null;
     const email = typeof row.email === 'string' ? row.email : null;
-    if (name === 'email') return rules.email(value);
+    if (name === 'email') return rules.email(value) || null;
     return name === 'customer' ? rules.customer(value, email) : rules.text(value, NAME);
   };
   const units = columns.flatMap(({ name, kind }) => (UNITS[kind] ? [[name, UNITS[kind]]] : []));

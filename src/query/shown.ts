@@ -104,7 +104,7 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
   const options = { deterministic: true };
   db.function(textName, options, (given) => on(given, () => text(given)));
   db.function(emailName, options, (given) =>
-    on(given, () => (redactor ? redactor.email(String(given)) : text(given))),
+    on(given === '' ? null : given, () => (redactor ? redactor.email(String(given)) : text(given))),
   );
   db.function(nameName, options, (given, person) =>
     on(given, () => (redactor ? redactor.person(String(person ?? given)) : text(given))),

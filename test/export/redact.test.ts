@@ -51,6 +51,7 @@ describe('pseudonyms', () => {
     assert.notEqual(createRedactor(Buffer.alloc(32, 2)).email('ada@example.com'), ADA);
     assert.notEqual(redactor.name('Ada', null), redactor.name('Eve', null));
     assert.equal(redactor.name('Ada', null), redactor.name(' ada', null));
+    assert.equal(redactor.email(''), '');
   });
 
   it('replace addresses inside texts, and nothing else of them', () => {
@@ -69,6 +70,14 @@ describe('pseudonyms', () => {
       'a@'.repeat(250_000),
       `${'a.'.repeat(250_000)}@`,
       `@${'.a'.repeat(250_000)}`,
+      `&${'amp;'.repeat(50_000)}`,
+      '\\'.repeat(100_000),
+      '<a '.repeat(50_000),
+      '<!--'.repeat(50_000),
+      '"@a.bc'.repeat(30_000),
+      '=40a.bc'.repeat(30_000),
+      '[at'.repeat(60_000),
+      ' '.repeat(200_000),
     ])
       redactor.text(`${text}@`);
     assert.ok(process.cpuUsage().user - began < 30_000_000);

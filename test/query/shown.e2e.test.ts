@@ -104,6 +104,11 @@ describe('a statement of an assistant', () => {
     const [[one] = []] = await ask('SELECT name FROM users ORDER BY id LIMIT 1');
     const [[same] = []] = await ask('SELECT u.name FROM users u ORDER BY u.id LIMIT 1');
     assert.equal(one, same);
+    const db = new Database(mirror.path);
+    db.exec(`INSERT INTO users (id, email, name, is_admin, is_team, first_seen_at, changed_at)
+             SELECT 2, '', '', 0, 0, first_seen_at, changed_at FROM users WHERE id = 1`);
+    db.close();
+    assert.deepEqual(await ask('SELECT email FROM users WHERE id = 2'), [[null]]);
   });
 
   it('shows people where the operator allows it, and internal comments where they are asked for', async () => {

@@ -1,0 +1,261 @@
+/**
+ * E-mail addresses in texts that people wrote, in the spellings that a reader or a program takes for one: escaped, percent-encoded, with
+ * markup or invisible signs in between, with spaces or brackets around the sign. A text is first read as it would be shown, with the place of
+ * each letter in the original beside it; then there is one form left to look for.
+ */
+export interface Address {
+  /** In plain letters: equal for all spellings. */
+  address: string;
+  /** Where it stands in the text. */
+  from: number;
+  to: number;
+}
+
+/** The text with each address replaced by what is made of it. */
+export function replaceAddresses(text: string, by: (address: string) => string): string {
+  if (!MAY_HOLD_ADDRESS.test(text) && !ANY_UNSEEN.test(text)) return text;
+  const decoded = decode(text);
+  const untagged = withoutTags(decoded);
+  const found = addressesIn(decoded);
+  // An address may lie across tags, and another one within a tag.
+  return replaced(text, untagged === decoded ? found : together(addressesIn(untagged), found), by);
+}
+
+/** Both in order; of two in the same place the first. */
+function together(first: readonly Address[], second: readonly Address[]): Address[] {
+  let next = 0;
+  const others = second.filter(({ from, to }) => {
+    while ((first[next]?.to ?? Infinity) <= from) next++;
+    return (first[next]?.from ?? Infinity) >= to;
+  });
+  return [...first, ...others].sort((a, b) => a.from - b.from);
+}
+
+/** The address that the text is, and nothing else, in plain letters; null where it is none. */
+export function soleAddress(text: string): string | null {
+  const [only] = addressesIn(decode(text));
+  return only?.from === 0 && only.to === text.length ? only.address : null;
+}
+
+/** A piece of a text with what may be half an address at its ends replaced. */
+export function withoutHalfAddresses(piece: string, by: (half: string) => string): string {
+  const seen = decode(piece);
+  const halves = [...seen.text.matchAll(HALF)].map((match) => spanOf(seen, match.index, match[0].length));
+  return replaced(
+    piece,
+    halves.map((span) => ({ ...span, address: piece.slice(span.from, span.to) })),
+    by,
+  );
+}
+
+function replaced(text: string, found: readonly Address[], by: (address: string) => string): string {
+  let [result, at] = ['', 0];
+  for (const { address, from, to } of found) {
+    result += text.slice(at, from) + by(address);
+    at = to;
+  }
+  return result + text.slice(at);
+}
+
+const WORD = String.raw`\p{L}\p{M}\p{N}`;
+/** Signs nobody sees, and the blank one that looks like a space. */
+const UNSEEN = String.raw`(?!\n|\t)[\p{C}\p{Default_Ignorable_Code_Point}]`;
+const OPEN = '[[({<]';
+const CLOSE = String.raw`[\])}>]`;
+const SPACE = String.raw`[^\S\n]`;
+/** Full-width and other forms are the same sign for those who read and for many who send. */
+const AT_SIGN = String.raw`[@\uff20\ufe6b]`;
+const DOT_SIGN = String.raw`[.\uff0e\u3002\uff61]`;
+
+/** The sign, perhaps in brackets or written out in them, with spaces around it; none of those before it may end a line, as a mention begins one. */
+const AT = new RegExp(
+  String.raw`${SPACE}{0,4}(?:${OPEN}\s{0,2}(?:${AT_SIGN}|at)\s{0,2}${CLOSE}|${AT_SIGN})\s{0,4}(?:[({<]|\[(?!\d|ipv6))?`,
+  'giu',
+);
+const MARKUP = '[*_~`]{0,3}';
+const DOT = String.raw`${MARKUP}(?:${DOT_SIGN}|\s?${OPEN}\s?(?:dot|${DOT_SIGN})\s?${CLOSE}\s?)${MARKUP}`;
+/** The last part is a word, which tells an address from a price or a version. */
+const DOMAIN = new RegExp(
+  String.raw`(?:[${WORD}-]+${DOT})+\p{L}[${WORD}-]*[${WORD}]|\[(?:ipv6:)?[\d.:a-f]{3,45}\]`,
+  'iuy',
+);
+/** Of one part, each a letter of RFC 5322, an apostrophe as programs write it, or half of a letter beyond 16 bits. */
+const LOCAL = new RegExp(String.raw`[${WORD}!#$%&'’*+\-/=?^_\x60{|}~.\ud800-\udfff]`, 'u');
+/** What may stand before the name: signs that no name begins with, the name of a field, and in a link all up to that. */
+const MARKS = new RegExp(`^[^${WORD}_"]+`, 'u');
+const FIELD = /^(?:e-?mail|mail|to|cc|bcc|from|user|username|login)=/i;
+const LINK_FIELD = /^\S*[?&][\w.-]{1,40}=/;
+
+/** Most texts hold none of these; in two goes, as they take half the time of one. */
+const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
+const MAY_HOLD_ADDRESS = new RegExp(
+  String.raw`${AT_SIGN}|&(?:#|amp|commat)|%\d{0,9}40|=40|\\[ux]|${OPEN}\s{0,2}at\s{0,2}${CLOSE}`,
+  'iu',
+);
+
+const HALF = new RegExp(String.raw`^\S*(?:${AT.source})\S*|\S*(?:${AT.source})\S*$`, 'giu');
+
+/** A text as it is shown, and where each of its units begins and ends in the original; null where they are the same. */
+interface Seen {
+  text: string;
+  places: { from: number[]; to: number[] } | null;
+}
+
+function spanOf({ places }: Seen, index: number, length: number): { from: number; to: number } {
+  const last = index + length - 1;
+  return places
+    ? { from: places.from[index] ?? 0, to: places.to[last] ?? 0 }
+    : { from: index, to: index + length };
+}
+
+function addressesIn(seen: Seen): Address[] {
+  const found: Address[] = [];
+  const { text } = seen;
+  let floor = 0;
+  for (const { 0: sign, index } of text.matchAll(AT)) {
+    DOMAIN.lastIndex = index + sign.length;
+    const domain = index < floor ? undefined : DOMAIN.exec(text)?.[0];
+    const name = domain === undefined ? null : nameBefore(text, index, floor);
+    if (domain === undefined || name === null) continue;
+    const end = index + sign.length + domain.length;
+    const address = `${name.plain}@${plainDomain(domain)}`;
+    found.push({ address, ...spanOf(seen, name.from, end - name.from) });
+    floor = end;
+  }
+  return found;
+}
+
+/** What stands before the sign at this place; walked backwards, so that the longest text costs no more than its length. */
+function nameBefore(text: string, end: number, floor: number): { from: number; plain: string } | null {
+  const quote = quotedBefore(text, end, floor);
+  if (quote !== null) return { from: quote, plain: text.slice(quote, end) };
+  const until = /[\])>"”»]/.test(text[end - 1] ?? '') ? end - 1 : end;
+  let from = until;
+  while (from > floor && LOCAL.test(text[from - 1] ?? '')) from--;
+  // The path of a link is no part of an address: there the name follows the last slash.
+  const isLink = text[from - 1] === ':' && text.startsWith('//', from);
+  if (isLink) from = text.lastIndexOf('/', until - 1) + 1;
+  const run = text.slice(from, until);
+  const [field = ''] = (isLink ? LINK_FIELD : FIELD).exec(run) ?? [];
+  const [marks = ''] = MARKS.exec(run.slice(field.length)) ?? [];
+  const before = field.length + marks.length;
+  const plain = withoutEmphasis(run.slice(before), marks);
+  return plain === '' ? null : { from: from + before, plain };
+}
+
+const LONGEST_QUOTED = 66;
+
+function quotedBefore(text: string, end: number, floor: number): number | null {
+  if (text[end - 1] !== '"') return null;
+  const line = text.slice(Math.max(floor, end - LONGEST_QUOTED), end);
+  const quoted = /"[^"\n]+"$/.exec(line);
+  return quoted && end - quoted[0].length;
+}
+
+/** `**kim**` is kim, where the same signs stand before it. */
+function withoutEmphasis(name: string, before: string): string {
+  const [signs = ''] = /[*_~`]+$/.exec(name) ?? [];
+  const plain = signs !== '' && before.endsWith(signs) ? name.slice(0, -signs.length) : name;
+  return plain.replaceAll('’', "'");
+}
+
+function plainDomain(domain: string): string {
+  return domain.replaceAll(new RegExp(DOT, 'giu'), '.');
+}
+
+const BLANKS = { nbsp: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', Tab: '\t', NewLine: '\n' };
+const UNSEEN_NAMES = { shy: '', zwj: '', zwnj: '', ZeroWidthSpace: '', NoBreak: '', wj: '' };
+const BRACKETS = { lt: '<', gt: '>', lpar: '(', rpar: ')', lbrack: '[', rbrack: ']', lsqb: '[', rsqb: ']' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ amp: '&', commat: '@', period: '.', plus: '+', hyphen: '-', dash: '-', lowbar: '_', sol: '/' },
+  ...{ equals: '=', quot: '"', apos: "'", excl: '!', num: '#', ast: '*' },
+  ...BLANKS,
+  ...UNSEEN_NAMES,
+  ...BRACKETS,
+};
+/** HTML with or without its semicolon, percent-encoding, JSON, quoted-printable and Markdown; the first two also escaped many times over. */
+const ESCAPE = new RegExp(
+  String.raw`&(?:amp;?)*(?:#\d{1,7}|#x[\da-f]{1,6}|${Object.keys(ENTITIES).join('|')});?|%(?:25)*[2-7][\da-f]|\\x[2-7][\da-f]` +
+    String.raw`|\\u\{?0{2,4}[2-7][\da-f]\}?|=(?:40|2[ebd]|5f)(?=[${WORD}])|\\[!-/:-@[-\x60{-~]|${UNSEEN}|\u2800`,
+  'giu',
+);
+/** Different ways of escaping within each other; whoever writes more of them is not read by anybody. */
+const MOST_ROUNDS = 4;
+
+function decode(text: string): Seen {
+  let seen: Seen = { text, places: null };
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const next = rewritten(seen, ESCAPE, unescaped);
+    if (next === seen) break;
+    seen = next;
+  }
+  return seen;
+}
+
+const BY_LOWER_CASE = new Map(Object.entries(ENTITIES).map(([name, sign]) => [name.toLowerCase(), sign]));
+
+function unescaped(written: string): string {
+  switch (written[0]) {
+    case '&':
+      return entity(
+        written
+          .slice(1)
+          .toLowerCase()
+          .replace(/;$/, '')
+          .replace(/^(?:amp;?)+(?=[^;])/, ''),
+      );
+    case '%':
+    case '=':
+      return letter(Number.parseInt(written.slice(-2), 16));
+    case '\\':
+      return written.length === 2
+        ? written.slice(1)
+        : letter(Number.parseInt(written.replace(/\W|[ux]/gi, ''), 16));
+    default:
+      return written === '\u2800' ? ' ' : '';
+  }
+}
+
+function entity(name: string): string {
+  if (name.startsWith('#x')) return letter(Number.parseInt(name.slice(2), 16));
+  return name.startsWith('#') ? letter(Number(name.slice(1))) : (BY_LOWER_CASE.get(name) ?? '');
+}
+
+function letter(code: number): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
+}
+
+const TAG =
+  /<\/?[a-z][a-z\d]{0,20}(?:\s[^<>]{0,500})?\/?>|<!--[\s\S]{0,500}?-->|\[\/?(?:b|i|u|s|url|email|color|size)(?:=[^\]\s]{0,200})?\]/giu;
+/** These stand within a line and show nothing themselves; whatever else there is keeps words apart. */
+const INLINE =
+  /^(?:<\/?(?:a|abbr|b|bdi|bdo|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var|wbr)\b|<!|\[)/iu;
+
+function withoutTags(seen: Seen): Seen {
+  return rewritten(seen, TAG, (tag) => (INLINE.test(tag) ? '' : ' '));
+}
+
+/** The same where nothing matches. */
+function rewritten(seen: Seen, pattern: RegExp, by: (match: string) => string): Seen {
+  const places: { from: number[]; to: number[] } = { from: [], to: [] };
+  let at = 0;
+  const keep = (end: number): void => {
+    for (; at < end; at++) {
+      places.from.push(seen.places?.from[at] ?? at);
+      places.to.push(seen.places?.to[at] ?? at + 1);
+    }
+  };
+  const text = seen.text.replace(pattern, (match: string, index: number) => {
+    keep(index);
+    const [sign, { from, to }] = [by(match), spanOf(seen, index, match.length)];
+    for (let unit = 0; unit < sign.length; unit++) {
+      places.from.push(from);
+      places.to.push(to);
+    }
+    at = index + match.length;
+    return sign;
+  });
+  if (at === 0) return seen;
+  keep(seen.text.length);
+  return { text, places };
+}
