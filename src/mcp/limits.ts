@@ -1,58 +1,84 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { createLine, type Line } from '../base/line.ts';
 import { within } from '../base/timeout.ts';
 
 /** What agents may ask of the mirror: one that runs in a loop must not hold up the service. */
 export const LIMITS = {
   callsAMinute: 120,
-  /** Further calls wait for their turn, so many at most: clients like to ask several things together. */
-  atOnce: 4,
-  waiting: 16,
+  /** From the moment it came in, whatever it waits for. */
   callMs: 15_000,
   /** Of one result, as JSON. */
   resultBytes: 48_000,
+  /** Statements run for up to 5 s, each in a process of its own, and sums over the whole mirror one after the other: neither keeps a search waiting. */
+  lanes: {
+    reads: { atOnce: 4, waiting: 16 },
+    sql: { atOnce: 2, waiting: 4 },
+    reports: { atOnce: 1, waiting: 4 },
+  },
 } as const;
 
-export type Limits = { [name in keyof typeof LIMITS]: number };
+export type Lane = keyof typeof LIMITS.lanes;
 
-export type Limited = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+export interface Limits {
+  callsAMinute: number;
+  callMs: number;
+  resultBytes: number;
+  lanes: Record<Lane, { atOnce: number; waiting: number }>;
+}
+
+/** Work, which ends when the signal says so: after its time, or when nobody waits for it any more. */
+export type Limited = <T>(
+  lane: Lane,
+  gone: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+) => Promise<T>;
 
 /** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
 export function limiter(clock: Clock, limits: Limits): Limited {
   const begun: number[] = [];
-  const line: (() => void)[] = [];
-  let running = 0;
-  const enter = async (): Promise<void> => {
-    if (running < limits.atOnce) running++;
-    else if (line.length < limits.waiting) await new Promise<void>((resolve) => line.push(resolve));
-    else
-      throw new AppError('throttled', `${running + line.length} calls are under way already`, {
-        hint: 'Make calls one after the other.',
-      });
-  };
-  const leave = (): void => {
-    const next = line.shift();
-    if (next) next();
-    else running--;
-  };
-  return async (work) => {
+  const line = (lane: Lane): Line =>
+    createLine(limits.lanes[lane].atOnce, limits.lanes[lane].waiting, tooMany);
+  const lines = { reads: line('reads'), sql: line('sql'), reports: line('reports') };
+  return async (lane, gone, work) => {
     const now = clock.monotonic();
     while (begun.length > 0 && now - (begun[0] ?? 0) >= 60_000) begun.shift();
-    if (begun.length >= limits.callsAMinute)
-      throw new AppError('throttled', `more than ${limits.callsAMinute} calls in a minute`, {
-        hint: 'Wait a minute; ask for more at once with a larger limit instead of many small calls.',
-      });
+    if (begun.length >= limits.callsAMinute) throw tooOften(limits.callsAMinute);
     begun.push(now);
-    await enter();
-    const stop = new AbortController();
-    // A call that is answered late and cannot be stopped still runs, and counts until it has ended.
-    const ended = work(stop.signal).finally(leave);
-    return await within(limits.callMs, ended, () => {
+    const late = new AbortController();
+    const signal = AbortSignal.any([late.signal, gone]);
+    return await within(limits.callMs, inTurn(lines[lane], signal, work), () => {
       const why = tooLong(limits.callMs);
-      stop.abort(why);
+      late.abort(why);
       return why;
     });
   };
+}
+
+/** A call that is answered late and cannot be stopped still runs, and counts until it has ended. */
+async function inTurn<T>(
+  line: Line,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  await line.enter(signal);
+  try {
+    return await work(signal);
+  } finally {
+    line.leave();
+  }
+}
+
+function tooMany(under: number): AppError {
+  return new AppError('throttled', `${under} such calls are under way already`, {
+    hint: 'Make calls one after the other.',
+  });
+}
+
+function tooOften(callsAMinute: number): AppError {
+  return new AppError('throttled', `more than ${callsAMinute} calls in a minute`, {
+    hint: 'Wait a minute; ask for more at once with a larger limit instead of many small calls.',
+  });
 }
 
 function tooLong(ms: number): AppError {

@@ -5,12 +5,10 @@ import { AppError } from '../base/errors.ts';
 import { versionText } from '../base/program.ts';
 import { redactionKey } from '../export/redaction-key.ts';
 import { openReads } from '../http/dashboard/reads.ts';
+import { LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
 import type { Drafts } from './tools.ts';
-
-/** Statements of agents that run at the same time, each in a process of its own. */
-const QUERIES_AT_ONCE = 2;
 
 /** Of each reader of the command: a search takes as long with less, as the system keeps the file at hand. */
 const CACHE_KB = 2000;
@@ -30,7 +28,7 @@ export async function openAgents({
 }: Pick<App, 'settings' | 'clock' | 'log'> & { place?: 'threads' | 'command' }): Promise<Agents> {
   const { timeZone, deliveredStatuses: usualDelivered, dataDir } = settings;
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
-  const query = openQueries(settings, QUERIES_AT_ONCE);
+  const query = openQueries(settings, LIMITS.lanes.sql.atOnce);
   const file = place === 'command' ? { ...fileOf(settings), cacheKb: CACHE_KB } : fileOf(settings);
   const [feed, outbox, reads] = [openChanges(settings), viewOutbox(settings), openReads(file, place)];
   if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');

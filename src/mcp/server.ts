@@ -1,10 +1,17 @@
-import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  type Tool as ListedTool,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
-import { fitting, LIMITS, type Limited, type Limits, limiter } from './limits.ts';
+import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
 import { DRAFT_POST, TOOLS, type Tool, type ToolDeps } from './tools.ts';
 
 export interface McpOptions {
@@ -15,84 +22,125 @@ export interface McpOptions {
   limits?: Partial<Limits>;
 }
 
-/** Makes servers that share one set of limits: a client that connects anew, or asks over HTTP call by call, does not get new ones. */
-export function mcpServers(options: McpOptions): () => McpServer {
+/**
+ * Makes servers that share one set of limits: a client that connects anew, or asks over HTTP call by call, does not get new ones. The
+ * library's own way to add tools answers for those it does not know before anybody could limit or log the call, so requests are taken here.
+ */
+export function mcpServers(options: McpOptions): () => Server {
+  const { deps, version } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const limited = limiter(options.clock, limits);
+  const run = runner(options, limits);
+  const tools = deps.drafts ? [...TOOLS, DRAFT_POST] : TOOLS;
+  let listed: ListedTool[] | undefined;
   return () => {
-    const server = new McpServer(
-      { name: 'feedback-mirror', version: options.version },
+    const server = new Server(
+      { name: 'feedback-mirror', version },
       { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
     );
-    const tools = options.deps.drafts ? [...TOOLS, DRAFT_POST] : TOOLS;
-    for (const tool of tools) addTool(server, tool, (asked) => call(tool, asked, options, limits, limited));
-    addResources(server);
-    addPrompts(server);
+    server.setRequestHandler('tools/list', () => {
+      listed ??= tools.map(listedTool);
+      return { tools: listed };
+    });
+    server.setRequestHandler('tools/call', async ({ params }, context) =>
+      server.projectCallToolResult(await callTool(params, context, { deps, run, limits }), undefined),
+    );
+    addResources(server, run);
+    addPrompts(server, run);
     return server;
   };
 }
 
-/** A call, and whether anybody still waits for its answer. */
+/** What is asked for: the name of a tool, resource or prompt of ours, or none of them. */
 interface Asked {
+  kind: 'tool' | 'resource' | 'prompt';
+  name: string | undefined;
   given: unknown;
-  signal: AbortSignal;
+  lane?: Lane | undefined;
 }
 
 interface Answer {
-  [key: string]: unknown;
-  content: { type: 'text'; text: string }[];
-  structuredContent?: Record<string, unknown>;
-  isError?: true;
+  text: string;
+  isFailure: boolean;
+}
+
+type Run = (
+  asked: Asked,
+  context: ServerContext,
+  work: (signal: AbortSignal) => Promise<string>,
+) => Promise<Answer>;
+
+const FAILURE = 1000;
+
+/** Answers a request within the limits, and logs it whatever becomes of it: with sizes, and without a word of either side. */
+function runner({ deps, clock, log }: McpOptions, limits: Limits): Run {
+  const limited = limiter(clock, limits);
+  return async ({ kind, name = 'unknown', given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
+    const began = clock.monotonic();
+    const tell = (outcome: string, text: string): void => {
+      const sizes = { asked: Buffer.byteLength(JSON.stringify(given) ?? ''), told: Buffer.byteLength(text) };
+      const ms = Math.round(clock.monotonic() - began);
+      const facts = { event: 'mcp.called', [kind]: name, outcome, ms, ...sizes };
+      log.info(facts, `${name}: ${outcome} in ${ms} ms`);
+    };
+    try {
+      const text = await limited(lane, gone, work);
+      tell('answered', text);
+      return { text, isFailure: false };
+    } catch (error) {
+      // What was called off fails with the client's own words.
+      const outcome = gone.aborted ? 'cancelled' : codeOf(error);
+      const text = gone.aborted ? '' : deps.rules.text(failureText(error), FAILURE);
+      tell(outcome, text);
+      if (outcome === 'internal')
+        log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name} failed`);
+      return { text, isFailure: true };
+    }
+  };
+}
+
+/** Our own words only: a defect is not explained to a client. */
+function failureText(error: unknown): string {
+  if (!(error instanceof AppError) || error.code === 'internal')
+    return 'this could not be answered; the log of the mirror says why';
+  return [messageOf(error), error.hint].filter(Boolean).join('. ');
 }
 
 const ANNOTATIONS = { destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
-/** The library tells clients of the schema. What they send is checked in `call`, so that a call that is wrong is limited and logged too. */
-function addTool(server: McpServer, tool: Tool, run: (asked: Asked) => Promise<Answer>): void {
-  const { name, title, description, input, isDraft = false } = tool;
-  const { '~standard': standard } = input;
-  const inputSchema = {
-    '~standard': { ...standard, validate: (value: unknown) => ({ value: value as object }) },
-  };
-  const config = { title, description, inputSchema, annotations: { readOnlyHint: !isDraft, ...ANNOTATIONS } };
-  server.registerTool(
-    name,
-    config,
-    async (given: unknown, { mcpReq: { signal } }: ServerContext) => await run({ given, signal }),
+function listedTool({ name, title, description, input, isDraft }: Tool): ListedTool {
+  // Both say what JSON Schema is, in types that do not meet.
+  const inputSchema = z.toJSONSchema(input, { io: 'input' }) as ListedTool['inputSchema'];
+  return { name, title, description, inputSchema, annotations: { readOnlyHint: !isDraft, ...ANNOTATIONS } };
+}
+
+/** Also the one that is not offered: that an agent tried to write is worth a line in the log. */
+const KNOWN = new Map([...TOOLS, DRAFT_POST].map((tool) => [tool.name, tool]));
+
+interface ToolCall {
+  name: string;
+  arguments?: Record<string, unknown> | undefined;
+}
+
+async function callTool(
+  { name, arguments: given }: ToolCall,
+  context: ServerContext,
+  { deps, run, limits }: { deps: ToolDeps; run: Run; limits: Limits },
+) {
+  const tool = KNOWN.get(name);
+  let result: Record<string, unknown> = {};
+  const { text, isFailure } = await run(
+    { kind: 'tool', name: tool?.name, given, lane: tool?.lane },
+    context,
+    async (signal) => {
+      if (!tool) throw new AppError('usage', 'there is no such tool');
+      result = fitting(await tool.run(stoppable(deps, signal), parsed(tool, given)), limits.resultBytes);
+      return JSON.stringify(result);
+    },
   );
+  if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+  const content = [{ type: 'text' as const, text }];
+  return isFailure ? { content, isError: true } : { content, structuredContent: result };
 }
-
-async function call(
-  tool: Tool,
-  { given, signal: gone }: Asked,
-  { deps, clock, log }: McpOptions,
-  limits: Limits,
-  limited: Limited,
-): Promise<Answer> {
-  const began = clock.monotonic();
-  const tell = (outcome: string, text: string): void => {
-    const sizes = { asked: Buffer.byteLength(JSON.stringify(given) ?? ''), told: Buffer.byteLength(text) };
-    const ms = Math.round(clock.monotonic() - began);
-    const facts = { event: 'mcp.called', tool: tool.name, outcome, ms, ...sizes };
-    log.info(facts, `${tool.name}: ${outcome} in ${ms} ms`);
-  };
-  try {
-    const work = async (signal: AbortSignal) =>
-      await tool.run(stoppable(deps, AbortSignal.any([signal, gone])), parsed(tool, given));
-    const result = fitting(await limited(work), limits.resultBytes);
-    const text = JSON.stringify(result);
-    tell('answered', text);
-    return { content: [{ type: 'text', text }], structuredContent: result };
-  } catch (error) {
-    const text = deps.rules.text(failureText(error), FAILURE);
-    tell(codeOf(error), text);
-    if (codeOf(error) === 'internal')
-      log.error({ event: 'mcp.failed', tool: tool.name, err: error }, `${tool.name} failed`);
-    return { content: [{ type: 'text', text }], isError: true };
-  }
-}
-
-const FAILURE = 1000;
 
 function stoppable(deps: ToolDeps, signal: AbortSignal): ToolDeps {
   return {
@@ -108,31 +156,52 @@ function parsed(tool: Tool, given: unknown): z.output<Tool['input']> {
   throw new AppError('usage', z.prettifyError(error), { hint: `See the description of ${tool.name}` });
 }
 
-/** Our own words only: a defect is not explained to a client. */
-function failureText(error: unknown): string {
-  if (!(error instanceof AppError) || error.code === 'internal')
-    return 'this could not be answered; the log of the mirror says why';
-  return [messageOf(error), error.hint].filter(Boolean).join('. ');
-}
+const mimeType = 'text/markdown';
+const RESOURCES = [
+  { name: 'schema', title: 'Tables of the mirror for the tool sql', text: schemaText },
+  { name: 'glossary', title: 'Words of the mirror', text: () => GLOSSARY },
+  { name: 'reports', title: 'Definitions of the reports', text: reportDefinitions },
+].map((resource) => ({ ...resource, uri: `mirror://${resource.name}` }));
 
-function addResources(server: McpServer): void {
-  const texts = [
-    ['schema', 'Tables of the mirror for the tool sql', schemaText],
-    ['glossary', 'Words of the mirror', () => GLOSSARY],
-    ['reports', 'Definitions of the reports', reportDefinitions],
-  ] as const;
-  const mimeType = 'text/markdown';
-  for (const [name, title, text] of texts)
-    server.registerResource(name, `mirror://${name}`, { title, mimeType }, async ({ href }) => ({
-      contents: [{ uri: href, mimeType, text: text() }],
-    }));
-}
-
-function addPrompts(server: McpServer): void {
-  const argsSchema = z.object({ board: z.string().max(200).optional() });
-  for (const { name, title, description, text } of PROMPTS)
-    server.registerPrompt(name, { title, description, argsSchema }, ({ board }) => {
-      const scope = board ? `Look at the board ${JSON.stringify(board)} only.\n\n` : '';
-      return { messages: [{ role: 'user', content: { type: 'text', text: scope + text } }] };
+function addResources(server: Server, run: Run): void {
+  server.setRequestHandler('resources/list', () => ({
+    resources: RESOURCES.map(({ name, title, uri }) => ({ name, title, uri, mimeType })),
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', async ({ params }, context) => {
+    const found = RESOURCES.find(({ uri }) => uri === params.uri);
+    const asked = { kind: 'resource', name: found?.name, given: params.uri } as const;
+    const { text, isFailure } = await run(asked, context, async () => {
+      if (found) return found.text();
+      throw new AppError('usage', 'there is no such resource');
     });
+    if (!found) throw new ResourceNotFoundError(params.uri);
+    if (isFailure) throw new ProtocolError(ProtocolErrorCode.InternalError, text);
+    return { contents: [{ uri: found.uri, mimeType, text }] };
+  });
+}
+
+const PROMPT_INPUT = z.object({ board: z.string().max(200).optional() });
+
+function addPrompts(server: Server, run: Run): void {
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: PROMPTS.map(({ name, title, description }) => ({
+      name,
+      title,
+      description,
+      arguments: [{ name: 'board', description: 'slug or name of one board', required: false }],
+    })),
+  }));
+  server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given } }, context) => {
+    const found = PROMPTS.find((prompt) => prompt.name === name);
+    const asked = { kind: 'prompt', name: found?.name, given } as const;
+    const { text, isFailure } = await run(asked, context, async () => {
+      if (!found) throw new AppError('usage', 'there is no such prompt');
+      const { success, data } = PROMPT_INPUT.safeParse(given ?? {});
+      if (!success) throw new AppError('usage', 'board is the slug or the name of one board');
+      return `${data.board ? `Look at the board ${JSON.stringify(data.board)} only.\n\n` : ''}${found.text}`;
+    });
+    if (isFailure) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+    return { messages: [{ role: 'user', content: { type: 'text', text } }] };
+  });
 }

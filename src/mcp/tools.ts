@@ -18,7 +18,7 @@ import type { Change, Values } from '../store/changes/change.ts';
 import type { ChangeFeed } from '../store/changes/feed.ts';
 import type { OutboxRow, PostText } from '../store/outbox/types.ts';
 import type { SimilarPost } from '../store/search/similar.ts';
-import { Paged } from './limits.ts';
+import { type Lane, Paged } from './limits.ts';
 import type { TextRules } from './text.ts';
 
 /** What the tools reach: the mirror for reading, and nothing that sends. */
@@ -48,6 +48,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   title: string;
   description: string;
   input: Schema;
+  /** Which other calls it waits for; reads unless given. */
+  lane?: Lane;
   /** It changes something: a row that waits for a person. */
   isDraft?: true;
   run(deps: ToolDeps, given: z.output<Schema>): Promise<object | Paged>;
@@ -140,6 +142,7 @@ Examples: {"name": "top-posts", "limit": 5}, {"name": "gaining-posts", "since": 
       post: id.optional().describe('for post-votes'),
       delivered: z.array(z.string().max(100)).max(20).optional().describe('statuses that count as delivered'),
     }),
+    lane: 'reports',
     async run({ ask, rules, clock, timeZone, usualDelivered }, { name, status: one, ...wanted }) {
       const request = { ...wanted, now: clock.now(), timeZone, usualDelivered };
       const asked = one === undefined ? request : { ...request, status: [one] };
@@ -168,6 +171,7 @@ Examples: {}, {"since": "1200", "types": ["post.status_changed"], "limit": 50}`,
 ones. Texts are cut to ${CELL} characters.
 Example: {"sql": "SELECT status, count(*) AS posts, sum(votes_count) AS votes FROM live_posts GROUP BY status"}`,
     input: z.strictObject({ sql: z.string().min(1).max(10_000), internal }),
+    lane: 'sql',
     run: askSql,
   }),
   tool({

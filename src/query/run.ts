@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../base/errors.ts';
+import { createLine } from '../base/line.ts';
 import { ownFile } from '../base/program.ts';
 import { explainRefusal } from './explain.ts';
 import type { Shown } from './shown.ts';
@@ -133,21 +134,13 @@ const MOST_WAITING = 20;
 
 /** Runs at most `atOnce` statements at the same time; the others wait in order, and those beyond a limit are refused. */
 export function limitQueries(atOnce: number, mostWaiting = MOST_WAITING): RunQuery {
-  let free = atOnce;
-  const waiting = new Set<() => void>();
-  const leave = (): void => {
-    const [next] = waiting;
-    if (!next) free += 1;
-    else if (waiting.delete(next)) next();
-  };
+  const line = createLine(atOnce, mostWaiting, () => tooManyWaiting(mostWaiting));
   return async function* (request, signal) {
-    if (free > 0) free -= 1;
-    else if (waiting.size >= mostWaiting) throw tooManyWaiting(mostWaiting);
-    else await turn(waiting, signal);
+    await line.enter(signal);
     try {
       yield* runQuery(request, signal);
     } finally {
-      leave();
+      line.leave();
     }
   };
 }
@@ -155,22 +148,5 @@ export function limitQueries(atOnce: number, mostWaiting = MOST_WAITING): RunQue
 function tooManyWaiting(most: number): AppError {
   return new AppError('busy', `${most} statements are waiting already`, {
     hint: 'Try again in a few seconds.',
-  });
-}
-
-/** A caller that gives up while it waits leaves the line, and no slot is lost. */
-function turn(waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => {
-      waiting.delete(enter);
-      reject(signal?.reason);
-    };
-    const enter = (): void => {
-      signal?.removeEventListener('abort', giveUp);
-      resolve();
-    };
-    if (signal?.aborted) return giveUp();
-    signal?.addEventListener('abort', giveUp, { once: true });
-    waiting.add(enter);
   });
 }

@@ -95,29 +95,53 @@ describe('the limits of calls', () => {
     assert.throws(() => fitting(paged, 100), /too large/);
   });
 
+  const asking = new AbortController().signal;
+  const one = {
+    reads: { atOnce: 1, waiting: 1 },
+    sql: { atOnce: 1, waiting: 0 },
+    reports: { atOnce: 1, waiting: 0 },
+  };
+
   it('refuse what comes too fast or beside too much else, and let it pass later', async () => {
     const clock = fakeClock();
-    const limited = limiter(clock, { ...LIMITS, callsAMinute: 4, atOnce: 1, waiting: 1 });
+    const limited = limiter(clock, { ...LIMITS, callsAMinute: 5, lanes: one });
+    const read = <T>(work: () => Promise<T>): Promise<T> => limited('reads', asking, work);
     const slow = Promise.withResolvers<string>();
-    const first = limited(() => slow.promise);
+    const first = read(() => slow.promise);
     let isBegun = false;
-    const second = limited(async () => {
+    const second = read(async () => {
       isBegun = true;
       return 'second';
     });
     await assert.rejects(
-      limited(async () => 'third'),
-      /2 calls are under way already/,
+      read(async () => 'third'),
+      /2 such calls are under way already/,
     );
+    assert.equal(await limited('sql', asking, async () => 'beside'), 'beside');
     assert.equal(isBegun, false);
     slow.resolve('first');
     assert.deepEqual([await first, await second], ['first', 'second']);
-    assert.equal(await limited(async () => 4), 4);
+    assert.equal(await read(async () => 5), 5);
     await assert.rejects(
-      limited(async () => 5),
-      /more than 4 calls in a minute/,
+      read(async () => 6),
+      /more than 5 calls in a minute/,
     );
     clock.advance(60_000);
-    assert.equal(await limited(async () => 5), 5);
+    assert.equal(await read(async () => 6), 6);
+  });
+
+  it('end a call in time also while it waits for others, and forget one that is called off', async () => {
+    const limited = limiter(fakeClock(), { ...LIMITS, callMs: 5, lanes: one });
+    const slow = Promise.withResolvers<string>();
+    const first = limited('reads', asking, () => slow.promise);
+    const second = limited('reads', asking, async () => 'second');
+    await Promise.all([first, second].map((call) => assert.rejects(call, /took longer than/)));
+    const gone = new AbortController();
+    const third = limited('reads', gone.signal, async () => 'third');
+    gone.abort(new Error('called off'));
+    await assert.rejects(third, /called off/);
+    slow.resolve('too late');
+    await slow.promise;
+    assert.equal(await limited('reads', asking, async () => 'fourth'), 'fourth');
   });
 });

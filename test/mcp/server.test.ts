@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { createLogger } from '../../src/base/log.ts';
+import { mcpServers } from '../../src/mcp/server.ts';
+import { textRules } from '../../src/mcp/text.ts';
+import type { ToolDeps } from '../../src/mcp/tools.ts';
+import { fakeClock } from '../support/clock.ts';
+import { until } from '../support/until.ts';
+
+type Line = Record<string, unknown>;
+
+/** A server with a client beside it and no mirror behind it: only what reads boards is there. */
+async function connected(ask: (signal?: AbortSignal) => Promise<never>) {
+  const lines: Line[] = [];
+  const log = createLogger({
+    level: 'debug',
+    format: 'json',
+    secrets: () => [],
+    destination: { write: (line: string) => void lines.push(JSON.parse(line) as Line) },
+  });
+  const clock = fakeClock();
+  const deps = {
+    ask: (_name: string, _request: unknown, signal?: AbortSignal) => ask(signal),
+    drafts: null,
+    rules: textRules({ key: null, upstream: null }),
+  } as unknown as ToolDeps;
+  const server = mcpServers({ deps, clock, log, version: '1' })();
+  const client = new Client({ name: 'a test', version: '1' });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await server.connect(there);
+  await client.connect(here);
+  return { client, lines };
+}
+
+describe('the log of a server for agents', () => {
+  it('has a line for every call, also of what there is not or what is not allowed, and no name but ours', async () => {
+    const { client, lines } = await connected(() => Promise.reject(new Error('a defect')));
+    const { isError, content } = await client.callTool({
+      name: 'draft_post',
+      arguments: { board: 'ideas', title: 'A wish of zebras' },
+    });
+    assert.equal(isError, true);
+    assert.match(JSON.stringify(content), /may only read/);
+    await client.callTool({ name: 'boards', arguments: {} });
+    for (const name of ['zebra', '__proto__', 'constructor'])
+      await assert.rejects(client.callTool({ name, arguments: { zebra: 1 } }), /no such tool/);
+    await client.readResource({ uri: 'mirror://glossary' });
+    await assert.rejects(client.readResource({ uri: 'mirror://zebra' }));
+    await client.getPrompt({ name: 'weekly-triage', arguments: { board: 'zebras' } });
+    await assert.rejects(client.getPrompt({ name: 'zebra' }), /no such prompt/);
+    const called = lines.filter(({ event }) => event === 'mcp.called');
+    assert.deepEqual(
+      called.map(({ tool, resource, prompt, outcome }) => [tool ?? resource ?? prompt, outcome]),
+      [
+        ['draft_post', 'usage'],
+        ['boards', 'internal'],
+        ...Array.from({ length: 3 }, () => ['unknown', 'usage']),
+        ['glossary', 'answered'],
+        ['unknown', 'usage'],
+        ['weekly-triage', 'answered'],
+        ['unknown', 'usage'],
+      ],
+    );
+    for (const { ms, asked, told } of called)
+      for (const number of [ms, asked, told]) assert.equal(typeof number, 'number');
+    assert.doesNotMatch(JSON.stringify(lines), /zebra/);
+    await client.close();
+  });
+
+  it('calls what a client called off by that name, and not an error, and says nothing of why', async () => {
+    const asked = Promise.withResolvers<void>();
+    const { client, lines } = await connected(async (signal) => {
+      asked.resolve();
+      return await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const calling = new AbortController();
+    const call = client.callTool({ name: 'boards', arguments: {} }, { signal: calling.signal });
+    await asked.promise;
+    calling.abort('zebra words of a person');
+    await assert.rejects(call);
+    await until('a line', () => lines.length > 0);
+    await client.close();
+    assert.deepEqual(
+      lines.map(({ level, tool, outcome }) => [level, tool, outcome]),
+      [[30, 'boards', 'cancelled']],
+    );
+    assert.doesNotMatch(JSON.stringify(lines), /zebra/);
+  });
+});
