@@ -52,6 +52,7 @@ export function loadSettings(input: LoadInput): Settings {
     );
   }
   if (raw.httpHost && !isLoopback(raw.httpHost)) problems.push(...unprotected(raw));
+  problems.push(...sharedTokens(raw));
   const webhooks = attempt(() => webhooksOf(raw, input.cwd), problems) ?? [];
   if (problems.length > 0)
     throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
@@ -111,6 +112,26 @@ function unprotected({ httpHost, httpToken, mcpToken }: RawSettings): string[] {
         `${name} must have at least ${SHORTEST_HTTP_TOKEN} characters with ${where}: a shorter one can be guessed`,
     ),
   ];
+}
+
+/**
+ * A token that is to open one thing only opens more where it is also another one. HTTP_TOKEN may be that of the feedback service: programs that
+ * were made for it find the mirror in its place.
+ */
+function sharedTokens({ token, httpToken, feedToken, mcpToken }: RawSettings): string[] {
+  const secrets = {
+    FEEDBACK_API_TOKEN: token,
+    HTTP_TOKEN: httpToken,
+    FEED_TOKEN: feedToken,
+    MCP_TOKEN: mcpToken,
+  };
+  const texts = Object.entries(secrets).map(([name, secret]) => [name, secret?.reveal()] as const);
+  return (['FEED_TOKEN', 'MCP_TOKEN'] as const).flatMap((name, i) => {
+    const text = secrets[name]?.reveal();
+    // Two of them are told of once.
+    const same = texts.slice(0, i + 2).find(([, other]) => text !== undefined && other === text);
+    return same ? [`${name} must not be the same as ${same[0]}: it would open more than it is for`] : [];
+  });
 }
 
 function webhooksOf(

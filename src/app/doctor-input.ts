@@ -32,7 +32,12 @@ export function doctorInput(settings: Settings, input: LoadInput): DoctorInput {
           countJobs: async () => (await import('../queue/embedded.ts')).countJobs(dataDir),
         },
     copy: publishUrl && { look: async () => (await import('./publish.ts')).lookAtCopy(settings, publishUrl) },
-    service: { host, port, token: httpToken },
+    service: {
+      host,
+      port,
+      token: httpToken,
+      isUpstreamToken: httpToken?.reveal() === settings.token?.reveal(),
+    },
   };
 }
 

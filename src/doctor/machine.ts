@@ -81,17 +81,24 @@ export interface ServiceAddress {
   host: string;
   port: number;
   token: Secret | null;
+  /** It is also that of the feedback service. */
+  isUpstreamToken: boolean;
 }
 
 /**
  * Who can read over HTTP what the mode of the data folder keeps from other accounts. On a machine with one account nothing is
  * wrong without a token, so that alone is no warning.
  */
-export function examineAccess({ host, token }: ServiceAddress): Finding {
+export function examineAccess({ host, token, isUpstreamToken }: ServiceAddress): Finding {
   const example = randomBytes(18).toString('base64url');
   if (!token)
     return fine(
       `no HTTP_TOKEN: every account of this machine can read the mirror over HTTP; HTTP_TOKEN=${example} would end that`,
+    );
+  if (isUpstreamToken)
+    return warning(
+      'HTTP_TOKEN is the token of the feedback service: whoever is given it to read the mirror can do there what you can',
+      `Set it to another long random text, such as ${example}.`,
     );
   return isWeak(token.reveal())
     ? warning(

@@ -83,7 +83,7 @@ function tooOften(callsAMinute: number): AppError {
 
 function tooLong(ms: number): AppError {
   const hint = 'Ask for less: a shorter period, one board, a smaller limit.';
-  return new AppError('unreachable', `this took longer than ${ms / 1000} s`, { hint });
+  return new AppError('interrupted', `this took longer than ${ms / 1000} s`, { hint });
 }
 
 /** An answer that can be gone on with: what it tells of the rest is made for the rows that fit into it. */

@@ -151,6 +151,8 @@ describe('feedback-mirror doctor', () => {
       assert.match(advice ?? '', /such as [\w-]{24}\./);
     }
     assert.equal((await access('x1-Kq9_dTzB7mWu2Lr')).state, 'ok');
+    const shared = { HTTP_TOKEN: 'x1-Kq9_dTzB7mWu2Lr', FEEDBACK_API_TOKEN: 'x1-Kq9_dTzB7mWu2Lr' };
+    assert.match(of('access', await examine(site, shared)).detail, /is the token of the feedback service/);
   });
 
   it('fails for a damaged mirror, and says how to go on', async (t) => {

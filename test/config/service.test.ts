@@ -48,6 +48,31 @@ describe('the address of the service', () => {
   });
 });
 
+describe('a token that opens one thing only', () => {
+  it('is no other token, and the refusal does not print it', () => {
+    const one = 'tok-abcdefgh';
+    for (const [name, other] of [
+      ['FEED_TOKEN', 'FEEDBACK_API_TOKEN'],
+      ['FEED_TOKEN', 'HTTP_TOKEN'],
+      ['MCP_TOKEN', 'FEEDBACK_API_TOKEN'],
+      ['MCP_TOKEN', 'HTTP_TOKEN'],
+      ['MCP_TOKEN', 'FEED_TOKEN'],
+    ] as const) {
+      const problems = problemsOf({ env: { [name]: one, [other]: one } });
+      assert.equal(problems.length, 1, name);
+      assert.match(problems[0] ?? '', new RegExp(`^${name} must not be the same as ${other}`));
+      assert.ok(!problems[0]?.includes(one));
+    }
+    const env = {
+      FEEDBACK_API_TOKEN: one,
+      HTTP_TOKEN: one,
+      FEED_TOKEN: 'feed-token',
+      MCP_TOKEN: 'mcp-token',
+    };
+    assert.deepEqual(problemsOf({ env }), []);
+  });
+});
+
 describe('the queue', () => {
   it('is on Redis or PostgreSQL', () => {
     for (const url of [
