@@ -25,6 +25,12 @@ export function makeFolder(path: string): void {
   }
 }
 
+/** Which file is there, however it is called; null where there is none. Numbers of files are larger than a double holds on some file systems. */
+export function fileId(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : null;
+}
+
 /** Unlike existsSync, this fails where the answer is hidden: a file that may not be seen is not a missing one. */
 export function isThere(path: string): boolean {
   try {

@@ -12,10 +12,15 @@ import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
 import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
+import type { TextRules } from './text.ts';
 import { DRAFT_POST, TOOLS, type Tool, type ToolDeps } from './tools.ts';
 
 export interface McpOptions {
-  deps: ToolDeps;
+  /** What a call reaches, opened for it where that is not what it was. */
+  deps: () => ToolDeps;
+  rules: TextRules;
+  /** Whether agents may propose posts. */
+  hasDrafts: boolean;
   clock: Clock;
   log: Logger;
   version: string;
@@ -27,10 +32,10 @@ export interface McpOptions {
  * library's own way to add tools answers for those it does not know before anybody could limit or log the call, so requests are taken here.
  */
 export function mcpServers(options: McpOptions): () => Server {
-  const { deps, version } = options;
+  const { deps, version, hasDrafts } = options;
   const limits = { ...LIMITS, ...options.limits };
   const run = runner(options, limits);
-  const tools = deps.drafts ? [...TOOLS, DRAFT_POST] : TOOLS;
+  const tools = hasDrafts ? [...TOOLS, DRAFT_POST] : TOOLS;
   let listed: ListedTool[] | undefined;
   return () => {
     const server = new Server(
@@ -72,7 +77,7 @@ type Run = (
 const FAILURE = 1000;
 
 /** Answers a request within the limits, and logs it whatever becomes of it: with sizes, and without a word of either side. */
-function runner({ deps, clock, log }: McpOptions, limits: Limits): Run {
+function runner({ rules, clock, log }: McpOptions, limits: Limits): Run {
   const limited = limiter(clock, limits);
   return async ({ kind, name = 'unknown', given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
     const began = clock.monotonic();
@@ -89,7 +94,7 @@ function runner({ deps, clock, log }: McpOptions, limits: Limits): Run {
     } catch (error) {
       // What was called off fails with the client's own words.
       const outcome = gone.aborted ? 'cancelled' : codeOf(error);
-      const text = gone.aborted ? '' : deps.rules.text(failureText(error), FAILURE);
+      const text = gone.aborted ? '' : rules.text(failureText(error), FAILURE);
       tell(outcome, text);
       if (outcome === 'internal')
         log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name} failed`);
@@ -124,7 +129,7 @@ interface ToolCall {
 async function callTool(
   { name, arguments: given }: ToolCall,
   context: ServerContext,
-  { deps, run, limits }: { deps: ToolDeps; run: Run; limits: Limits },
+  { deps, run, limits }: { deps: () => ToolDeps; run: Run; limits: Limits },
 ) {
   const tool = KNOWN.get(name);
   let result: Record<string, unknown> = {};
@@ -133,7 +138,7 @@ async function callTool(
     context,
     async (signal) => {
       if (!tool) throw new AppError('usage', 'there is no such tool');
-      result = fitting(await tool.run(stoppable(deps, signal), parsed(tool, given)), limits.resultBytes);
+      result = fitting(await tool.run(stoppable(deps(), signal), parsed(tool, given)), limits.resultBytes);
       return JSON.stringify(result);
     },
   );

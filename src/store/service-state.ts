@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { fileId } from '../base/files.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db, OpenOptions } from './db.ts';
 import type { PassMode } from './mirror/types.ts';
@@ -92,19 +92,13 @@ export function openServiceState(options: OpenOptions) {
  */
 function fileWatch(path: string): () => MirrorFile {
   const opened = [path, `${path}-wal`]
-    .map((name) => ({ name, file: fileAt(name) }))
+    .map((name) => ({ name, file: fileId(name) }))
     .filter(({ file }) => file !== null);
   return () => {
-    const now = opened.map(({ name }) => fileAt(name));
+    const now = opened.map(({ name }) => fileId(name));
     if (now.includes(null)) return 'removed';
     return opened.every(({ file }, i) => file === now[i]) ? 'in place' : 'replaced';
   };
-}
-
-/** Null where there is none. Numbers of files are larger than a double holds on some file systems. */
-function fileAt(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found ? `${found.dev}:${found.ino}` : null;
 }
 
 const ENDED_SESSION = 'ended_session:';

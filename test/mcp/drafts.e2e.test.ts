@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
 import { until } from '../support/until.ts';
@@ -87,5 +89,21 @@ describe('an agent that may draft', () => {
     const again = await draft('Wish two');
     assert.equal(again.state, 'cancelled');
     assert.match(again.note ?? '', /proposed before/);
+  });
+
+  it('does not go on with a mirror that was removed or replaced, and proposes into the one that is there', async () => {
+    const { DATA_DIR: folder = '' } = mirror.env;
+    const copy = join(folder, 'copy.db');
+    await mirror.cli('backup', copy);
+    for (const name of await readdir(folder)) if (name.startsWith('mirror.db')) await rm(join(folder, name));
+    for (const call of [agent.call('boards'), agent.call('draft_post', { board: 'bugs', title: 'Lost' })]) {
+      const { isError, content } = await call;
+      assert.equal(isError, true);
+      assert.match(content[0]?.text ?? '', /there is no mirror/);
+    }
+    await rename(copy, join(folder, 'mirror.db'));
+    assert.ok((await agent.answer<{ boards: unknown[] }>('boards')).boards.length > 0);
+    const { id } = await draft('Kept');
+    assert.match(await mirror.cli('outbox', 'show', String(id)), /Kept/);
   });
 });

@@ -20,12 +20,13 @@ async function connected(ask: (signal?: AbortSignal) => Promise<never>) {
     destination: { write: (line: string) => void lines.push(JSON.parse(line) as Line) },
   });
   const clock = fakeClock();
+  const rules = textRules({ key: null, upstream: null });
   const deps = {
     ask: (_name: string, _request: unknown, signal?: AbortSignal) => ask(signal),
     drafts: null,
-    rules: textRules({ key: null, upstream: null }),
+    rules,
   } as unknown as ToolDeps;
-  const server = mcpServers({ deps, clock, log, version: '1' })();
+  const server = mcpServers({ deps: () => deps, rules, hasDrafts: false, clock, log, version: '1' })();
   const client = new Client({ name: 'a test', version: '1' });
   const [here, there] = InMemoryTransport.createLinkedPair();
   await server.connect(there);
