@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import type { Client, CreateOutcome } from '../api/client.ts';
+import type { Client, CreateOutcome, Page, WalkOptions } from '../api/client.ts';
 import { type App, sendingContext } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { createMetrics } from '../base/metrics.ts';
+import type { Post } from '../contract/decode.ts';
 import { sumCounts } from '../outbox/import/intake.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
@@ -65,8 +66,8 @@ async function sendBatch(
   const { clock, outbox } = app;
   const stop = new AbortController();
   const signal = AbortSignal.any([stopped, stop.signal]);
-  const giveUp = (reason: string): void => stop.abort(outOfReach(patienceMs, reason));
-  const sender = keepSending(contextFor(app, backend, { batch, patienceMs, signal, giveUp }), {
+  const outage = new OutageWatch(clock, patienceMs, signal);
+  const sender = keepSending(contextFor(app, backend, { batch, signal }, outage), {
     concurrency: app.settings.pushConcurrency,
     perMinute: app.settings.pushPerMinute,
     lockMs: 250,
@@ -77,6 +78,7 @@ async function sendBatch(
   try {
     while (!outbox.isOver(batch)) {
       signal.throwIfAborted();
+      outage.check();
       if (sender.state() === 'sending' && outbox.paused() !== null) throw refusedToken();
       if (outbox.batch(batch)?.paused_at) throw pausedBatch(batch);
       await clock.sleep(POLL_MS, signal).catch(() => undefined);
@@ -84,24 +86,22 @@ async function sendBatch(
   } finally {
     stop.abort();
     await sender.stopped;
+    await outage.close();
   }
 }
 
-interface BatchOptions {
-  batch: string;
-  patienceMs: number;
-  signal: AbortSignal;
-  giveUp(reason: string): void;
-}
-
-function contextFor(app: App, backend: QueueBackend, options: BatchOptions): JobContext {
-  const { batch, signal } = options;
+function contextFor(
+  app: App,
+  backend: QueueBackend,
+  { batch, signal }: { batch: string; signal: AbortSignal },
+  outage: OutageWatch,
+): JobContext {
   return {
     app,
     backend,
     signal,
     metrics: createMetrics(),
-    sending: { ...sendingContext(app, signal), client: timed(app.client, app.clock, options) },
+    sending: { ...sendingContext(app, signal), client: outage.watched(app.client) },
     activity: newActivity(),
     retry: { firstPassMs: 0, lastPassMs: 0, busyMs: 0 },
     dispatcher: createDispatcher({ app, backend, batch, forgetMs: 20_000 }),
@@ -109,27 +109,90 @@ function contextFor(app: App, backend: QueueBackend, options: BatchOptions): Job
   };
 }
 
-/** A client whose creates are watched: after nothing but failures to connect for so long, the command gives up. */
-function timed(client: Client, clock: Clock, { patienceMs, giveUp }: BatchOptions): Client {
-  let since: number | null = null;
-  const noted = (outcome: CreateOutcome): CreateOutcome => {
-    if (outcome.outcome !== 'not-sent') since = null;
-    else {
-      since ??= clock.monotonic();
-      if (clock.monotonic() - since >= patienceMs) giveUp(outcome.reason);
-    }
-    return outcome;
-  };
-  return {
-    ...client,
-    create: async (post, signal) => noted(await client.create(post, signal)),
-    createAsUser: async (post, signal) => noted(await client.createAsUser(post, signal)),
-  };
-}
+/**
+ * How the upstream answers the requests of one batch. Nothing but failures for so long is an outage, whether requests find no connection or
+ * their answers break off. One create without a clear answer may be bad luck, and its row then settles for longer than most people wait:
+ * a read at once tells whether the upstream answers at all.
+ */
+class OutageWatch {
+  readonly #clock: Clock;
+  readonly #patienceMs: number;
+  readonly #signal: AbortSignal;
+  #since: number | null = null;
+  #isUnclear = false;
+  #trouble = '';
+  #probe: Promise<unknown> = Promise.resolve();
 
-function outOfReach(patienceMs: number, reason: string): AppError {
-  const since = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
-  return new AppError('unreachable', `the upstream could not be reached${since}: ${reason}`);
+  constructor(clock: Clock, patienceMs: number, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#patienceMs = patienceMs;
+    this.#signal = signal;
+  }
+
+  /** Throws once the outage has lasted for longer than the person wants to wait. */
+  check(): void {
+    const patienceMs = this.#patienceMs;
+    if (this.#since === null || this.#clock.monotonic() - this.#since < patienceMs) return;
+    const lasted = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
+    throw new AppError('unreachable', `the upstream could not be reached${lasted}: ${this.#trouble}`);
+  }
+
+  /** Resolves when no read of its own is under way. */
+  async close(): Promise<void> {
+    await this.#probe;
+  }
+
+  watched(client: Client): Client {
+    const created = (outcome: CreateOutcome): CreateOutcome => {
+      this.#note(outcome);
+      if (outcome.outcome === 'unknown') this.#probe = this.#read(client).catch(() => undefined);
+      return outcome;
+    };
+    return {
+      ...client,
+      posts: (options) => this.#pages(client, options),
+      create: async (post, signal) => created(await client.create(post, signal)),
+      createAsUser: async (post, signal) => created(await client.createAsUser(post, signal)),
+    };
+  }
+
+  async #read(client: Client): Promise<void> {
+    for await (const _ of this.#pages(client, { signal: this.#signal })) return;
+  }
+
+  async *#pages(client: Client, options?: WalkOptions): AsyncGenerator<Page<Post>, void, undefined> {
+    if (this.#isUnclear) this.#since ??= this.#clock.monotonic();
+    try {
+      for await (const page of client.posts(options)) {
+        this.#answered();
+        yield page;
+      }
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'unreachable' || code === 'protocol') this.#failed(messageOf(error));
+      else if (code === 'throttled' || code === 'unauthorised' || code === 'refused') this.#answered();
+      throw error;
+    }
+  }
+
+  #note(outcome: CreateOutcome): void {
+    if (outcome.outcome === 'not-sent') this.#failed(outcome.reason);
+    else if (outcome.outcome !== 'unknown') this.#answered();
+    else {
+      this.#isUnclear = true;
+      this.#trouble = outcome.reason;
+    }
+  }
+
+  #answered(): void {
+    this.#since = null;
+    this.#isUnclear = false;
+  }
+
+  #failed(trouble: string): void {
+    this.#since ??= this.#clock.monotonic();
+    this.#trouble = trouble;
+  }
 }
 
 function pausedBatch(batch: string): AppError {

@@ -100,6 +100,23 @@ describe('sending and waiting in a command', () => {
     assert.deepEqual(fixture.posted(), ['One']);
   });
 
+  it('gives up an upstream whose answers all break off, while what it sent is still settling', async (t) => {
+    const fixture = await openFixture(t, {
+      ...QUEUE,
+      sandbox: { faults: 'reset-after on=creates; reset on=lists' },
+    });
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp();
+    let ahead = 0;
+    const clock = { ...app.clock, monotonic: () => app.clock.monotonic() + ahead };
+    const waiting = wait({ ...app, clock }, { patienceMs: 600_000 });
+    await until('it is unclear', () => fixture.app.outbox.counts('ours').ambiguous === 1);
+    ahead = 600_000;
+    await assert.rejects(waiting, { code: 'unreachable', message: /could not be reached for 600 s: / });
+    assert.equal(fixture.app.outbox.counts('ours').ambiguous, 1);
+    assert.deepEqual(fixture.posted(), ['One']);
+  });
+
   it('ends with the token where it is refused, and goes on with one that is taken', async (t) => {
     const fixture = await openFixture(t, QUEUE);
     await fixture.addTo('ours', 'One');
