@@ -28,12 +28,14 @@ export interface LoadInput {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   isTerminal: boolean;
+  /** In place of the file `.env`, for a command that mends it. */
+  dotenv?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Flags over environment over `.env` over defaults, checked whole: every problem is reported at once. */
 export function loadSettings(input: LoadInput): Settings {
   const problems: string[] = [];
-  const dotenv = attempt(() => readDotenv(input.cwd), problems) ?? {};
+  const dotenv = attempt(() => readDotenv(input), problems) ?? {};
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
   for (const [key, definition] of Object.entries(SETTINGS) as [SettingKey, Setting<unknown>][]) {
@@ -43,7 +45,7 @@ export function loadSettings(input: LoadInput): Settings {
       sources[key] = found?.source ?? 'default';
     }, problems);
   }
-  problems.push(...(attempt(() => unassigned(input.cwd), []) ?? []));
+  if (!input.dotenv) problems.push(...(attempt(() => unassigned(input.cwd), []) ?? []));
   problems.push(...misspelt({ ...dotenv, ...input.env }), ...dangerous(input.env));
   const raw = values as unknown as RawSettings;
   if (raw.auth === 'query' && !raw.authParameter) {
@@ -185,7 +187,7 @@ export function liveToken(input: LoadInput, first: Secret, now: () => number = D
 
 function readToken(input: LoadInput, last: Secret): Secret {
   try {
-    const found = find(SETTINGS.token, input, readDotenv(input.cwd));
+    const found = find(SETTINGS.token, input, readDotenv(input));
     if (!found || found.text === last.reveal()) return last;
     return SETTINGS.token.parse(found.text) ?? last;
   } catch {
@@ -193,8 +195,20 @@ function readToken(input: LoadInput, last: Secret): Secret {
   }
 }
 
-function readDotenv(folder: string): LoadInput['env'] {
-  return parseEnv(dotenvText(folder));
+function readDotenv({ dotenv, cwd }: Pick<LoadInput, 'dotenv' | 'cwd'>): LoadInput['env'] {
+  return dotenv ?? parseEnv(dotenvText(cwd));
+}
+
+/** The same input; of a `.env` with something wrong in it only the lines about the upstream that are right, so that `init` can mend it. */
+export function mendable(input: LoadInput): LoadInput {
+  const dotenv = attempt(() => readDotenv(input), []);
+  if (!dotenv || attempt(() => loadSettings(input), [])) return input;
+  const isRight = ({ env, parse: check }: Setting<unknown>): boolean =>
+    env.startsWith('FEEDBACK_') && attempt(() => [check(dotenv[env] ?? '')], []) !== undefined;
+  const names = Object.values<Setting<unknown>>(SETTINGS).filter(isRight);
+  const right = Object.fromEntries(names.map(({ env }) => [env, dotenv[env]]));
+  const { FEEDBACK_AUTH: _, ...rest } = right;
+  return { ...input, dotenv: right.FEEDBACK_AUTH_PARAM ? right : rest };
 }
 
 function dotenvText(folder: string): string {
@@ -313,8 +327,8 @@ function misspelt(env: LoadInput['env']): string[] {
 const OWN_PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES)_/;
 
 /** Names that look like settings and are none; other programs may mean them, so they stop nothing. */
-export function unknownSettings({ env, cwd }: LoadInput): { name: string; near: string | null }[] {
-  const names = Object.keys({ ...readDotenv(cwd), ...env });
+export function unknownSettings({ env, ...input }: LoadInput): { name: string; near: string | null }[] {
+  const names = Object.keys({ ...readDotenv(input), ...env });
   return names
     .filter((name) => OWN_PREFIX.test(name) && !KNOWN.has(name))
     .map((name) => ({ name, near: nearest(name, [...KNOWN]) }));

@@ -61,9 +61,13 @@ export function addSettingFlags(program: Command): void {
   program.option('--json', 'machine-readable output');
 }
 
-export function openContext(program: Command, signal: AbortSignal): Context {
+export function openContext(
+  program: Command,
+  signal: AbortSignal,
+  prepare: (input: LoadInput) => LoadInput = (input) => input,
+): Context {
   const options = program.opts<Record<string, string | boolean | undefined>>();
-  const input = loadInput(options);
+  const input = prepare(loadInput(options));
   const settings = loadSettings(input);
   for (const secret of secretsOf(settings)) secretsInUse.add(secret);
   const json = options.json === true;

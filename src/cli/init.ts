@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
-import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
+import { type LoadInput, loadSettings, mendable, type Settings } from '../../config/load.ts';
 import { type Parse, parameterName, token as tokenText, upstreamUrl } from '../../config/parse.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError, codeOf, messageOf } from '../base/errors.ts';
-import { errnoOf, replaceFile } from '../base/files.ts';
+import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
+import { createPrivately, errnoOf, replaceFile, temporaryName } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
 import { grouped } from '../base/text.ts';
 import type { ListSurvey, Survey } from '../sync/survey.ts';
@@ -19,13 +19,13 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('init')
     .description('connect your own service: asks for base URL and token, tries them, and writes .env')
     .addHelpText('after', HELP)
-    .action(() => init(openContext(program, stop)));
+    .action(() => init(openContext(program, stop, mendable)));
 }
 
 const HELP = `
 In a terminal it asks, and the token is not shown. Elsewhere the base URL is a flag or a setting, and the token comes from
 standard input, FEEDBACK_API_TOKEN or FEEDBACK_API_TOKEN_FILE; it is never an argument. The service is only read from.
-Other lines of .env stay as they are.
+Other lines of .env stay as they are. What the environment says counts more than .env.
 
 Examples:
   feedback-mirror init
@@ -36,28 +36,83 @@ Examples:
 type Answers = Record<string, string>;
 
 async function init(context: Context): Promise<void> {
+  const file = behindLink(join(context.input.cwd, '.env'));
+  tryToWrite(file);
   const isAsking = canAsk(context);
   const answers = isAsking ? await asked(context) : await given(context);
   const found = await tried(context, answers, isAsking);
-  const file = join(context.input.cwd, '.env');
   await replaceFile(file, async (handle) => void (await handle.write(merged(file, answers))));
+  const overridden = overriding(context, answers);
   const { settings } = applied(context, answers);
   const { FEEDBACK_API_TOKEN: _, ...shown } = answers;
-  context.answer({ ...found, settings: shown, file }, () => summary(settings, found));
+  context.answer({ ...found, settings: shown, file, overridden }, () => summary(settings, found, overridden));
 }
 
-async function asked({ settings, signal }: Context): Promise<Answers> {
-  const url = await question('Base URL of the feedback service, what stands before /api/v1/', upstreamUrl, {
-    kept: settings.baseUrl,
-    signal,
-  });
-  const token = await question('API token (not shown)', tokenText, {
-    kept: settings.token,
-    signal,
-    isHidden: true,
-  });
+/** Before anybody types a token in vain. The file will be replaced, so its folder has to take a new one. */
+function tryToWrite(file: string): void {
+  const trial = temporaryName(file);
+  try {
+    createPrivately(trial);
+    rmSync(trial);
+  } catch (error) {
+    const missing = new AppError(
+      'usage',
+      `${dirname(file)}: no file can be made there (${messageOf(error)})`,
+    );
+    throw storageError(error, dirname(file)) ?? missing;
+  }
+}
+
+/** A link stays one: what it leads to is written, also where that does not exist yet. */
+function behindLink(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+  try {
+    return resolve(dirname(file), readlinkSync(file));
+  } catch {
+    return file;
+  }
+}
+
+/** Which names of the environment keep what was written from taking effect. Whatever else is wrong in the settings is said here too. */
+function overriding({ input: { dotenv: _, ...input } }: Context, answers: Answers): string[] {
+  let settings: Settings;
+  try {
+    settings = loadSettings(input);
+  } catch (error) {
+    throw new AppError('usage', messageOf(error), {
+      cause: error,
+      hint: 'Base URL and token are in .env now. Mend the rest, there or in the environment; then run "feedback-mirror sync".',
+    });
+  }
+  const effective: Answers = {
+    FEEDBACK_BASE_URL: settings.baseUrl?.href ?? '',
+    FEEDBACK_API_TOKEN: settings.token?.reveal() ?? '',
+    FEEDBACK_AUTH: settings.auth,
+    FEEDBACK_AUTH_PARAM: settings.authParameter ?? '',
+  };
+  const names = Object.keys(answers).filter((name) => effective[name] !== answers[name]);
+  return names.map((name) => (input.env[name] ? name : `${name}_FILE`));
+}
+
+async function asked(context: Context): Promise<Answers> {
+  const { settings, signal } = context;
+  const { baseUrl, sources } = settings;
+  const url =
+    baseUrl !== null && sources.baseUrl === 'flag'
+      ? baseUrl
+      : await question('Base URL of the feedback service, what stands before /api/v1/', upstreamUrl, {
+          kept: baseUrl,
+          signal,
+        });
+  const token = await question(TOKEN, tokenText, { kept: settings.token, signal, isHidden: true });
   return { FEEDBACK_BASE_URL: url.href, FEEDBACK_API_TOKEN: token.reveal(), ...queryOf(settings) };
 }
+
+const TOKEN = 'API token (not shown)';
 
 async function given({ settings }: Context): Promise<Answers> {
   const { baseUrl } = settings;
@@ -112,17 +167,46 @@ async function tried(context: Context, answers: Answers, isAsking: boolean): Pro
   try {
     return await survey(client, systemClock, context.signal);
   } catch (error) {
-    if (codeOf(error) !== 'unauthorised' || settings.auth === 'query' || !isAsking) throw error;
+    if (codeOf(error) !== 'unauthorised' || !isAsking) throw error;
   } finally {
     await client.close();
   }
-  context.say('The service refused the token as a header. Some take it as a query parameter instead.');
-  const name = await question('Name of that parameter', parameterName, {
-    kept: null,
-    signal: context.signal,
-  });
-  Object.assign(answers, queryOf({ auth: 'query', authParameter: name }));
+  await askAgain(context, answers);
   return await tried(context, answers, isAsking);
+}
+
+/** Mostly the token is wrong, so that is asked first; only who leaves that question is asked for a parameter, and can go back from there. */
+async function askAgain({ say, signal, settings }: Context, answers: Answers): Promise<void> {
+  const orNothing =
+    <T>(parse: Parse<T>): Parse<T | null> =>
+    (text) =>
+      text === '' ? null : parse(text);
+  say('The service refused the token.');
+  for (;;) {
+    const typed = await question(`${TOKEN}, or Enter if it is right`, orNothing(tokenText), {
+      kept: null,
+      signal,
+      isHidden: true,
+    });
+    if (typed !== null) {
+      answers.FEEDBACK_API_TOKEN = typed.reveal();
+      // A parameter that was tried in between was a guess, and no new token goes out with it.
+      if (settings.auth !== 'query')
+        for (const name of ['FEEDBACK_AUTH', 'FEEDBACK_AUTH_PARAM']) delete answers[name];
+      return;
+    }
+    say('Some services take the token as a query parameter: it then stands in the address of every request.');
+    const words = 'Name of that parameter, or Enter to go back';
+    const name = await question(words, orNothing(notAToken(answers)), { kept: null, signal });
+    if (name !== null) return void Object.assign(answers, queryOf({ auth: 'query', authParameter: name }));
+  }
+}
+
+function notAToken({ FEEDBACK_API_TOKEN: token }: Answers): Parse<string> {
+  return (text) => {
+    if (text === token) throw new Error('is the token itself: give the name of the parameter');
+    return parameterName(text);
+  };
 }
 
 interface Asking<T> {
@@ -229,6 +313,7 @@ function quoted(value: string): string {
 function summary(
   { baseUrl, mirrorPath, httpHost, httpPort }: Settings,
   { posts, comments, boards }: Survey,
+  overridden: readonly string[],
 ): string {
   const told = (name: string, { rows, isWhole, order }: ListSurvey): string =>
     `  ${name.padEnd(10)}${isWhole ? '' : 'more than '}${grouped(rows)}, ${order}`;
@@ -237,7 +322,11 @@ function summary(
     told('posts', posts),
     told('comments', comments),
     `  ${'boards'.padEnd(10)}${boards.join(', ') || 'none'}`,
-    'The settings are in .env, which only you can read. Next:',
+    'The settings are in .env, which only you can read.',
+    ...overridden.map(
+      (name) => `But ${name} is set in the environment, with another value, and that counts more: unset it.`,
+    ),
+    'Next:',
     `  feedback-mirror sync     makes the first copy, in ${mirrorPath}`,
     `  feedback-mirror start    keeps it fresh, with the dashboard at http://${httpHost}:${httpPort}/`,
   ].join('\n');

@@ -51,13 +51,14 @@ export async function run(argv: readonly string[]): Promise<number> {
 /** Called without a command, commander has printed the help already. */
 const HELP_SHOWN = new AppError('usage', 'no command given');
 
-/** commander's own complaint, without the value of an unknown flag: what follows a misspelt name may be a secret. */
+/** commander's own complaint, without the value of an unknown flag or what stands after the command: either may be a secret. */
 function usageError({ code, message }: CommanderError, command: Command): AppError {
   if (code === 'commander.help') return HELP_SHOWN;
   const [said = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
   const what = said.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'");
   const meant = suggestion.slice(1, -1) || suggestionFor(code, what, command);
-  return new AppError('usage', what, { hint: `${meant} See ${pathOf(command)} --help.`.trim() });
+  const shown = code === 'commander.excessArguments' ? what.replace(/(got \d+): .*$/s, '$1.') : what;
+  return new AppError('usage', shown, { hint: `${meant} See ${pathOf(command)} --help.`.trim() });
 }
 
 /** commander suggests no flag that its help does not list, and no sub-command where a default one takes the word. */

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ENTRY, runCli } from '../support/cli.ts';
@@ -11,11 +19,15 @@ import { skipUnless } from '../support/programs.ts';
 const dotenv = (site: Site): string => join(site.folder, '.env');
 
 /** What a person sees in a terminal who types these answers, each at the next question. */
-async function onTerminal(site: Site, answers: string[]): Promise<string> {
-  const command = [process.execPath, ENTRY, 'init'].join(' ');
+async function onTerminal(
+  site: Site,
+  answers: string[],
+  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+): Promise<string> {
+  const command = [process.execPath, ENTRY, 'init', ...args].join(' ');
   const child = spawn('script', ['-qec', `${command}; echo exit $?`, '/dev/null'], {
     cwd: site.folder,
-    env: { PATH: process.env.PATH, TERM: 'xterm' },
+    env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
   });
   const left = [...answers];
   let [seen, answered] = ['', 0];
@@ -107,6 +119,75 @@ describe('init', () => {
       assert.match(again, /exit 0/);
     },
   );
+
+  it(
+    'asks for a refused token again, and puts none into an address unasked',
+    skipUnless('script'),
+    async (t) => {
+      const site = await openSite(t);
+      const answers = ['wrong-token\r', '\r', 'wrong-token\n', 'guess\n', '\r', '\n', `${CANARY}\r`];
+      const seen = await onTerminal(site, answers, { args: ['--feedback-base-url', site.sandbox.url] });
+      assert.doesNotMatch(seen, /Base URL of the feedback service/);
+      assert.match(
+        seen,
+        /The service refused the token\.\s+API token \(not shown\), or Enter if it is right: /,
+      );
+      assert.match(seen, /Name of that parameter, or Enter to go back: .*\s+It is the token itself/);
+      assert.match(seen, /took the token:[\s\S]*exit 0/);
+      const sent = site.sandbox.requests.map(({ url }) => url);
+      assert.ok(
+        sent.some((url) => url.includes('guess=wrong-token')) && !sent.some((url) => url.includes(CANARY)),
+      );
+      assert.doesNotMatch(readFileSync(dotenv(site), 'utf8'), /FEEDBACK_AUTH/);
+    },
+  );
+
+  it('says which names of the environment count more than what it wrote', skipUnless('script'), async (t) => {
+    const site = await openSite(t);
+    const env = { FEEDBACK_API_TOKEN: 'an-older-one' };
+    const seen = await onTerminal(site, [`${site.sandbox.url}\n`, `${CANARY}\r`], { env });
+    assert.match(seen, /But FEEDBACK_API_TOKEN is set in the environment, with another value/);
+    assert.doesNotMatch(seen, /But FEEDBACK_BASE_URL/);
+  });
+
+  it('mends a .env with a token that is too short, and names what else is wrong there', async (t) => {
+    const site = await openSite(t);
+    const args = ['init', '--feedback-base-url', site.sandbox.url];
+    const init = () => runCli(args, { cwd: site.folder, input: CANARY });
+    writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\n');
+    assert.equal((await init()).code, 0);
+    writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\nPUSH_PER_MINUTE=many\n');
+    const { code, stderr } = await init();
+    assert.equal(code, 2);
+    assert.match(stderr, /PUSH_PER_MINUTE="many" must be[\s\S]*Base URL and token are in \.env now/);
+    assert.match(readFileSync(dotenv(site), 'utf8'), new RegExp(`^FEEDBACK_API_TOKEN=${CANARY}\nPUSH_PER`));
+  });
+
+  it('writes what a link leads to, before and after that exists', async (t) => {
+    const site = await openSite(t);
+    const target = join(site.folder, 'secrets/feedback.env');
+    mkdirSync(join(site.folder, 'secrets'));
+    symlinkSync('secrets/feedback.env', dotenv(site));
+    for (let n = 0; n < 2; n++) {
+      assert.equal((await site.run(['init'])).code, 0);
+      assert.ok(lstatSync(dotenv(site)).isSymbolicLink());
+      assert.match(readFileSync(target, 'utf8'), /^FEEDBACK_BASE_URL=/);
+    }
+  });
+
+  it('finds out first that the folder cannot be written', async (t) => {
+    const site = await openSite(t);
+    symlinkSync('/proc/feedback.env', dotenv(site));
+    const { code, stderr } = await site.run(['init']);
+    assert.deepEqual([code, site.sandbox.requestCount], [2, 0], stderr);
+  });
+
+  it('never repeats what stands after the command, which may be a token', async (t) => {
+    const site = await openSite(t);
+    const { code, stderr } = await runCli(['init', site.sandbox.url, CANARY], { cwd: site.folder });
+    assert.equal(code, 2);
+    assert.match(stderr, /Expected 0 arguments but got 2\.\nSee feedback-mirror init --help/);
+  });
 
   it('ends at Ctrl-C without writing anything', skipUnless('script'), async (t) => {
     const site = await openSite(t);
