@@ -68,7 +68,7 @@ const NO_FOLDER: StorageTrouble = {
 const FULL: StorageTrouble = {
   code: 'storage',
   what: 'the disk is full',
-  hint: 'Make room on the disk of DATA_DIR and run this again: what was confirmed before is safe.',
+  hint: 'Make room on the disk of DATA_DIR, and run this again: what was confirmed before is safe.',
 };
 const FAILING: StorageTrouble = {
   code: 'storage',
@@ -120,6 +120,9 @@ export function storageError(error: unknown, file?: string): AppError | null {
   const trouble = name === 'ENOENT' && syscall === 'mkdir' ? NO_FOLDER : STORAGE_TROUBLES[name];
   if (!trouble || NOT_FILES.test(syscall)) return null;
   const place = path === undefined ? '' : `${path}: `;
-  const { what, hint } = trouble;
+  const { what } = trouble;
+  // What SQLite cannot name is in the data folder; every other file may stand on another disk.
+  const hint =
+    path === undefined ? trouble.hint : trouble.hint.replace('disk of DATA_DIR', `disk of ${path}`);
   return new AppError(trouble.code, `${place}${what} (${error.message})`, { cause: error, hint });
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { storageError } from './errors.ts';
 
 /** Of this process alone: in a container the next one has the same number. */
 const PROCESS = randomBytes(4).toString('hex');
@@ -68,7 +69,8 @@ export async function replaceFile(path: string, write: (handle: FileHandle) => P
     await handle.sync();
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    // Node names no file where writing to an open one fails.
+    throw storageError(error, path) ?? error;
   } finally {
     await handle.close();
   }

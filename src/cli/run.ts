@@ -172,7 +172,7 @@ function catchStrays(json: boolean): void {
   // `feedback-mirror … | head` closes the pipe early, and that is no defect to report.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(READER_GONE);
-    throw error;
+    throw storageError(error, 'the file that the output goes to') ?? error;
   });
   // Words that reach nobody, on a full disk or a closed pipe, are no reason to leave the work.
   process.stderr.on('error', () => undefined);

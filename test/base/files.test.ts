@@ -37,6 +37,12 @@ describe('a file that is replaced', () => {
       }),
       /the disk is full/,
     );
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    const written = replaceFile(path, () => Promise.reject(full));
+    await assert.rejects(written, {
+      code: 'storage',
+      hint: new RegExp(`^Make room on the disk of ${path}, `),
+    });
     assert.equal(readFileSync(path, 'utf8'), 'before');
     assert.deepEqual(readdirSync(folder), ['kept.txt']);
   });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, chownSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
@@ -100,12 +102,26 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
       for (const rest of globSync('data/mirror.db-*', { cwd: home })) rmSync(join(home, rest));
       assertTold(await run(args, {}, 4096), 7, cause, args);
     }
+    // The mirror can be opened, and the copy is too large: its folder is named, for it may be on another disk.
+    const backup = ['backup', 'copy.db'];
+    assertTold(await run(backup, {}, 40_960), 7, new RegExp(`${home}: the disk`), backup);
     const start = ['start', '--http-port', '0'];
     assertTold(await run(start, {}, 40_960), 7, /queue\.db could not be opened|the disk cannot be/, start);
     // With a port of its own, too, which it has taken before it opens its files.
     const port = ['start', '--http-port', String(await freePort())];
     assertTold(await run(port, {}, 4096), 7, cause, port);
     assert.equal((await run(['sync'])).code, 0, 'and goes on once there is room');
+  });
+
+  it('is told, exit 7, where the output goes to a full disk', async () => {
+    const command = [process.execPath, ENTRY, 'config'];
+    const child = spawn('sh', ['-c', 'exec "$0" "$@" > /dev/full', ...command], { cwd: home });
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assert.equal(child.exitCode, 7, stderr);
+    assert.match(
+      stderr,
+      /the file that the output goes to: the disk is full .*\nMake room on the disk of the file that/,
+    );
   });
 
   it('is told, exit 7, where a page of the mirror is damaged', async () => {

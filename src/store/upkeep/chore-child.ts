@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import { AppError, codeOf, messageOf, storageError } from '../../base/errors.ts';
+import { errnoOf } from '../../base/files.ts';
 import { compact, openForWriting } from '../db.ts';
 import { isBusy } from '../lock.ts';
 import { markCopy, olderCopyOf } from '../older-copy.ts';
@@ -57,11 +59,16 @@ function damaged(how: string): AppError {
   });
 }
 
-function explained(error: unknown): unknown {
+/** What fails while a copy is written fails in the folder of the copy, which may be on another disk than the mirror. */
+const IN_WRITING = /^SQLITE_(FULL|IOERR_(WRITE|FSYNC|TRUNCATE))/;
+
+function explained(error: unknown, to?: string): unknown {
   if (isBusy(error))
     return new AppError('busy', 'another process keeps writing to the mirror', { hint: 'Try again.' });
   const isCorrupt = error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
-  return isCorrupt ? damaged(error.message) : (storageError(error) ?? error);
+  if (isCorrupt) return damaged(error.message);
+  const isOfCopy = to !== undefined && IN_WRITING.test(errnoOf(error));
+  return storageError(error, isOfCopy ? dirname(to) : undefined) ?? error;
 }
 
 function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
@@ -69,7 +76,7 @@ function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
     const run = CHORES[chore] as (request: object) => ReturnType<Chores[typeof chore]>;
     return { ok: true, result: run(request) };
   } catch (thrown) {
-    const error = explained(thrown);
+    const error = explained(thrown, 'to' in request ? request.to : undefined);
     const hint = error instanceof AppError ? error.hint : undefined;
     return { ok: false, code: codeOf(error), message: messageOf(error), hint };
   }
