@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
 // Loading the program would grow the space for new objects to 64 MB, which are never given back; see src/base/heap.ts.
@@ -26,8 +26,10 @@ await import(isCheckout ? './main.ts' : '../dist/src/main.js');
 function cacheFolder() {
   if (isCheckout) return join(import.meta.dirname, '../node_modules/.cache/feedback-mirror');
   const { DATA_DIR: data, XDG_CACHE_HOME: caches } = process.env;
-  const home = caches ? null : homeFolder();
-  const ofUser = caches || (home && join(home, '.cache'));
+  const home = homeFolder();
+  // By the XDG specification a relative path counts as none: it would mean another folder wherever the program is started.
+  const ofUser =
+    caches && isAbsolute(caches) ? caches : home && isAbsolute(home) ? join(home, '.cache') : null;
   const ofData = data && existsSync(data) ? join(data, 'cache') : null;
   const folders = [ofUser && join(ofUser, 'feedback-mirror'), ofData];
   return folders.find((folder) => folder && isOurs(folder)) || null;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { request } from 'undici';
+import { isTooLong, LONGEST_PATH } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { sizeText } from '../base/text.ts';
 import { type Finding, fault, fine, warning } from './check.ts';
@@ -12,6 +13,11 @@ const FOR_OTHERS = 0o077;
 
 /** The folder in which everything is written: there, ours alone, and with room. */
 export function examineFolder(folder: string, freeIn = freeSpace): Finding {
+  if (isTooLong(join(folder, 'mirror.db')))
+    return fault(
+      `the path of ${folder} is too long: SQLite opens a file whose whole path has at most ${LONGEST_PATH} bytes`,
+      'Set DATA_DIR to a folder with a shorter path.',
+    );
   if (!existsSync(folder)) return missing(folder);
   if (!statSync(folder).isDirectory()) return fault(`${folder} is not a folder`, 'Set DATA_DIR to a folder.');
   if (!canWrite(folder))
@@ -32,7 +38,7 @@ export function examineFolder(folder: string, freeIn = freeSpace): Finding {
 function missing(folder: string): Finding {
   let parent = dirname(resolve(folder));
   while (!existsSync(parent)) parent = dirname(parent);
-  return canWrite(parent)
+  return takesFolder(parent)
     ? fine(`${folder} is not there yet; it is made when it is needed`)
     : fault(
         `${folder} is not there and cannot be made in ${parent}`,
@@ -64,6 +70,16 @@ export function examineFile(path: string): Finding | null {
 function canWrite(folder: string): boolean {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** By making one: /proc and the like say that they can be written to, and take none. */
+function takesFolder(parent: string): boolean {
+  try {
+    rmdirSync(mkdtempSync(join(parent, '.feedback-mirror-')));
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError, messageOf, storageError } from '../base/errors.ts';
 
 export type Db = Database.Database;
 
@@ -139,7 +139,8 @@ function connect(file: string): Db {
   try {
     return new Database(file);
   } catch (error) {
-    throw new AppError('usage', `cannot open ${file}: ${messageOf(error)}`, { cause: error });
+    const other = new AppError('usage', `cannot open ${file}: ${messageOf(error)}`, { cause: error });
+    throw storageError(error, file) ?? other;
   }
 }
 

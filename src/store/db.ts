@@ -42,13 +42,14 @@ export function openForWriting({ path, upstream, dataDir = dirname(path) }: Open
   makeFolder(dirname(path));
   if (isThere(path)) openChecked(path, upstream).db.close();
   createPrivately(path);
-  const db = new Database(path, { timeout: BUSY_MS });
+  let db: Db | undefined;
   try {
+    db = new Database(path, { timeout: BUSY_MS });
     prepare(db, upstream, dataDir);
     return db;
   } catch (error) {
-    db.close();
-    throw error;
+    db?.close();
+    throw storageError(error, path) ?? error;
   }
 }
 

@@ -68,6 +68,19 @@ describe('feedback-mirror doctor', () => {
     assert.deepEqual([state, code], ['fail', 'storage']);
   });
 
+  it('finds out that a data folder cannot be made, or that its path is too long for SQLite', (t) => {
+    const folder = folderFor(t, 'data');
+    assert.equal(examineFolder(join(folder, 'a/b')).state, 'ok');
+    assert.deepEqual(readdirSync(folder), []);
+    writeFileSync(join(folder, 'file'), '');
+    for (const path of [
+      '/proc/none',
+      join(folder, 'file/none'),
+      join(folder, 'x'.repeat(250), 'y'.repeat(250)),
+    ])
+      assert.equal(examineFolder(path).state, 'fail', path);
+  });
+
   it('finds a fresh site in order, tells people each thing on a line, and makes nothing', async (t) => {
     const site = await openSite(t);
     const { code, stdout, stderr } = await site.run(['doctor'], QUIET);

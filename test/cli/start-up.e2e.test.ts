@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isReady, startService } from '../service/runs.ts';
 import { CHECKOUT, type CliResult, ENTRY, runCli } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { findProgram, findPrograms, skipUnless } from '../support/programs.ts';
 import { until } from '../support/until.ts';
@@ -50,6 +52,25 @@ describe('starting', () => {
       loaded.filter((name) => heavy.includes(name)),
       [],
     );
+  });
+
+  it('keeps compiled code of an installed program in no folder that is named by a relative path', (t) => {
+    const folder = folderFor(t, 'installed');
+    for (const name of ['src', 'dist/src', 'home']) mkdirSync(join(folder, name), { recursive: true });
+    cpSync(join(CHECKOUT, 'src/launch.js'), join(folder, 'src/launch.js'));
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(
+      join(folder, 'dist/src/main.js'),
+      'process.stdout.write(String(process.env.NODE_COMPILE_CACHE));',
+    );
+    const cacheFor = (env: Record<string, string>): string =>
+      spawnSync(process.execPath, [join(folder, 'src/launch.js')], { cwd: folder, env, encoding: 'utf8' })
+        .stdout;
+    const home = join(folder, 'home');
+    assert.equal(cacheFor({ HOME: home }), join(home, '.cache/feedback-mirror'));
+    assert.equal(cacheFor({ HOME: home, XDG_CACHE_HOME: 'rel' }), join(home, '.cache/feedback-mirror'));
+    assert.equal(cacheFor({ HOME: 'rel', XDG_CACHE_HOME: 'rel' }), 'undefined');
+    assert.equal(existsSync(join(folder, 'rel')), false);
   });
 
   it('loads nothing for a sync that only terminals, the service or the queue need', async (t) => {

@@ -76,6 +76,32 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
       assertTold(await run(args, { DATA_DIR: 'a-file' }), 2, /no folder/, args);
   });
 
+  it('is told, exit 2, where the path is too long for SQLite, and where the working folder is gone', async () => {
+    const long = join(home, 'x'.repeat(250), 'y'.repeat(250));
+    for (const args of COMMANDS.write)
+      assertTold(
+        await run(args, { DATA_DIR: long }),
+        2,
+        /the path is too long: SQLite takes 504 bytes/,
+        args,
+      );
+    const gone = [
+      '-c',
+      'mkdir gone; cd gone; rmdir ../gone; exec "$0" "$@"',
+      process.execPath,
+      ENTRY,
+      'status',
+    ];
+    const child = spawn('sh', gone, { cwd: home });
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assertTold(
+      { code: child.exitCode, stdout: '', stderr },
+      2,
+      /the working folder does not exist any more/,
+      gone,
+    );
+  });
+
   it('is told, exit 2, where the mirror may not be read', async (t) => {
     const folder = join(home, 'data');
     const mirror = join(folder, 'mirror.db');
