@@ -29,6 +29,8 @@ interface Level {
   /** `outbox show`; empty for the program itself. */
   path: string;
   words: Word[];
+  /** What may come after a flag, where only a few words can. */
+  values: Readonly<Record<string, readonly string[]>>;
 }
 
 interface Word {
@@ -38,9 +40,12 @@ interface Word {
 
 /** A list of all, made when the script is: to ask the program at each key would take a tenth of a second. */
 async function levels(program: Command): Promise<Level[]> {
-  const [{ REPORTS }, { EXPORT_TABLES }] = await Promise.all([
+  const [{ REPORTS }, { EXPORT_TABLES }, exports, query, report] = await Promise.all([
     import('../reports/catalogue.ts'),
     import('../store/export/tables.ts'),
+    import('../export/formats.ts'),
+    import('./query.ts'),
+    import('./report.ts'),
   ]);
   const plain = (names: readonly string[]): Word[] => names.map((text) => ({ text, meaning: '' }));
   const values: Record<string, Word[]> = {
@@ -49,8 +54,19 @@ async function levels(program: Command): Promise<Level[]> {
     sync: plain(['posts', 'comments']),
     completion: plain(Object.keys(SHELLS)),
   };
+  const formats: Record<string, readonly string[]> = {
+    export: exports.FORMATS,
+    query: query.FORMATS,
+    report: report.FORMATS,
+    outbox: ['csv'],
+    'outbox list': ['csv'],
+  };
   const levelsOf = (command: Command, path: string): Level[] => [
-    { path, words: [...(values[path] ?? []), ...wordsOf(command)] },
+    {
+      path,
+      words: [...(values[path] ?? []), ...wordsOf(command)],
+      values: formats[path] ? { '--format': formats[path] } : {},
+    },
     ...command.commands.flatMap((below) => levelsOf(below, `${path} ${below.name()}`.trim())),
   ];
   return levelsOf(program, '');
@@ -81,6 +97,14 @@ function pathCases(found: Level[]): string {
     .join('|');
 }
 
+/** The level and the flag before the cursor, where that flag takes one of a few words. */
+function valueCases(found: Level[], assign: (values: readonly string[]) => string): string {
+  return found
+    .flatMap(({ path, values }) => Object.entries(values).map(([flag, words]) => ({ path, flag, words })))
+    .map(({ path, flag, words }) => `    '${path} ${flag}') ${assign(words)} ;;`)
+    .join('\n');
+}
+
 function bash(found: Level[]): string {
   const cases = found.map(
     ({ path, words }) => `    '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`,
@@ -91,8 +115,11 @@ function bash(found: Level[]): string {
     next="\${path:+$path }\${COMP_WORDS[i]}"
     case "$next" in ${pathCases(found)}) path=$next ;; esac
   done
-  case "$path" in
+  case "$path \${COMP_WORDS[COMP_CWORD - 1]}" in
+${valueCases(found, (values) => `words='${values.join(' ')}'`)}
+    *) case "$path" in
 ${cases.join('\n')}
+    esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -115,8 +142,11 @@ _feedback-mirror() {
     next="\${command:+$command }\${words[i]}"
     case "$next" in ${pathCases(found)}) command=$next ;; esac
   done
-  case "$command" in
+  case "$command \${words[CURRENT - 1]}" in
+${valueCases(found, (values) => `found=(${values.join(' ')})`)}
+    *) case "$command" in
 ${cases.join('\n')}
+    esac ;;
   esac
   names=(\${found:#--*})
   flags=(\${(M)found:#--*})
@@ -135,10 +165,11 @@ fi
 }
 
 function fish(found: Level[]): string {
-  const lines = found.flatMap(({ path, words }) => {
+  const lines = found.flatMap(({ path, words, values }) => {
     const when = path === '' ? '__fish_use_subcommand' : seen(path, found);
     return words.map(({ text, meaning }) => {
-      const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-a ${text}`;
+      const taken = values[text] ? ` -x -a '${values[text].join(' ')}'` : '';
+      const what = text.startsWith('--') ? `-l ${text.slice(2)}${taken}` : `-a ${text}`;
       return `complete -c feedback-mirror -n '${when}' ${what} -d '${meaning.replaceAll(/[\\']/g, '\\$&')}'`;
     });
   });

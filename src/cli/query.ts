@@ -32,7 +32,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .action((sql: string | undefined, flags: QueryFlags) => query(openContext(program, stop), sql, flags));
 }
 
-const FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
+export const FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
 
 const HELP = `
 The statement runs in a process of its own on a handle that cannot write, and is killed at its limit of time or memory;

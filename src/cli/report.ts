@@ -19,7 +19,7 @@ type Text =
   | 'format';
 type ReportFlags = Flags<Text, 'same'>;
 
-const FORMATS = ['table', 'csv', 'json'] as const;
+export const FORMATS = ['table', 'csv', 'json'] as const;
 type Format = (typeof FORMATS)[number];
 
 export function register(program: Command, stop: AbortSignal): void {

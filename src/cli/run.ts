@@ -38,6 +38,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const program = await buildProgram(stop, asked(argv));
   try {
     refuseSecretFlags(argv);
+    refuseUnknownTopic(program, argv);
     await program.parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
@@ -161,6 +162,14 @@ function refuseSecretFlags(argv: readonly string[]): void {
     `${flagOf(env)} does not exist: every process on this machine could read a secret given as a flag`,
     { hint: `Set ${env} in the environment or in .env, or ${env}_FILE to the path of a file that holds it.` },
   );
+}
+
+/** commander answers `help outbx` with the help of the whole program, and a person looks for the answer in there. */
+function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
+  const names = namesBelow(program);
+  if (first !== 'help' || topic === undefined || topic.startsWith('-') || names.includes(topic)) return;
+  const hint = `${didYouMean(nearest(topic, names))} See feedback-mirror --help.`.trim();
+  throw new AppError('usage', `there is no command '${topic}'`, { hint });
 }
 
 /** What no command waited for: still reported once, masked, instead of Node's own dump of the error. */

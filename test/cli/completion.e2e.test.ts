@@ -31,6 +31,8 @@ describe('completion', () => {
     assert.deepEqual(offers('outbox', 'sh'), ['show']);
     assert.deepEqual(offers('--json', 'outbox', 'show', '--data'), ['--data-dir']);
     assert.deepEqual(offers('report', 'top'), ['top-posts']);
+    assert.deepEqual(offers('export', 'posts', '--format', ''), ['csv', 'ndjson', 'parquet']);
+    assert.deepEqual(offers('query', '--format', 'nd'), ['ndjson']);
     assert.deepEqual(offers('completion', ''), ['bash', 'zsh', 'fish', ...offers('completion', '--')]);
   });
 
@@ -47,14 +49,20 @@ zpty -b z zsh -f
 zpty -w z 'feedback-mirror() { print -r -- "told:[$*]" }'
 zpty -w z 'fpath=(${folder} $fpath); autoload -U compinit; compinit -u -D; print rea""dy'
 zpty -r z seen "*ready*"
-for typed in "stat" "outbox app" "report top" "export --form"; do
+for typed in "stat" "outbox app" "report top" "export --form" "export --format par"; do
   zpty -n -w z "feedback-mirror $typed"$'\\t\\n'
   zpty -r z seen "*told:*]*" && print -r -- "$seen"
 done
 zpty -d z`;
       const said = run('zsh', ['-f'], driver).matchAll(/told:\[([\w -]+)\]/g);
       const completed = [...said].map(([, line = '']) => line.trim());
-      assert.deepEqual(completed, ['status', 'outbox approve', 'report top-posts', 'export --format']);
+      assert.deepEqual(completed, [
+        'status',
+        'outbox approve',
+        'report top-posts',
+        'export --format',
+        'export --format parquet',
+      ]);
     },
   );
 
@@ -70,6 +78,7 @@ zpty -d z`;
     assert.match(ask('feedback-mirror outbox sh'), /^show\t/m);
     assert.match(ask('feedback-mirror report top'), /^top-posts\tWhich posts have the most votes\?$/m);
     assert.match(ask('feedback-mirror sync --he'), /^--head\t/m);
+    assert.match(ask('feedback-mirror export --format par'), /^parquet\t/m);
   });
 
   it('says which shells there are', async () => {

@@ -54,6 +54,7 @@ describe('the program', () => {
         ['status', '--push-per-minutes', '3'],
         'Did you mean --push-per-minute? See feedback-mirror status --help.',
       ],
+      [['help', 'outbx'], 'Did you mean outbox? See feedback-mirror --help.'],
       [['outbox', 'lst'], 'Did you mean list? See feedback-mirror outbox --help.'],
       [['outbox', 'shw', '3'], 'Did you mean show? See feedback-mirror outbox --help.'],
       [['outbox', 'show'], 'See feedback-mirror outbox show --help.'],
