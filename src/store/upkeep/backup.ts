@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../../base/files.ts';
 import type { OpenOptions } from '../db.ts';
@@ -56,12 +56,15 @@ function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
     });
   const present = lstatSync(path, { throwIfNoEntry: false });
   if (isSidePath(path)) refuse('belongs to the database beside it');
+  const folder = dataFolderOf(mirror);
+  const isOurs = existsSync(folder) && realpathSync(dirname(path)) === realpathSync(folder);
+  const refuseOurs = (): never => refuse('is a file of the data folder, where this program keeps its own');
+  if (!present && isOurs && OWN_NAMES.test(basename(path))) refuseOurs();
   if (!present) return;
   if (!present.isFile()) refuse('is not a regular file');
   const own = statSync(mirror.path, { throwIfNoEntry: false });
   if (own && own.dev === present.dev && own.ino === present.ino) refuse('is the mirror itself');
-  if (dirname(realpathSync(path)) === realpathSync(dataFolderOf(mirror)))
-    refuse('is a file of the data folder, where this program keeps its own');
+  if (isOurs) refuseOurs();
   if (SIDE_FILES.some((side) => existsSync(path + side))) refuse('is a database in use');
   if (!force)
     refuse(
@@ -69,6 +72,10 @@ function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
       'Give the copy another name, or replace the file with --force.',
     );
 }
+
+/** What stands in the data folder or will, each of the databases with the files beside it. */
+const OWN_NAMES =
+  /^(mirror(-schema-\d+)?|queue|recovery|sandbox)\.db([.-].*)?$|^(service\.json|redaction\.key|backup|exports|uploads|cache)$/;
 
 const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
