@@ -3,8 +3,11 @@ import { isAscii, isUtf8 } from 'node:buffer';
 /** Every delimiter is quoted, not only the one in use, so that a header line is never ambiguous to whoever reads it. */
 const NEEDS_QUOTES = /[",;\t\r\n\uFEFF]/;
 
-/** What a spreadsheet would run. Some of them skip a line feed, and take the full-width signs of East Asian input for the others. */
-const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+/**
+ * What a spreadsheet would run. Some of them skip what cannot be seen before the first sign, and take the full-width signs of East Asian
+ * input and the small ones for the others.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE62\uFE63\uFE66\uFE6B])/u;
 
 /** One cell as RFC 4180 writes it. */
 export function csvCell(text: string): string {

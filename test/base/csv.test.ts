@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import { csvCell, inert } from '../../src/base/csv.ts';
 
 describe('a cell for spreadsheets', () => {
-  it('gets an apostrophe where a spreadsheet would run it, also behind a line feed or in full width', () => {
-    for (const sign of ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+  it('gets an apostrophe where a spreadsheet would run it, also behind what cannot be seen, in full width or small', () => {
+    for (const sign of ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠', '﹢', '﹣', '﹦', '﹫'])
       assert.equal(inert(`${sign}1+1`), `'${sign}1+1`);
-    for (const text of ['', 'a=1', ' =1', "'=1", '1-1']) assert.equal(inert(text), text);
+    for (const before of [' ', '\u00a0', '\v', '\f', '\u200b', '\u2060', '\ufeff', ' \u200d\ufeff '])
+      assert.equal(inert(`${before}=1`), `'${before}=1`);
+    for (const text of ['', ' ', 'a=1', ' 1=1', "'=1", '1-1', '\u200ba-b']) assert.equal(inert(text), text);
   });
 
   it('is quoted where any delimiter or line end stands in it', () => {
