@@ -5,7 +5,7 @@ import { SHOWN_FUNCTIONS, type ShownViews } from './shown.ts';
 import { NO_ENGINE } from './wire.ts';
 
 /**
- * An SQLite that asks before it does anything, and has limits: Node's own from 24.15 on. Before that the same as a package, which a
+ * An SQLite that asks before it does anything, and has limits: Node's own from 24.15 and 25.8 on. Before that the same as a package, which a
  * plain install leaves out; without it no statement of a person runs.
  */
 const engine: typeof builtIn = hasLimits() ? builtIn : substitute();

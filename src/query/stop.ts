@@ -72,9 +72,9 @@ export function stopper(
 
 function noEngine(): AppError {
   const what =
-    'SQL of your own needs the SQLite of Node 24.15 or newer, which can refuse whatever is not reading';
+    'SQL of your own needs the SQLite of Node 24 from 24.15 on, or of Node 25.8 or newer, which can refuse whatever is not reading';
   return new AppError('usage', `${what}; this is Node ${process.versions.node}`, {
-    hint: `Run it with a newer Node, or install that SQLite on its own. ${installHint('@photostructure/sqlite')}`,
+    hint: `Run it with such a Node, or install that SQLite on its own. ${installHint('@photostructure/sqlite')}`,
   });
 }
 
