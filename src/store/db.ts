@@ -62,11 +62,19 @@ function prepare(db: Db, upstream: string, dataDir: string): void {
   db.pragma('cache_size = -32000');
   // What is deleted or overwritten becomes zeros. It costs a sweep nothing that could be measured.
   db.pragma('secure_delete = ON');
-  const isMigrated = migrate(db, migrations(), (from, to) =>
-    tellMigration(db, keepCopy(db, dataDir, from), from, to),
-  );
+  const isMigrated = migrate(db, migrations(), (from, to) => keepOnce(db, dataDir, from, to));
   claim(db, upstream);
   if (isMigrated) writeMeta(db, WRITTEN_BY, programVersion().version);
+}
+
+const COPIED_FOR = 'schema_copied_for';
+
+/** One copy for each upgrade: a mirror that another process is bringing up to date, or has left half-way, was copied before its first step. */
+function keepOnce(db: Db, dataDir: string, from: number, to: number): void {
+  if (readMeta(db, COPIED_FOR) === String(to)) return;
+  const copy = keepCopy(db, dataDir, from);
+  writeMeta(db, COPIED_FOR, String(to));
+  tellMigration(db, copy, from, to);
 }
 
 /** Here and not where the caller logs: a large mirror takes its time, and every command may be the first after an upgrade. */

@@ -101,6 +101,25 @@ describe('a mirror of an older version', () => {
       assert.deepEqual((await runCli(['status'], { env })).stderr, '');
     }));
 
+  it('is copied once, as it was before the first step, also where the steps were interrupted', () =>
+    withPath((path) => {
+      makeMirror(path, upTo(4));
+      const options = { path, upstream: UPSTREAM, holder: 'a test' };
+      const change = (sql: string): void => {
+        const db = new Database(path);
+        db.exec(sql);
+        db.close();
+      };
+      change('CREATE TABLE outbox_edits (a)');
+      assert.throws(() => openMirrorStore(options), /outbox_edits already exists/);
+      assert.ok(versionAt(path) > 4 && versionAt(path) < NEWEST);
+      change('DROP TABLE outbox_edits');
+      openMirrorStore(options).close();
+      assert.equal(versionAt(path), NEWEST);
+      const copies = readdirSync(dirname(path)).filter((name) => name.includes('schema'));
+      assert.deepEqual(copies, ['mirror-schema-4.db']);
+    }));
+
   it('knows its copy for an older one when that is put back', () =>
     withPath((path) => {
       makeMirror(path, upTo(6));
