@@ -309,10 +309,13 @@ function meant(name: string): string | null {
   return nearest(name, [...KNOWN], MOST_EDITS) ?? longer ?? null;
 }
 
+/** Those of the tests, and what Kubernetes and Docker tell of a service by our name: its addresses and ports. */
+const OTHERS = /^FEEDBACK_(TEST|MIRROR)_/;
+
 /** A misspelt name would be a setting that silently does nothing. */
 function misspelt(env: LoadInput['env']): string[] {
   return Object.keys(env)
-    .filter((name) => !KNOWN.has(name) && !name.startsWith('FEEDBACK_TEST_'))
+    .filter((name) => !KNOWN.has(name) && !OTHERS.test(name))
     .flatMap((name) => {
       const near = meant(name);
       if (near !== null) return [`${name} is not a setting: did you mean ${near}?`];

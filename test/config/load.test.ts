@@ -145,7 +145,12 @@ describe('wrong settings', () => {
   it('include a misspelt name, and a _FILE for what is no secret', () => {
     assert.equal(problemsOf({ env: { FEEDBACK_BASEURL: 'https://x' } }).length, 1);
     assert.equal(problemsOf({ env: { FEEDBACK_AUTH_FILE: '/x' } }).length, 1);
-    assert.deepEqual(problemsOf({ env: { FEEDBACK_TEST_ANYTHING: '1', SOMETHING_ELSE: '1' } }), []);
+    assert.deepEqual(
+      problemsOf({
+        env: { FEEDBACK_TEST_ANYTHING: '1', FEEDBACK_MIRROR_SERVICE_HOST: '10.0.0.1', SOMETHING_ELSE: '1' },
+      }),
+      [],
+    );
   });
 
   it('include a name that is nearly that of a setting, and leave those of other programs alone', () => {
