@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { missingPackage } from '../base/program.ts';
-import { type Context, openContext, tell } from './context.ts';
+import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -29,16 +29,15 @@ async function serve({ settings, signal }: Context): Promise<void> {
   ]).catch((error: unknown) => {
     throw missingPackage(error) ?? error;
   });
-  const agents = await openAgents({
-    settings,
-    clock: systemClock,
-    log: mcpLog(settings),
-    place: 'command',
-  });
+  const log = mcpLog(settings);
+  const agents = await openAgents({ settings, clock: systemClock, log, place: 'command' });
   const ended = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MOST_ASKED });
-  // Without its words, which may be those of the client.
-  const onerror = ({ name }: Error): void => tell(`mcp: a message could not be handled (${name})`);
+  const onerror = ({ name }: Error): void => {
+    // Without its words, which may be those of the client.
+    log.warn({ event: 'mcp.refused', error: name }, 'a message of the client could not be handled');
+    if (name === 'ZodError') transport.send(NO_MESSAGE).catch(() => undefined);
+  };
   const connection = serveStdio(agents.servers, { transport, onerror, maxSubscriptions: 4 });
   // Also where the transport gives up on a client itself: stdin may stay open then.
   const { onclose } = transport;
@@ -52,6 +51,12 @@ async function serve({ settings, signal }: Context): Promise<void> {
   await agents.close();
   process.stdin.destroy();
 }
+
+/** To no id, as nobody can tell what that of the message is. A line that is no JSON the library passes over in silence. */
+const NO_MESSAGE = {
+  jsonrpc: '2.0' as const,
+  error: { code: -32_600, message: 'this is not a message of JSON-RPC 2.0' },
+};
 
 /** Of one message; what a tool takes is far less. */
 const MOST_ASKED = 1024 * 1024;

@@ -5,7 +5,7 @@ import { counted } from '../base/text.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
 import type { OutboxView, ViewedPost } from '../store/outbox/view.ts';
-import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
+import { type Context, closing, type Flags, openContext, tell, wholeNumber } from './context.ts';
 import { EMPTY, listText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { oneLine, screenWidth } from './table.ts';
 
@@ -231,6 +231,7 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
   await withFlow(context, (flow, deps) => {
     const chosen = all ? proposedIds(deps.store) : given;
     for (const id of chosen) {
+      tellTwins(deps.store, id);
       const row = flow.approve(deps, id);
       const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${oneLine(row.title)}`;
       context.answer(row, () => told);
@@ -238,6 +239,15 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
     if (context.json) return;
     context.print(chosen.length === 0 ? 'No row is proposed.' : 'Sent by "feedback-mirror start".');
   });
+}
+
+/** A person may have typed the same post meanwhile, or approved it once before. */
+function tellTwins(store: OutboxStore, id: number): void {
+  const found = store.find(id);
+  if (found?.state !== 'proposed') return;
+  const { row, post } = store.twinsOf(found);
+  if (post !== null) tell(`row ${id}: post ${post} has the same words already`);
+  else if (row !== null) tell(`row ${id}: row ${row} has the same words and was sent, or is to be`);
 }
 
 function proposedIds(store: OutboxStore): number[] {

@@ -8,7 +8,7 @@ import type { FoundPost, Wanted } from '../http/dashboard/reading.ts';
 import type { DashboardReads } from '../http/dashboard/reads.ts';
 import { SCHEMA_HINT } from '../query/explain.ts';
 import { collect, type Value } from '../query/run.ts';
-import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
+import { REPORT_NAMES, REPORTS, type ReportName } from '../reports/catalogue.ts';
 import { calendarOf, momentOf } from '../reports/moment.ts';
 import type { ColumnKind, ReportResult, Value as ReportValue } from '../reports/report.ts';
 import { SORTS } from '../store/browse/browse.ts';
@@ -63,7 +63,8 @@ const CELL = 500;
 const MOST_STATES = 60;
 /** Of a status, where it stands in every row: a post must fit into an answer together with one comment. */
 const STATE_NAME = 60;
-const SQL = { maxRows: 200, maxBytes: 200_000, maxMemoryBytes: 256 * 1024 * 1024 };
+/** Of a text a little more is asked for than is shown, so that it is seen to be cut. */
+const SQL = { maxRows: 200, maxBytes: 200_000, maxText: 2 * CELL + 2, maxMemoryBytes: 256 * 1024 * 1024 };
 
 const id = z.int().positive();
 const board = z.string().max(200).optional().describe('slug or name of one board');
@@ -76,6 +77,16 @@ const internal = z.boolean().default(false).describe('also comments that only th
 const OFFERED = REPORT_NAMES.filter(
   (name) => !(REPORTS[name].takes as readonly string[]).includes('segments'),
 );
+
+const REPORT_FILTERS = {
+  board,
+  status,
+  since: moment,
+  until: moment,
+  limit: z.int().min(1).max(100).optional(),
+  post: id.optional().describe('for post-votes'),
+  delivered: z.array(z.string().max(100)).max(20).optional().describe('statuses that count as delivered'),
+};
 
 export const TOOLS: readonly Tool[] = [
   tool({
@@ -132,18 +143,10 @@ Examples: {"id": 626}, {"text": "let me download my invoices as PDF"}`,
     description: `Trends, rankings, response times. Notes say how to read the figures. Reports:
 ${OFFERED.map((name) => `- ${name}: ${REPORTS[name].answers.replace(/ \(--.*/, '')}`).join('\n')}
 Examples: {"name": "top-posts", "limit": 5}, {"name": "gaining-posts", "since": "30d", "board": "mobile"}, {"name": "post-votes", "post": 626}`,
-    input: z.strictObject({
-      name: z.enum(OFFERED as [string, ...string[]]),
-      board,
-      status,
-      since: moment,
-      until: moment,
-      limit: z.int().min(1).max(100).optional(),
-      post: id.optional().describe('for post-votes'),
-      delivered: z.array(z.string().max(100)).max(20).optional().describe('statuses that count as delivered'),
-    }),
+    input: z.strictObject({ name: z.enum(OFFERED), ...REPORT_FILTERS }),
     lane: 'reports',
     async run({ ask, rules, clock, timeZone, usualDelivered }, { name, status: one, ...wanted }) {
+      refuseIdle(name, { status: one, ...wanted });
       const request = { ...wanted, now: clock.now(), timeZone, usualDelivered };
       const asked = one === undefined ? request : { ...request, status: [one] };
       return reportTable(rules, await ask('report', { name, request: asked }));
@@ -232,7 +235,8 @@ Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": 
           suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}?` : 'Use boards to see them.',
       });
     // A person must be able to see all that is approved.
-    const draft = { board: slug, title: visible(given.title), content: visible(given.content) };
+    const title = visible(given.title).replaceAll(/\s+/g, ' ').trim();
+    const draft = { board: slug, title, content: visible(given.content).trim() };
     const row = drafts.propose(draft);
     const note = row.state === 'proposed' ? 'a person has to approve it' : 'these words were proposed before';
     return { ...rowFacts(rules, row), note };
@@ -385,11 +389,23 @@ function shownComment(rules: TextRules, comment: ShownComment): object {
     id: comment.id,
     created: comment.created,
     kind: rules.text(comment.kind, NAME),
+    customer_name: rules.person(comment.creatorId, comment.creator),
     by_team: comment.isTeam === 1,
     ...(comment.internal ? { internal: true } : {}),
     likes: comment.likes,
     customer_text: rules.text(comment.content, COMMENT),
   };
+}
+
+/** The report itself would say so in the words of the command line. */
+function refuseIdle(name: ReportName, given: Record<string, unknown>): void {
+  const takes: readonly string[] = REPORTS[name].takes;
+  const offered = Object.keys(REPORT_FILTERS).filter((filter) => takes.includes(filter));
+  const idle = Object.keys(given).find((filter) => given[filter] !== undefined && !takes.includes(filter));
+  const hint = `It takes ${offered.join(', ')}.`;
+  if (idle) throw new AppError('usage', `${idle} means nothing to the report ${name}`, { hint });
+  if (takes.includes('post') && given.post === undefined)
+    throw new AppError('usage', `the report ${name} needs the id of a post`, { hint });
 }
 
 const UNITS: Partial<Record<ColumnKind, string>> = {

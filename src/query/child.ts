@@ -165,7 +165,7 @@ function isStorage(error: unknown): boolean {
   return [10, 11, 26].includes(code);
 }
 
-function sendRows(statement: StatementSync, { maxRows, maxBytes }: Task): More {
+function sendRows(statement: StatementSync, { maxRows, maxBytes, maxText }: Task): More {
   let batch: Value[][] = [];
   let [rows, bytes, batchBytes, sentAt] = [0, 0, 0, performance.now()];
   const flush = (): void => {
@@ -173,7 +173,7 @@ function sendRows(statement: StatementSync, { maxRows, maxBytes }: Task): More {
     [batch, batchBytes, sentAt] = [[], 0, performance.now()];
   };
   for (const row of statement.iterate() as Iterable<unknown> as Iterable<Value[]>) {
-    const size = plain(row);
+    const size = plain(row, maxText);
     if (rows === maxRows || bytes + size > maxBytes) {
       flush();
       return rows === maxRows ? 'rows' : 'bytes';
@@ -187,11 +187,13 @@ function sendRows(statement: StatementSync, { maxRows, maxBytes }: Task): More {
   return null;
 }
 
-/** Makes integers numbers where that loses nothing; returns about how many bytes the row takes. */
-function plain(row: Value[]): number {
+/** Makes integers numbers where that loses nothing, and cuts texts; returns about how many bytes the row takes. */
+function plain(row: Value[], maxText: number): number {
   let bytes = 0;
   for (let i = 0; i < row.length; i++) {
-    const value = row[i] ?? null;
+    const found = row[i] ?? null;
+    const value = typeof found === 'string' && found.length > maxText ? found.slice(0, maxText) : found;
+    row[i] = value;
     bytes += typeof value === 'string' || value instanceof Uint8Array ? value.length + 8 : 8;
     if (typeof value !== 'bigint') continue;
     const number = Number(value);

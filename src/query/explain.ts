@@ -60,7 +60,9 @@ function hintFor(message: string): string {
   const [, what, name = ''] = missing ?? [];
   const bare = name.split('.').at(-1) ?? '';
   const known = what === 'table' ? TABLE_NAMES : what === 'column' ? COLUMN_NAMES : [];
-  const near = bare.length < SHORTEST_NAME ? null : nearest(bare, known);
+  const nearby = bare.length < SHORTEST_NAME ? null : nearest(bare, known);
+  // It may be the name of another table's column, or of one that is not shown here.
+  const near = nearby?.toLowerCase() === bare.toLowerCase() ? null : nearby;
   const quoted = what === 'column' && /^"/.test(bare) ? ' A text stands in single quotes.' : '';
   return `${near === null ? '' : `Did you mean ${near}? `}${SCHEMA_HINT}${quoted}`;
 }

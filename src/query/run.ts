@@ -23,6 +23,8 @@ export interface QueryRequest {
   maxRows?: number;
   /** Of all values together. */
   maxBytes?: number;
+  /** Of one text, which is cut to so many letters before it is counted. */
+  maxText?: number;
   /** Of the process in which the statement runs. */
   maxMemoryBytes?: number;
   /** How long rows may wait to be taken: a statement under way keeps the write-ahead log from being emptied. */
@@ -40,6 +42,7 @@ const QUERY_DEFAULTS = {
   limitMs: 5000,
   maxRows: 10_000,
   maxBytes: 256 * MIB,
+  maxText: Number.POSITIVE_INFINITY,
   maxMemoryBytes: 512 * MIB,
   stallMs: 600_000,
   shown: null,
@@ -59,8 +62,9 @@ export async function* runQuery(
   const child = start();
   const stop = stopper(child.process, asked, signal);
   try {
-    const { sql, maxRows, maxBytes, maxMemoryBytes, shown } = asked;
-    child.input.write(encode({ path: resolve(asked.path), sql, maxRows, maxBytes, maxMemoryBytes, shown }));
+    const { sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown } = asked;
+    const path = resolve(asked.path);
+    child.input.write(encode({ path, sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown }));
     yield* parts(child, stop, sql);
   } finally {
     stop.end();

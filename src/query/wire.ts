@@ -11,6 +11,8 @@ export interface Task {
   maxRows: number;
   /** Of all values together. */
   maxBytes: number;
+  /** Of one text, which is cut to so many letters. */
+  maxText: number;
   /** Of the whole child process. */
   maxMemoryBytes: number;
   /** How customers' texts and people are shown; null leaves them as they are. */

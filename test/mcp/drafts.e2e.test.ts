@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { spawnCli } from '../support/cli.ts';
+import { runCli, spawnCli } from '../support/cli.ts';
 import { until } from '../support/until.ts';
 import { type Agent, agentOnStdio, type Mirrored, mirrored } from './agent.ts';
 
@@ -86,9 +86,29 @@ describe('an agent that may draft', () => {
   });
 
   it('gets the same row for the same words, and is told what became of it', async () => {
-    const again = await draft('Wish two');
+    const again = await draft(' Wish   two ');
     assert.equal(again.state, 'cancelled');
     assert.match(again.note ?? '', /proposed before/);
+  });
+
+  it('may propose what is there already, of which the person is told who approves it', async () => {
+    const content = 'As posts 3 and 4 say.';
+    const row = await mirror.cli(
+      'create',
+      '--board',
+      'bugs',
+      '--title',
+      'Typed too',
+      '--content',
+      content,
+      '--json',
+    );
+    const { id } = await draft('Typed too');
+    const { code, stdout, stderr } = await runCli(['outbox', 'approve', String(id)], { env: mirror.env });
+    assert.equal(code, 0);
+    assert.match(stdout, /Queued/);
+    const { id: typed } = JSON.parse(row) as Row;
+    assert.match(stderr, new RegExp(`row ${id}: row ${typed} has the same words`));
   });
 
   it('does not go on with a mirror that was removed or replaced, and proposes into the one that is there', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
 import { until } from '../support/until.ts';
@@ -105,6 +106,13 @@ describe('the tools for assistants on stdio, driven by the official client', () 
       break;
     }
     assert.deepEqual(comments, discussed.said);
+    const { customer_rows: rows, more } = await agent.answer<{ customer_rows: string[][]; more?: string }>(
+      'sql',
+      {
+        sql: "SELECT replace(hex(zeroblob(50000)), '0', 'x') FROM live_posts LIMIT 40",
+      },
+    );
+    assert.deepEqual([rows.length, rows[0]?.[0]?.length, more], [40, 501, undefined]);
     const pages = async (limit: number): Promise<number[]> => {
       const numbers: number[] = [];
       for (let since = '0', isMore = true; isMore; ) {
@@ -132,6 +140,13 @@ describe('the tools for assistants on stdio, driven by the official client', () 
       ['search', { text: 'x', limit: 5000 }, /50/],
       ['changes', { since: 'yesterday' }, /no position/],
       ['report', { name: 'demand' }, /name/],
+      [
+        'report',
+        { name: 'boards', limit: 3 },
+        /^limit means nothing to the report boards\. It takes since, until, delivered\.$/,
+      ],
+      ['report', { name: 'post-votes' }, /^the report post-votes needs the id of a post/],
+      ['sql', { sql: 'SELECT before FROM live_posts' }, /no such column: before\. The resource/],
     ] as const) {
       const { isError, content } = await agent.call(name, args);
       assert.equal(isError, true, name);
@@ -186,6 +201,21 @@ describe('the tools for assistants on stdio, driven by the official client', () 
       JSON.stringify((await agent.client.getPrompt(asked)).messages),
       /the board \\+"mobile\\+" only/,
     );
+  });
+
+  it('answer what is no message, pass over what is no JSON, and go on', async () => {
+    const child = spawnCli(['mcp'], { env: mirror.env });
+    const lines: { id?: number; error?: { code: number } }[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) =>
+      lines.push(JSON.parse(line) as (typeof lines)[0]),
+    );
+    child.stdin.write(
+      'no JSON\n{"jsonrpc": "1.0", "id": 1, "method": "ping"}\n{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n',
+    );
+    await until('two answers', () => lines.length === 2);
+    child.stdin.end();
+    const told = lines.map(({ id, error }) => error?.code ?? id);
+    assert.deepEqual(told, [-32_600, 2]);
   });
 
   it('end with their client, and on a message that is too large, without a word on stdout', async () => {

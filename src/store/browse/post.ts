@@ -98,6 +98,7 @@ export interface ShownComment {
   content: string;
   created: string;
   creator: string | null;
+  creatorId: number;
   isTeam: number;
 }
 
@@ -119,7 +120,7 @@ const VERSIONS = `
 
 const COMMENT_PAGE = `
   SELECT c.id, c.kind, c.status, c.likes_count AS likes, c.highlighted, c.internal, c.content, c.created,
-         u.name AS creator, u.is_team OR u.is_admin AS isTeam
+         u.name AS creator, c.creator_id AS creatorId, u.is_team OR u.is_admin AS isTeam
     FROM comments c JOIN users u ON u.id = c.creator_id
    WHERE c.post_id = $post AND c.deleted_at IS NULL AND (c.created, c.id) > ($created, $id)
    ORDER BY c.created, c.id LIMIT ${COMMENTS + 1}`;
