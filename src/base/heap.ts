@@ -1,4 +1,4 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const ENOUGH_BYTES = 16 * 1024 * 1024;
@@ -29,4 +29,20 @@ export function compactHeap(): void {
   const collect: unknown = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+const GROWN_BYTES = 8 * 1024 * 1024;
+const GROWN_LOOK_MS = 1000;
+
+/**
+ * For a program that waits for calls most of its life and is to stay small beside others: what a call leaves V8 would let grow to twice the
+ * heap before it collects it, 20 MB after a hundred searches. A collection takes about as long as a search, once in so many of them.
+ */
+export function keepHeapSmall(): void {
+  let kept = 0;
+  setInterval(() => {
+    if (getHeapStatistics().used_heap_size < kept + GROWN_BYTES) return;
+    compactHeap();
+    kept = getHeapStatistics().used_heap_size;
+  }, GROWN_LOOK_MS).unref();
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
+import { keepHeapSmall } from '../base/heap.ts';
 import { missingPackage } from '../base/program.ts';
 import { type Context, openContext } from './context.ts';
 
@@ -31,6 +32,7 @@ async function serve({ settings, signal }: Context): Promise<void> {
   });
   const log = mcpLog(settings);
   const agents = await openAgents({ settings, clock: systemClock, log, place: 'command' });
+  keepHeapSmall();
   const ended = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MOST_ASKED });
   const onerror = ({ name }: Error): void => {
