@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { commitOf } from '../../src/base/program.ts';
@@ -37,7 +46,7 @@ describe('the package', () => {
     return done.stdout;
   };
 
-  it('has what runs and nothing else, in at most 1.5 MB', () => {
+  it('has what runs, its documentation and the files to deploy it, in at most 1.5 MB', () => {
     assert.ok(packed.bytes <= 1_500_000, String(packed.bytes));
     const others = packed.files.filter(
       (path) => !/^dist\/(src|jobs|config)\/.*\.(js|js\.map|sql|css|html|svg)$/.test(path),
@@ -50,6 +59,8 @@ describe('the package', () => {
       'package.json',
       'src/feedback-mirror.js',
       'src/launch.js',
+      ...globSync('docs/*.md', { cwd: CHECKOUT }),
+      ...globSync('deploy/*', { cwd: CHECKOUT }).filter((path) => !path.endsWith('.ts')),
     ];
     assert.deepEqual(new Set(others), new Set(wanted));
   });
