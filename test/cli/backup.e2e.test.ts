@@ -97,7 +97,7 @@ describe('backup', () => {
       ['same-file.db', /is the mirror itself/],
       ['data/mirror.db-wal', /belongs to the database beside it/],
       ['data/recovery.db', /is a file of the data folder/],
-      ...['queue.db', 'queue.db-wal', 'sandbox.db', 'mirror-schema-3.db'].map(
+      ...['queue.db', 'queue.db-wal', 'suppression.key', 'mirror-schema-3.db'].map(
         (name) => [`data/${name}`, /is a file of the data folder/] as [string, RegExp],
       ),
       ['used.db', /is a database in use/],

@@ -75,7 +75,7 @@ function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
 
 /** What stands in the data folder or will, each of the databases with the files beside it. */
 const OWN_NAMES =
-  /^(mirror(-schema-\d+)?|queue|recovery|sandbox)\.db([.-].*)?$|^(service\.json|redaction\.key|backup|exports|uploads|cache)$/;
+  /^(mirror(-schema-\d+)?|queue|recovery|sandbox)\.db([.-].*)?$|^(service\.json|(redaction|suppression)\.key|backup|exports|uploads|cache)$/;
 
 const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
