@@ -24,7 +24,8 @@ interface SendingOptions extends Omit<WaitOptions, 'signal'> {
   goOn: string;
 }
 
-export const PATIENCE = 'with --wait: how long the service may be out of reach before this is given up';
+export const PATIENCE =
+  'with --wait: how long the service may be out of reach, or give no usable answer, before this is given up';
 
 export function patienceOf(text: string): number {
   return readFlag('--patience', parseDuration, text);

@@ -13,7 +13,7 @@ import { sumCounts } from '../outbox/import/intake.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { keepSending } from './sender.ts';
-import { loop } from './workers.ts';
+import { loop, pause } from './workers.ts';
 
 export interface WaitOptions {
   /** Whose rows are sent and waited for, one batch after the other. */
@@ -109,6 +109,9 @@ function contextFor(
   };
 }
 
+const PROBE_MS = 2000;
+const UNUSABLE = 'gave no usable answer';
+
 /**
  * How the upstream answers the requests of one batch. Nothing but failures for so long is an outage, whether requests find no connection or
  * their answers break off. One create without a clear answer may be bad luck, and its row then settles for longer than most people wait:
@@ -120,7 +123,7 @@ class OutageWatch {
   readonly #signal: AbortSignal;
   #since: number | null = null;
   #isUnclear = false;
-  #trouble = '';
+  #trouble = { how: '', reason: '' };
   #probe: Promise<unknown> = Promise.resolve();
 
   constructor(clock: Clock, patienceMs: number, signal: AbortSignal) {
@@ -134,7 +137,8 @@ class OutageWatch {
     const patienceMs = this.#patienceMs;
     if (this.#since === null || this.#clock.monotonic() - this.#since < patienceMs) return;
     const lasted = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
-    throw new AppError('unreachable', `the upstream could not be reached${lasted}: ${this.#trouble}`);
+    const { how, reason } = this.#trouble;
+    throw new AppError('unreachable', `the upstream ${how}${lasted}: ${reason}`);
   }
 
   /** Resolves when no read of its own is under way. */
@@ -145,7 +149,8 @@ class OutageWatch {
   watched(client: Client): Client {
     const created = (outcome: CreateOutcome): CreateOutcome => {
       this.#note(outcome);
-      if (outcome.outcome === 'unknown') this.#probe = this.#read(client).catch(() => undefined);
+      if (outcome.outcome === 'unknown' && this.#since === null)
+        this.#probe = this.#readUntilAnswered(client);
       return outcome;
     };
     return {
@@ -156,8 +161,17 @@ class OutageWatch {
     };
   }
 
-  async #read(client: Client): Promise<void> {
-    for await (const _ of this.#pages(client, { signal: this.#signal })) return;
+  /** Never throws. The client tries a read several times; the service may come back later than that, and before the person gives up. */
+  async #readUntilAnswered(client: Client): Promise<void> {
+    const signal = this.#signal;
+    do {
+      try {
+        for await (const _ of this.#pages(client, { signal })) break;
+        return;
+      } catch {
+        await pause(this.#clock, PROBE_MS, signal);
+      }
+    } while (this.#since !== null && !signal.aborted);
   }
 
   async *#pages(client: Client, options?: WalkOptions): AsyncGenerator<Page<Post>, void, undefined> {
@@ -169,18 +183,19 @@ class OutageWatch {
       }
     } catch (error) {
       const code = codeOf(error);
-      if (code === 'unreachable' || code === 'protocol') this.#failed(messageOf(error));
+      if (code === 'unreachable' || code === 'protocol')
+        this.#failed({ how: UNUSABLE, reason: messageOf(error) });
       else if (code === 'throttled' || code === 'unauthorised' || code === 'refused') this.#answered();
       throw error;
     }
   }
 
   #note(outcome: CreateOutcome): void {
-    if (outcome.outcome === 'not-sent') this.#failed(outcome.reason);
+    if (outcome.outcome === 'not-sent') this.#failed({ how: 'could not be reached', reason: outcome.reason });
     else if (outcome.outcome !== 'unknown') this.#answered();
     else {
       this.#isUnclear = true;
-      this.#trouble = outcome.reason;
+      this.#trouble = { how: UNUSABLE, reason: outcome.reason };
     }
   }
 
@@ -189,7 +204,7 @@ class OutageWatch {
     this.#isUnclear = false;
   }
 
-  #failed(trouble: string): void {
+  #failed(trouble: { how: string; reason: string }): void {
     this.#since ??= this.#clock.monotonic();
     this.#trouble = trouble;
   }
