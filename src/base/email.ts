@@ -10,3 +10,8 @@ export function emailKey(email: string): string {
 export function foldedText(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
+
+/** Whether a person can be told by it: services also show nothing, or a word, where there is no address. */
+export function isAddress(text: string): boolean {
+  return /^\s*[^\s@]+@[^\s@]+\s*$/.test(text);
+}

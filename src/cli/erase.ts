@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
@@ -129,7 +130,9 @@ async function confirm(context: Context, { whom, counts }: ErasurePreview): Prom
   const question = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   try {
     const { signal } = context;
-    const answer = await question.question('Erase this for good? [y/N] ', { signal });
+    // Ctrl-D ends the input without an answer, which nobody would wait for.
+    const ended = once(question, 'close').then(() => '');
+    const answer = await Promise.race([question.question('Erase this for good? [y/N] ', { signal }), ended]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new AppError('interrupted', 'nothing was erased');
   } finally {
     question.close();

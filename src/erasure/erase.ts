@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { isAddress } from '../base/email.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErasureStore, Found, Whom } from '../store/erasure/store.ts';
 import type { ErasedCounts, Person, Step, Walk } from '../store/suppression/person.ts';
@@ -114,6 +115,6 @@ function add(counts: ErasedCounts, more: Partial<ErasedCounts>): void {
 }
 
 function checkAddress(whom: Whom): void {
-  if (typeof whom === 'number' || /^\s*[^\s@]+@[^\s@]+\s*$/.test(whom)) return;
+  if (typeof whom === 'number' || isAddress(whom)) return;
   throw new AppError('usage', '--email is no e-mail address', { hint: 'It looks like ada@example.com.' });
 }

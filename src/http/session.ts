@@ -9,8 +9,8 @@ import type { EndedSessions } from '../store/service-state.ts';
 
 /**
  * A browser that has shown the token once carries a cookie instead of it. The cookie says until when it holds, signed with a key
- * made of the token, so that another token ends every session and a restart ends none. Only sessions that a person ended before
- * their time are kept on this side.
+ * made of the token and of a number that only the mirror knows, so that another token ends every session, a restart ends none, and nobody
+ * can make one elsewhere. Only sessions that a person ended before their time are kept on this side.
  */
 export interface Session {
   /** Whether this is the token itself. */
@@ -32,7 +32,9 @@ interface SessionOptions {
 
 export function createSession(token: Secret, options: SessionOptions = {}): Session {
   const { ended = endedInMemory(), now = Date.now } = options;
-  const key = createHmac('sha256', token.reveal()).update('feedback-mirror: session, 2').digest();
+  const key = createHmac('sha256', token.reveal())
+    .update(`feedback-mirror: session, 3, ${ended.key()}`)
+    .digest();
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   // Cookies know no ports: mirrors on one machine must not end each other's sessions.
   const name = `feedback-mirror-${sign('name')
@@ -63,8 +65,8 @@ export function createSession(token: Secret, options: SessionOptions = {}): Sess
 }
 
 function endedInMemory(): EndedSessions {
-  const ids = new Set<string>();
-  return { has: (id) => ids.has(id), add: (id) => void ids.add(id) };
+  const [ids, key] = [new Set<string>(), randomUUID()];
+  return { key: () => key, has: (id) => ids.has(id), add: (id) => void ids.add(id) };
 }
 
 function cookieOf(header: string, name: string): string {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { fileId } from '../base/files.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db, OpenOptions } from './db.ts';
@@ -72,7 +73,7 @@ export function openServiceState(options: OpenOptions) {
       return text === undefined ? null : Number(text);
     },
     noteHousekeeping: (now: number): void => writeMeta(db, 'housekeeping_at', String(now)),
-    /** Browser sessions that ended before their time; each is forgotten when that time has come. */
+    /** What sessions of browsers are signed with, and those that ended before their time; each is forgotten when that time has come. */
     endedSessions: endedSessionsIn(db),
     /** The last complete pass of each list and kind. */
     lastPasses: (): LastPass[] =>
@@ -110,7 +111,11 @@ function endedSessionsIn(db: Db) {
   const write = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const forget = db.prepare(`
     DELETE FROM meta WHERE key GLOB '${ENDED_SESSION}*' AND CAST(value AS INTEGER) <= ?`);
+  const made = scalar(db)<[string], string>(`
+    INSERT INTO meta (key, value) VALUES ('session_key', ?) ON CONFLICT DO UPDATE SET value = value RETURNING value`);
   return {
+    /** Made once: without it whoever guesses at the token could sign sessions elsewhere and try them here. */
+    key: (): string => made.get(randomUUID()) ?? '',
     has: (id: string): boolean => find.get(`${ENDED_SESSION}${id}`) !== undefined,
     add(id: string, until: number, now: number): void {
       forget.run(now);

@@ -149,12 +149,19 @@ describe('a session', () => {
   const HOUR = 3_600_000;
   const requestWith = (cookie: string) => ({ headers: { cookie } }) as unknown as IncomingMessage;
 
-  it('holds for twelve hours, and after a restart, but not under another token', () => {
+  it('holds for twelve hours, and after a restart, but not under another token or at another mirror', () => {
     let now = 1_800_000_000_000;
-    const cookie = createSession(new Secret(TOKEN), { now: () => now }).open(false);
-    const later = createSession(new Secret(TOKEN), { now: () => now });
+    const at = (token: string, key: string) =>
+      createSession(new Secret(token), {
+        now: () => now,
+        ended: { key: () => key, has: () => false, add: () => undefined },
+      });
+    const cookie = at(TOKEN, 'ours').open(false);
+    const later = at(TOKEN, 'ours');
     assert.ok(later.isOpen(requestWith(cookie)));
-    assert.ok(!createSession(new Secret(`${TOKEN}2`), { now: () => now }).isOpen(requestWith(cookie)));
+    assert.ok(!at(`${TOKEN}2`, 'ours').isOpen(requestWith(cookie)));
+    // Whoever guesses at the token cannot try it with a session that was signed elsewhere.
+    assert.ok(!at(TOKEN, 'of another mirror').isOpen(requestWith(cookie)));
     now += 12 * HOUR - 1;
     assert.ok(later.isOpen(requestWith(cookie)));
     now += 1;
@@ -219,7 +226,11 @@ describe('an answer that goes on', () => {
 
   it('ends soon after its session was ended at another process', async (t) => {
     const ids = new Set<string>();
-    const endedSessions = { has: (id: string) => ids.has(id), add: (id: string) => void ids.add(id) };
+    const endedSessions = {
+      key: () => 'ours',
+      has: (id: string) => ids.has(id),
+      add: (id: string) => void ids.add(id),
+    };
     const http = await open(t, { token: TOKEN, parts: [stream], endedSessions, limits: { sessionMs: 10 } });
     const cookie = await session(http);
     const { ended } = await begin(http, cookie);

@@ -1,5 +1,5 @@
 import { iso } from '../../base/clock.ts';
-import { emailKey } from '../../base/email.ts';
+import { emailKey, isAddress } from '../../base/email.ts';
 import { type Db, noteUnclean, type OpenOptions, type StoreOptions, UNCLEAN } from '../db.ts';
 import { openMirror } from '../open.ts';
 import { openRecoveryLog, type RecoveryLog } from '../recovery-log.ts';
@@ -166,7 +166,7 @@ function personFinder(db: Db): (whom: Whom, key: Hash | null) => Found {
   const listedUser = db.prepare('SELECT 1 FROM suppressed_users WHERE user_id = ?');
   return (asked, key) => {
     const row = typeof asked === 'number' ? byId.get(asked) : undefined;
-    const whom = row?.email ?? asked;
+    const whom = row?.email && isAddress(row.email) ? row.email : asked;
     const email = typeof whom === 'string' ? emailKey(whom) : null;
     const hash = key?.(subjectOf(whom)) ?? '';
     const isMeant = (other: string): boolean => email !== null && emailKey(other) === email;
