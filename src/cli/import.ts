@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
@@ -80,8 +81,8 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   const patienceMs = patienceOf(flags.patience);
   const perMinute = flags.perMinute === undefined ? null : wholeNumber('--per-minute', flags.perMinute);
   refuseContradictions(flags);
-  // A real import reads the file twice: all boards are known before the first row is accepted.
-  const spoolIn = flags.dryRun ? null : await spoolFolder(context);
+  // A dry run leaves the folder of the mirror alone.
+  const spoolIn = flags.dryRun ? tmpdir() : await spoolFolder(context);
   const stdin = () => addAbortSignal(context.signal, process.stdin);
   await using input = closing(await openInput({ path, stdin, spoolIn }));
   const progress = await openProgress(context);
@@ -128,9 +129,9 @@ function linesOf(text: string): string[] {
 /** In a terminal the person is asked; a script gets the same as an error, with the flag that answers it. */
 async function askWhatIsUnclear(context: Context, input: Input, choices: Choices): Promise<void> {
   const { say, signal } = context;
-  if (!canAsk(context) || input.bytes === null) return;
+  if (!canAsk(context)) return;
   const { inspectCsv } = await import('../outbox/csv/read.ts');
-  const { unclear, headers } = await inspectCsv(input.read(), choices);
+  const { unclear, headers } = await inspectCsv(input.read, choices);
   const lines = unclear.length > 0 ? createInterface({ input: process.stdin, output: process.stderr }) : null;
   for (const { field, problem, proposals } of unclear) {
     if (field === 'board') {
@@ -311,7 +312,7 @@ function requestOf(context: Context, asked: ImportChoices & { input: Input }, pr
   let facts: FileFacts | null = null;
   let move: ReturnType<Progress['start']> | undefined;
   let [bytes, rows] = [0, 0];
-  const show = (): void => move?.(input.bytes === null ? rows : bytes, { rows });
+  const show = (): void => move?.(bytes, { rows });
   return {
     ...asked,
     signal: context.signal,
@@ -319,7 +320,7 @@ function requestOf(context: Context, asked: ImportChoices & { input: Input }, pr
     onFile(found) {
       facts = found;
       if (!context.json) context.print(words.mappingText(found, board));
-      move = progress.start({ name: 'reading', total: input.bytes ?? 0, text: '{rows} rows' });
+      move = progress.start({ name: 'reading', total: input.bytes, text: '{rows} rows' });
     },
     onBytes(n) {
       bytes = n;

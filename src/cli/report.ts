@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { ReportRequest, ReportResult } from '../reports/report.ts';
@@ -148,8 +149,8 @@ async function readText(path: string): Promise<string> {
     import('../outbox/import/input.ts'),
     import('../outbox/csv/text.ts'),
   ]);
-  await using input = closing(await openInput({ path, stdin: () => process.stdin, spoolIn: null }));
-  const { pieces } = await openText(input.read(), {});
+  await using input = closing(await openInput({ path, stdin: () => process.stdin, spoolIn: tmpdir() }));
+  const { pieces } = await openText(input.read, {});
   const read: Buffer[] = [];
   let size = 0;
   for await (const piece of pieces) {

@@ -70,7 +70,7 @@ export const PLAIN: ImportChoices = { map: {}, boards: { map: {}, acceptUnknown:
 
 export function inputOf(text: string): Input {
   const bytes = Buffer.from(text);
-  return { bytes: bytes.length, read: () => inChunks(bytes, 50), isSame: () => false, close: async () => {} };
+  return { bytes: bytes.length, read: inChunks(bytes, 50), isSame: () => false, close: async () => {} };
 }
 
 export function counts({ rows, accepted, already, refused }: Tally): number[] {

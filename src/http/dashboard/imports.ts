@@ -237,7 +237,7 @@ async function previewOf(context: ImportContext, upload: Upload, choices: Import
   const scratch = openScratch();
   let columns: Inspection | null = null;
   try {
-    columns = await inspectCsv(upload.input.read(), request);
+    columns = await inspectCsv(upload.input.read, request);
     const { tally, preview: found } = await dryRun({ reads, scratch }, request);
     const perMinute = Math.min(context.perMinute, choices.perMinute ?? context.perMinute);
     const estimate = estimateOf(paceOf(view, tally.accepted, perMinute, clock.now()), clock.now());
@@ -347,7 +347,7 @@ async function stateOf(context: ImportContext, upload: Upload): Promise<ImportSt
   if (!upload.preview && !upload.committed) await preview(context, upload, upload.choices);
   const { id, input, headers, choices, committed } = upload;
   return {
-    ...{ id, bytes: input.bytes ?? 0, headers, choices, preview: upload.preview },
+    ...{ id, bytes: input.bytes, headers, choices, preview: upload.preview },
     comparison: progressOf(context, upload),
     committed: committed && { batch: committed.batch, result: committed.result },
   };

@@ -140,9 +140,9 @@ export function openUploads({ folder, clock, limitBytes, onDrop }: UploadOptions
     return await opened(id, saved);
   };
   const opened = async (id: string, { choices, committed }: Saved): Promise<Upload> => {
-    const input = await openInput({ path: pathOf(id, 'csv'), stdin: () => [] as never, spoolIn: null });
+    const input = await openInput({ path: pathOf(id, 'csv'), stdin: () => [] as never, spoolIn: folder });
     try {
-      const { headers } = await inspectCsv(input.read());
+      const { headers } = await inspectCsv(input.read);
       const progress = {
         preview: null,
         comparison: null,

@@ -9,7 +9,7 @@ import {
 import { AppError } from '../../base/errors.ts';
 import { type Columns, countClaims, mapColumns } from './columns.ts';
 import { type CsvFile, type CsvRow, dataColumns, type ReadOptions, rowChecker } from './rows.ts';
-import { type Encoding, openText, type Text } from './text.ts';
+import { type Encoding, openText, type Source, type Text } from './text.ts';
 
 /** A megabyte of text in one cell is odd but real; more than this is an unclosed quote or no post. */
 const MAX_FIELD_BYTES = 2 * 1024 * 1024;
@@ -23,10 +23,7 @@ const HEAD_SLACK = 1024 * 1024;
  * Reads as far as the header line and says how the file will be read; the rows follow while they are walked.
  * Throws AppError('usage') for what concerns the whole file. A bad row is only ever a refused row.
  */
-export async function openCsv(
-  source: AsyncIterable<Uint8Array>,
-  options: ReadOptions = {},
-): Promise<CsvFile> {
+export async function openCsv(source: Source, options: ReadOptions = {}): Promise<CsvFile> {
   const text = await openText(source, options);
   try {
     const { delimiter, parser, headers } = await openHead(text, options);
@@ -56,10 +53,7 @@ export interface Inspection extends Columns {
 }
 
 /** The columns and what they seem to be, also where that is not clear yet. */
-export async function inspectCsv(
-  source: AsyncIterable<Uint8Array>,
-  options: ReadOptions = {},
-): Promise<Inspection> {
+export async function inspectCsv(source: Source, options: ReadOptions = {}): Promise<Inspection> {
   const text = await openText(source, options);
   try {
     const { delimiter, headers } = await openHead(text, options);
@@ -162,12 +156,18 @@ function badHeader(line: number, reason: string): AppError {
   return new AppError('usage', `the header in line ${line} ${reason}`);
 }
 
+const HALF = 'has half a character (a lone surrogate)';
+/** What in another encoding could not become UTF-8. */
+const UNSAID: Partial<Record<Encoding, string>> = {
+  'utf-16le': HALF,
+  'utf-16be': HALF,
+  'windows-1252': 'has a byte that is no character of windows-1252',
+};
+
 function refusal({ line, cells, fault }: CsvRecord, encoding: Encoding, options: ReadOptions) {
   if (fault === null) return null;
-  const isHalf = fault.kind === 'not-utf8' && encoding.startsWith('utf-16');
-  const reason = isHalf
-    ? `has half a character (a lone surrogate) in line ${fault.line}`
-    : faultText(fault, limitsOf(options));
+  const said = fault.kind === 'not-utf8' ? UNSAID[encoding] : undefined;
+  const reason = said === undefined ? faultText(fault, limitsOf(options)) : `${said} in line ${fault.line}`;
   return { ok: false as const, line, cells, reason };
 }
 

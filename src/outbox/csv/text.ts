@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
 
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
@@ -6,8 +6,11 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 /** What is handed on at once, whatever the source yields: it bounds the memory and the size of a batch of rows. */
 const PIECE_BYTES = 64 * 1024;
-/** How much of a file is looked at before its encoding is decided. */
-const HEAD_BYTES = 256 * 1024;
+/** By so much of a file it is known what it is, but for the encoding of text without a mark. */
+const HEAD_BYTES = 4096;
+
+/** The same bytes from the start at each call. */
+export type Source = () => AsyncIterable<Uint8Array>;
 
 export interface Text {
   encoding: Encoding;
@@ -22,19 +25,34 @@ interface Watch {
   onProgress?: ((bytesRead: number) => void) | undefined;
 }
 
-/** Decides the encoding from the first bytes and turns the source into pieces of UTF-8. */
-export async function openText(source: AsyncIterable<Uint8Array>, watch: Watch): Promise<Text> {
-  const chunks = watched(source, watch);
+/**
+ * Turns the source into pieces of UTF-8. Without a mark the encoding is decided on the whole file, which is read once more for that:
+ * the first letter with an accent may stand in its last row, and no row may be accepted before it is known.
+ */
+export async function openText(source: Source, watch: Watch): Promise<Text> {
+  const { encoding, markBytes } = await survey(source(), watch);
+  const body = afterMarks(markBytes, watched(source(), watch));
+  const pieces = encoding === 'utf-8' ? body : transcoded(body, encoding);
+  return { encoding, bom: markBytes > 0, pieces };
+}
+
+interface Survey {
+  encoding: Encoding;
+  markBytes: number;
+}
+
+async function survey(source: AsyncIterable<Uint8Array>, watch: Watch): Promise<Survey> {
+  const chunks = watched(source, { signal: watch.signal });
   try {
     const read = await readHead(chunks);
-    const head = Buffer.concat(read).subarray(0, HEAD_BYTES);
-    const { encoding, markBytes } = sniff(head, watch.encoding);
-    const body = afterMarks(read, markBytes, chunks);
-    const pieces = encoding === 'utf-8' ? body : transcoded(body, encoding);
-    return { encoding, bom: markBytes > 0, pieces };
-  } catch (error) {
+    const told = sniff(Buffer.concat(read).subarray(0, HEAD_BYTES), watch.encoding);
+    if (told) return told;
+    const census = byteCensus();
+    for (const chunk of read) census.add(chunk);
+    for await (const chunk of chunks) census.add(chunk);
+    return { encoding: census.isWestern() ? 'windows-1252' : 'utf-8', markBytes: 0 };
+  } finally {
     await chunks.return();
-    throw error;
   }
 }
 
@@ -61,18 +79,11 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer[]> {
   return read;
 }
 
-/** The chunks as they came, so that what follows meets every chunk edge there was, also the first ones. */
-async function* afterMarks(read: Buffer[], markBytes: number, rest: AsyncGenerator<Buffer, void, undefined>) {
+async function* afterMarks(markBytes: number, chunks: AsyncGenerator<Buffer, void, undefined>) {
   let skip = markBytes;
-  try {
-    for (const chunk of read) {
-      if (chunk.length > skip) yield chunk.subarray(skip);
-      skip = Math.max(0, skip - chunk.length);
-    }
-    yield* rest;
-  } finally {
-    // `yield*` passes a return on only once it has been reached.
-    await rest.return();
+  for await (const chunk of chunks) {
+    if (chunk.length > skip) yield chunk.subarray(skip);
+    skip = Math.max(0, skip - chunk.length);
   }
 }
 
@@ -109,15 +120,15 @@ const MARKS: readonly { mark: Buffer; encoding: Encoding }[] = [
   { mark: Buffer.from([0xfe, 0xff]), encoding: 'utf-16be' },
 ];
 
-/** The encoding that was asked for, or by its mark, or by its bytes. Whatever is certainly not CSV text is refused. */
-function sniff(head: Buffer, asked: Encoding | undefined): { encoding: Encoding; markBytes: number } {
+/** The encoding that was asked for, or by its mark; null where the bytes must tell. Whatever is certainly not CSV text is refused. */
+function sniff(head: Buffer, asked: Encoding | undefined): Survey | null {
   const hex = head.toString('hex', 0, 16);
   const other = NOT_CSV.find(({ magic }) => hex.startsWith(magic));
   if (other) throw notCsv(other.looks, other.hint);
   const marked = MARKS.find(({ mark }) => head.subarray(0, mark.length).equals(mark));
   if (!marked) {
     if (asked === undefined) refuseNuls(head);
-    return { encoding: asked ?? (isWestern(head) ? 'windows-1252' : 'utf-8'), markBytes: 0 };
+    return asked === undefined ? null : { encoding: asked, markBytes: 0 };
   }
   const { mark, encoding } = marked;
   // Tools that add a mark without looking leave two of them; a mark is no text, so all of them go.
@@ -137,25 +148,70 @@ function refuseNuls(head: Buffer): void {
   throw notCsv(utf16 ? 'UTF-16 text without a byte order mark' : 'binary data, not text', SAVE_AS);
 }
 
-/** Letters with accents stand alone among plain ones; in Greek, Cyrillic or Chinese encodings such bytes stand together. */
-const MOST_IN_A_ROW = 0.6;
+/** No Western text goes on for so long without a space or a comma. */
+const LONGEST_RUN = 4096;
+/** So many broken runs on one that is valid UTF-8: capitals before a quote, as in "CAFÉ»", are valid UTF-8 by chance. */
+const BROKEN_PER_VALID = 20;
+/** The share of runs that Western text does not have; other alphabets have more than half, and it has next to none. */
+const MOST_ALIEN = 0.25;
 
 /**
- * Whether the bytes are windows-1252, of which Latin-1 is a part: not UTF-8, not even in part, and nothing that Western text does not
- * have. A file of another single-byte encoding would be public as gibberish before anybody notices, so in doubt its rows are refused.
+ * Counts the runs of bytes beyond ASCII. A file is windows-1252, of which Latin-1 is a part, when they are not UTF-8, but for a few by
+ * chance, and look like Western text. One that has UTF-8 as well is UTF-8 with damage: its broken rows are refused. A file of another
+ * single-byte encoding would be public as gibberish before anybody notices, so in doubt its rows are refused too.
  */
-function isWestern(head: Buffer): boolean {
-  const text = head.toString('latin1');
-  const high = text.match(/[\x80-\xff]+/g) ?? [];
-  if (high.length === 0) return false;
-  const isCut = head.length === HEAD_BYTES;
-  const runs = isCut && /[\x80-\xff]$/.test(text) ? high.slice(0, -1) : high;
-  const broken = runs.filter((run) => !isUtf8(Buffer.from(run, 'latin1')));
-  if (broken.length === 0 || broken.length < runs.length / 2) return false;
-  if (runs.some((run) => /[\x81\x8d\x8f\x90\x9d]/.test(run))) return false;
-  const bytes = runs.reduce((sum, run) => sum + run.length, 0);
-  const together = runs.reduce((sum, run) => sum + (run.length > 1 ? run.length : 0), 0);
-  return together <= bytes * MOST_IN_A_ROW;
+function byteCensus(): { add(chunk: Buffer): void; isWestern(): boolean } {
+  const run = Buffer.alloc(LONGEST_RUN);
+  const found = { valid: 0, broken: 0, alien: 0 };
+  let [length, before, last] = [0, 0, 0];
+  const endRun = (after: number): void => {
+    const bytes = run.subarray(0, length);
+    if (length === LONGEST_RUN || isUtf8(bytes)) found.valid++;
+    else {
+      found.broken++;
+      if (isAlien(String.fromCharCode(before), bytes.toString('latin1'), String.fromCharCode(after)))
+        found.alien++;
+    }
+    length = 0;
+  };
+  return {
+    add(chunk) {
+      if (length === 0 && isAscii(chunk)) {
+        last = chunk.at(-1) ?? last;
+        return;
+      }
+      for (const byte of chunk) {
+        if (byte < 0x80) {
+          if (length > 0) endRun(byte);
+          last = byte;
+          continue;
+        }
+        if (length === 0) before = last;
+        if (length < LONGEST_RUN) run[length++] = byte;
+      }
+    },
+    isWestern() {
+      if (length > 0) endRun(0);
+      const { valid, broken, alien } = found;
+      return broken > valid * BROKEN_PER_VALID && alien <= broken * MOST_ALIEN;
+    },
+  };
+}
+
+/** Quotes, dashes and such, which stand before and after a word. */
+const AROUND_WORDS =
+  /^[\x80\x82\x84\x85\x8b\x91-\x99\x9b\xa0-\xa9\xab-\xb7\xb9\xbb-\xbf]+|[\x80\x82\x84\x85\x8b\x91-\x99\x9b\xa0-\xa9\xab-\xb7\xb9\xbb-\xbf]+$/g;
+/** Of these only an apostrophe, a dash, a middle dot or a soft hyphen is met inside a word. */
+const NOT_IN_WORDS =
+  /^[\x80\x82\x84\x86-\x89\x8b\x93-\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9\xbb-\xbf]$/;
+const CAPITALS = /^[\x8a\x8c\x8e\x9f\xc0-\xd6\xd8-\xde]/;
+
+/** Bytes that windows-1252 does not have, three letters with accents in a row, a sign or a capital inside a word. */
+function isAlien(before: string, run: string, after: string): boolean {
+  if (/[\x81\x8d\x8f\x90\x9d]/.test(run)) return true;
+  if (run.replace(AROUND_WORDS, '').length > 2) return true;
+  const isInWord = /[A-Za-z]/.test(before) && /[a-z]/.test(after);
+  return isInWord && (NOT_IN_WORDS.test(run) || CAPITALS.test(run));
 }
 
 function notCsv(looks: string, hint: string): AppError {
@@ -167,14 +223,16 @@ interface Transcoder {
   end(): Buffer;
 }
 
-/** One byte is one character, so no chunk edge matters. */
-function windows1252(): Transcoder {
-  const decoder = new TextDecoder('windows-1252');
-  return { push: (chunk) => Buffer.from(decoder.decode(chunk)), end: () => Buffer.alloc(0) };
-}
-
 /** A byte that no UTF-8 text has: it marks what UTF-8 cannot say, so that the row around it is refused later. */
 const UNSAYABLE = Buffer.from([0xff]);
+
+/** One byte is one character, so no chunk edge matters. The five that are none would become control characters. */
+function windows1252(): Transcoder {
+  const decoder = new TextDecoder('windows-1252');
+  const push = (chunk: Uint8Array): Buffer =>
+    encode(decoder.decode(chunk).replace(/[\u0081\u008d\u008f\u0090\u009d]/g, '\ud800'));
+  return { push, end: () => Buffer.alloc(0) };
+}
 
 /**
  * UTF-16 to UTF-8 piece by piece. A lone surrogate becomes a byte that is invalid in UTF-8 instead of the U+FFFD

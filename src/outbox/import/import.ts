@@ -158,7 +158,7 @@ async function readInto(
 ): Promise<Tally> {
   const { input, signal, skipLines, rowsAtOnce, onFile, onBytes, onRows } = request;
   const options = { ...readOptions(request, chooser), signal, onProgress: onBytes };
-  const file = await openCsv(input.read(), options);
+  const file = await openCsv(input.read, options);
   const { encoding, delimiter, layout, mapping, ignored } = file;
   onFile({ encoding, delimiter, layout, mapping, ignored });
   return await intake(file.rows, { batch, sink, skipLines, rowsAtOnce, onRows });

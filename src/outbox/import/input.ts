@@ -4,10 +4,9 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 
-/** A file to import: it can be read from the start as often as wanted, where `twice` was asked for. */
+/** A file to import: it can be read from the start as often as wanted. */
 export interface Input {
-  /** Null where nobody knows before the end. */
-  bytes: number | null;
+  bytes: number;
   read(): AsyncIterable<Uint8Array>;
   /** Tells whether another path leads to this very file. */
   isSame(other: Pick<Stats, 'dev' | 'ino'>): boolean;
@@ -18,14 +17,14 @@ export interface InputOptions {
   /** A path, or `-` for standard input. */
   path: string;
   stdin: () => AsyncIterable<Uint8Array>;
-  /** Where what cannot be read twice is kept meanwhile; null when once is enough. */
-  spoolIn: string | null;
+  /** Where what can be read only once is kept meanwhile. */
+  spoolIn: string;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
 export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise<Input> {
-  if (path === '-') return spoolIn === null ? passing(stdin()) : await spooled(stdin(), spoolIn);
+  if (path === '-') return await spooled(stdin(), spoolIn);
   const handle = await openFile(path);
   const stats = await handle.stat();
   if (stats.isFile()) return onDisk(handle, stats);
@@ -34,8 +33,7 @@ export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise
     throw new AppError('usage', `${path} is a folder`, { hint: 'Give the path of a CSV file.' });
   }
   // A pipe, such as the shell's <(command).
-  const once = handle.createReadStream({ highWaterMark: CHUNK_BYTES });
-  return spoolIn === null ? passing(once) : await spooled(once, spoolIn);
+  return await spooled(handle.createReadStream({ highWaterMark: CHUNK_BYTES }), spoolIn);
 }
 
 async function openFile(path: string): Promise<FileHandle> {
@@ -75,10 +73,6 @@ async function* fromStart(handle: FileHandle): AsyncGenerator<Uint8Array, void, 
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
-}
-
-function passing(source: AsyncIterable<Uint8Array>): Input {
-  return { bytes: null, read: () => source, isSame: () => false, close: async () => {} };
 }
 
 /** The file has no name from the start, so that no copy of people's words is left behind however the process ends. */

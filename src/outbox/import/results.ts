@@ -118,7 +118,7 @@ export async function openResults(
   reads: ImportReads,
 ): Promise<AsyncGenerator<string, void, undefined>> {
   const chooser = boardChooser(reads, choices.boards);
-  const file = await openCsv(input.read(), readOptions(choices, chooser));
+  const file = await openCsv(input.read, readOptions(choices, chooser));
   return resultsText(file, reads, choices.skipLines ?? new Set());
 }
 

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { AppError } from '../../../src/base/errors.ts';
 import { openCsv } from '../../../src/outbox/csv/read.ts';
 import type { CsvFile, CsvRow, ReadOptions } from '../../../src/outbox/csv/rows.ts';
+import type { Source } from '../../../src/outbox/csv/text.ts';
 
 export type Read = Omit<CsvFile, 'rows'> & { rows: CsvRow[] };
 
-export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+export function inChunks(bytes: Uint8Array, size: number): Source {
+  return async function* () {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  };
 }
 
 export async function readChunked(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { openCsv } from '../../../src/outbox/csv/read.ts';
-import { accepted, inChunks, outcomes, read, refusal } from './feed.ts';
+import { accepted, inChunks, outcomes, read, readChunked, refusal } from './feed.ts';
 
 const TEXT = 'board,title,content\nidées,Größe 👩‍🚀,"שלום\r\n𝄞"\n';
 
@@ -66,6 +66,46 @@ describe('encodings', () => {
     assert.equal((await read(Buffer.from('board,title\nb,caf\xe9\n', 'latin1'))).encoding, 'windows-1252');
   });
 
+  const LATIN1 = ['Grüße', 'süß', 'Größere Schrift für alle', 'Müßiggang', 'coração', 'ções', 'Åå', 'créées'];
+  for (const words of LATIN1) {
+    test(`${words} in Latin-1 is read, though its accents stand together`, async () => {
+      const file = await read(Buffer.from(`board,title\n${`b,${words}\n`.repeat(20)}`, 'latin1'));
+      assert.deepEqual([file.encoding, accepted(file.rows[19]).post.title], ['windows-1252', words]);
+    });
+  }
+
+  test('the whole file tells, also where its first megabyte is plain', async () => {
+    const plain = `board,title\n${`b,${'plain '.repeat(200)}\n`.repeat(1000)}`;
+    const western = await readChunked(Buffer.from(`${plain}b,M\xfcll\n`, 'latin1'));
+    assert.equal(western.encoding, 'windows-1252');
+    assert.equal(accepted(western.rows.at(-1)).post.title, 'Müll');
+    const damaged = await readChunked(Buffer.from(`${plain}b,M\xc3\xbcll\nb,M\xfcll\n`, 'latin1'));
+    assert.equal(damaged.encoding, 'utf-8');
+    assert.deepEqual(
+      outcomes(damaged)
+        .slice(-2)
+        .map(([, outcome]) => outcome),
+      ['ok', `has a byte that is not UTF-8 in line 1003; ${HINT}`],
+    );
+  });
+
+  const HINT = 'save the file as "CSV UTF-8", or read it with --encoding windows-1252';
+
+  test('what is valid UTF-8 by chance does not outweigh the rest', async () => {
+    const file = await read(
+      Buffer.from(`board,title\n${'b,M\xfcll\n'.repeat(30)}b,\xabCAF\xc9\xbb\n`, 'latin1'),
+    );
+    assert.equal(file.encoding, 'windows-1252');
+    assert.equal(accepted(file.rows.at(-1)).post.title, '«CAFÉ»');
+  });
+
+  test('a byte that windows-1252 does not have refuses its row', async () => {
+    const rows = `${'b,M\xfcll\n'.repeat(5)}b,M\x81ll\n`;
+    const file = await read(Buffer.from(`board,title\n${rows}`, 'latin1'));
+    assert.equal(file.encoding, 'windows-1252');
+    assert.deepEqual(outcomes(file).at(-1), [7, 'has a byte that is no character of windows-1252 in line 7']);
+  });
+
   test('UTF-8 with one broken character stays UTF-8: only its row is refused', async () => {
     const broken = Buffer.concat([Buffer.from('board,title\nb,é\nb,ü\nb,ö\nb,'), Buffer.from([0xe9, 0x0a])]);
     const file = await read(broken);
@@ -76,11 +116,19 @@ describe('encodings', () => {
     );
   });
 
-  test('other single-byte encodings are not taken for Western text', async () => {
-    const cyrillic = Buffer.from('board,title\nb,\xcf\xf0\xe8\xe2\xe5\xf2 \xec\xe8\xf0\n', 'latin1');
-    const file = await read(cyrillic);
-    assert.deepEqual([file.encoding, file.rows[0]?.ok], ['utf-8', false]);
-  });
+  const OTHERS = {
+    'windows-1251': '\xcf\xf0\xe8\xe2\xe5\xf2 \xec\xe8\xf0',
+    'windows-1253': '\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1',
+    GBK: '\xd6\xd0\xce\xc4',
+    'code page 850': 'K\x84se h\x94ren',
+    'Mac Roman': 'K\x8ase f\x9fr',
+  };
+  for (const [name, bytes] of Object.entries(OTHERS)) {
+    test(`${name} is not taken for Western text`, async () => {
+      const file = await read(Buffer.from(`board,title\nb,${bytes}\n`, 'latin1'));
+      assert.deepEqual([file.encoding, file.rows[0]?.ok], ['utf-8', false]);
+    });
+  }
 
   test('a person can say which encoding it is', async () => {
     const file = await read(Buffer.from('board,title\nb,\xe9\xe8\xe0\n', 'latin1'), {
@@ -132,23 +180,26 @@ describe('the source', () => {
       ['board,title\nb,t\n', true],
       ['votes\n1\n', false],
     ] as const) {
-      let closed = false;
+      let open = 0;
       let chunks = 0;
       async function* source() {
+        open++;
         try {
           for (; ; chunks++) yield Buffer.from(text.repeat(10_000));
         } finally {
-          closed = true;
+          open--;
         }
       }
+      // Without it the whole file is read first, and this one has no end.
+      const encoding = 'utf-8' as const;
       if (walk) {
-        const file = await openCsv(source());
+        const file = await openCsv(source, { encoding });
         assert.ok(chunks < 4);
         for await (const batch of file.rows) if (batch.length > 0) break;
       } else {
-        await assert.rejects(openCsv(source()));
+        await assert.rejects(openCsv(source, { encoding }));
       }
-      assert.ok(closed);
+      assert.equal(open, 0);
     }
   });
 
@@ -181,7 +232,7 @@ describe('the source', () => {
       yield Buffer.from('board,title\nb,t\n');
       throw new Error('the disk is gone');
     }
-    await assert.rejects(openCsv(source()), /the disk is gone/);
+    await assert.rejects(openCsv(source), /the disk is gone/);
   });
 });
 
@@ -192,7 +243,8 @@ describe('memory', () => {
       yield Buffer.from('title,"board');
       for (; ; chunks++) yield Buffer.alloc(1024 * 1024, 'x\n');
     }
-    await assert.rejects(openCsv(source()), { code: 'usage', message: /^the header in line 1 has no end/ });
+    const opened = openCsv(source, { encoding: 'utf-8' });
+    await assert.rejects(opened, { code: 'usage', message: /^the header in line 1 has no end/ });
     assert.ok(chunks < 20);
   });
 
@@ -208,7 +260,7 @@ describe('memory', () => {
     const onProgress = () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     };
-    const file = await openCsv(source(), { onProgress });
+    const file = await openCsv(source, { onProgress });
     const rows = [];
     for await (const batch of file.rows) rows.push(...batch);
     assert.deepEqual(rows, [
