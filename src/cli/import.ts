@@ -96,7 +96,7 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   }
 }
 
-type Choices = ImportChoices & { map: Record<string, string> };
+type Choices = ImportChoices & { map: Record<string, string | null> };
 
 function choicesOf({ map, board, boardMap, acceptUnknownBoards, encoding }: ImportFlags): Choices {
   const known = ENCODINGS.find((name) => name === encoding?.toLowerCase());
@@ -146,9 +146,11 @@ async function askWhatIsUnclear(context: Context, input: Input, choices: Choices
         '\n',
       ),
     );
-    const answer = (await lines?.question('Its number or name: ', { signal }))?.trim() ?? '';
+    const none = field === 'content' ? ' (nothing: no text)' : '';
+    const answer = (await lines?.question(`Its number or name${none}: `, { signal }))?.trim() ?? '';
     const header = offered[Number(answer) - 1] ?? answer;
     if (header !== '') choices.map[field] = header;
+    else if (field === 'content') choices.map.content = null;
   }
   lines?.close();
 }
@@ -333,18 +335,18 @@ function requestOf(context: Context, asked: ImportChoices & { input: Input }, pr
   };
 }
 
-/** `title=Wish`: the header may hold further equals signs. */
-function readMap(pairs: readonly string[]): Record<string, string> {
-  const map: Record<string, string> = {};
+/** `title=Wish`: the header may hold further equals signs. `content=` leaves the field out. */
+function readMap(pairs: readonly string[]): Record<string, string | null> {
+  const map: Record<string, string | null> = {};
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     const [field, header] = [pair.slice(0, at).trim(), pair.slice(at + 1)];
-    if (at < 1 || header.trim() === '')
+    if (at < 1)
       throw new AppError('usage', `--map "${pair}" is not of the form field=Header`, {
         hint: 'For example: --map title=Subject',
       });
     if (Object.hasOwn(map, field)) throw new AppError('usage', `--map names the field ${field} twice`);
-    map[field] = header;
+    map[field] = header.trim() === '' ? null : header;
   }
   return map;
 }

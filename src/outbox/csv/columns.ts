@@ -1,6 +1,20 @@
 import { AppError } from '../../base/errors.ts';
 import { foldedName, nearest } from '../../base/text.ts';
 import { LAYOUTS, type Layout } from './layouts.ts';
+import {
+  type Column,
+  columnOf,
+  holdsAddresses,
+  holdsNames,
+  holdsNumbers,
+  holdsProse,
+  isContactDetail,
+  isInternal,
+  isNotes,
+  isPersonal,
+  isTitleOfPeople,
+  oneOf,
+} from './people.ts';
 import { dataColumns, FIELDS, type Field, type MappedColumn, type ReadOptions } from './rows.ts';
 
 type Wishes = Pick<ReadOptions, 'map' | 'board'>;
@@ -27,201 +41,199 @@ const ORDER: readonly Field[] = ['title', 'content', 'email', 'full_name', 'boar
 const RANKS = ['exact', 'likely', 'possible'] as const;
 type Rank = (typeof RANKS)[number];
 
+/** What a post is called, also as part of a longer header: "Post Body", "Titel der Idee". */
+const THING =
+  '(posts?|ideas?|idee|ideia|suggestion|tickets?|issues?|request|feature|featurerequest|feedback|wish|card|task|item|story|topic|beitrag|vorschlag|wunsch|sugerencia|sugestao|submission)';
+const OF_THE = '(of|de|del|des|der|da|do|du)(the|la|l|el)?';
+const aboutPosts = (words: string): string => `${THING}?(${words})(${OF_THE}${THING}(e?s)?)?`;
+/** Who asked for something; the person who works on it, such as an assignee, did not. */
+const WHO =
+  '(authors?|autor(s|a|en|in)?|auteure?|autrice|users?|usuari[oa]|utilisateur|(be)?nutzers?|requester|customers?|kunden?|clients?|cliente|creator|ersteller|creador|criador|submitter|contact|kontakt|contacto|contato|sender|absender|respondent)';
+const MAIL = '(e?mails?|courriels?|correos?)';
+const AROUND_MAIL = `(electronic[oa]|eletronico|electronique|address|adresse|direccion|endereco|your|${OF_THE}|${WHO})`;
+
+const NONE = /^(?!)/;
+
 /**
  * What other tools and languages call these columns, as `foldedName` spells it. A `likely` name is used when the file has no column by
- * the field's own name; a `possible` one only when nothing better claims the field. `name` is never a title: it may be a person's.
+ * the field's own name; a `possible` one only when nothing better claims the field. `name` is never a title: it may be a person's. Nor
+ * are notes a text by a guess: they may be internal.
  */
-const ALIASES: Readonly<Record<Field, { likely: readonly string[]; possible: readonly string[] }>> = {
+const ALIASES: Readonly<Record<Field, { likely: RegExp; possible: RegExp }>> = {
   title: {
-    likely: [
-      ...[
-        'subject',
-        'headline',
-        'idea',
-        'ideatitle',
-        'summary',
-        'request',
-        'feature',
-        'featurerequest',
-        'posttitle',
-      ],
-      ...[
-        'titel',
-        'betreff',
-        'uberschrift',
-        'thema',
-        'idee',
-        'wunsch',
-        'titre',
-        'sujet',
-        'objet',
-        'titulo',
-        'asunto',
-      ],
-      ...['assunto', 'ideia'],
-    ],
-    possible: [],
+    likely:
+      oneOf(`${aboutPosts('title|subject|headline|summary|titel|betreff|uberschrift|titre|sujet|titulo|asunto|assunto')}
+      idea request feature featurerequest thema idee wunsch objet ideia`),
+    possible: NONE,
   },
   content: {
-    likely: [
-      ...[
-        'description',
-        'details',
-        'detail',
-        'body',
-        'text',
-        'message',
-        'postcontent',
-        'beschreibung',
-        'inhalt',
-      ],
-      ...[
-        'nachricht',
-        'contenu',
-        'texte',
-        'descripcion',
-        'contenido',
-        'texto',
-        'mensaje',
-        'detalles',
-        'descricao',
-      ],
-      ...['conteudo', 'mensagem', 'detalhes'],
-    ],
-    possible: ['comment', 'feedback', 'notes', 'kommentar', 'commentaire', 'comentario'],
+    likely:
+      oneOf(`${aboutPosts('description|details?|body|text|content|message|beschreibung|inhalt|nachricht|contenu|texte')}
+      ${aboutPosts('descripcion|contenido|texto|mensaje|detalles|descricao|conteudo|mensagem|detalhes')}`),
+    possible: oneOf(
+      '(your|customer|user|client|kunden|additional|general|public)?(comments?|feedback|kommentare?|commentaires?|comentarios?)',
+    ),
   },
-  email: {
-    likely: [
-      ...[
-        'authoremail',
-        'useremail',
-        'requesteremail',
-        'customeremail',
-        'creatoremail',
-        'emailaddress',
-        'mail',
-      ],
-      ...[
-        'emailadresse',
-        'mailadresse',
-        'courriel',
-        'adresseemail',
-        'adressemail',
-        'correo',
-        'correoelectronico',
-      ],
-      ...['enderecodeemail', 'emaildocliente', 'emaildelcliente'],
-    ],
-    possible: ['requester'],
-  },
+  email: { likely: oneOf(`${AROUND_MAIL}*${MAIL}${AROUND_MAIL}*`), possible: oneOf('requester') },
   full_name: {
-    likely: [
-      ...[
-        'author',
-        'authorname',
-        'username',
-        'customer',
-        'customername',
-        'creator',
-        'creatorname',
-        'requestername',
-      ],
-      ...[
-        'vollstandigername',
-        'autor',
-        'kunde',
-        'kundenname',
-        'nomcomplet',
-        'auteur',
-        'client',
-        'nomduclient',
-      ],
-      ...['nombrecompleto', 'cliente', 'nomecompleto', 'nomedocliente'],
-    ],
-    // Only beside an e-mail column, see `mapColumns`: a name alone says nothing about a person.
-    possible: ['name', 'requester', 'nom', 'nombre', 'nome'],
+    likely:
+      oneOf(`author(name)? username customer(name)? creator(name)? requestername sender(name)? vollstandigername autor kunde
+      kundenname absender namedesautors nomcomplet auteur client nomduclient nomdelauteur nombrecompleto cliente nombredelautor
+      nomecompleto nomedocliente nomedoautor`),
+    // Only beside an e-mail column, see `takeByName`: a name alone says nothing about a person.
+    possible: oneOf('name requester nom nombre nome'),
   },
   board: {
-    likely: [
-      'category',
-      'forum',
-      'boardslug',
-      'kategorie',
-      'categorie',
-      'categoria',
-      'foro',
-      'tablero',
-      'quadro',
-    ],
-    possible: [],
+    likely: oneOf('category forum boardslug kategorie categorie categoria foro tablero quadro'),
+    possible: NONE,
   },
   key: {
-    likely: [
-      ...['externalid', 'ref', 'reference', 'externalkey', 'ticketid', 'issuekey', 'cardid', 'taskid'],
-      ...['referenz', 'kennung', 'identifiant', 'referencia', 'identificador'],
-    ],
-    possible: ['id'],
+    likely:
+      oneOf(`externalid ref reference externalkey ticketid issuekey cardid taskid referenz kennung identifiant referencia
+      identificador`),
+    possible: oneOf('id'),
   },
 };
 
-/** Which column feeds which field: what was asked, then the layout of a known tool, then the field's own name and its aliases. */
-export function mapColumns(headers: readonly string[], wishes: Wishes): Columns {
-  const names = dataNames(headers);
-  const layout = layoutOf(names);
-  const used = new Map<Field, MappedColumn>();
-  for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
-  const taken = new Set([...used.values()].map(({ index }) => index));
-  const isLeftOut = (field: Field): boolean =>
-    wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
-  const isWanted = (field: Field): boolean => !used.has(field) && !isLeftOut(field);
-  const take = (field: Field, index: number, how: MappedColumn['how']): void => {
-    taken.add(index);
-    used.set(field, { field, header: headers[index] ?? '', index, how });
-  };
-  for (const field of layout ? ORDER.filter(isWanted) : []) {
-    const index =
-      (layout?.columns[field] ?? []).map((name) => names.indexOf(name)).find((at) => at >= 0) ?? -1;
-    if (index >= 0 && !taken.has(index)) take(field, index, 'layout');
-  }
-  const unclear: UnclearField[] = [];
-  for (const rank of layout ? RANKS.slice(0, 1) : RANKS) {
-    for (const field of ORDER.filter(isWanted)) {
-      if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
-      if (unclear.some((each) => each.field === field)) continue;
-      const free = claimants(names, field, rank).filter((index) => !taken.has(index));
-      if (free.length > 1) unclear.push(several(field, free, headers));
-      else if (free[0] !== undefined) take(field, free[0], rank === 'exact' ? 'exact' : 'alias');
-    }
-  }
-  const mapping = FIELDS.flatMap((field) => used.get(field) ?? []);
-  unclear.push(
-    ...missing(headers, taken, new Set([...used.keys(), ...unclear.map(({ field }) => field)]), wishes),
-  );
-  return { layout, mapping, ignored: unused(headers, taken), unclear };
+/** A longer header is no name but a sentence. */
+const LONGEST_NAME = 60;
+
+interface Draft {
+  columns: readonly Column[];
+  used: Map<Field, MappedColumn>;
+  unclear: UnclearField[];
+  isFree(index: number): boolean;
+  /** Nobody has said yet which column it is, or that there is none. */
+  isWanted(field: Field): boolean;
+  take(field: Field, index: number, how: MappedColumn['how']): void;
 }
 
-function layoutOf(names: readonly string[]): Layout | null {
-  const isThere = (name: string): boolean => names.includes(name);
-  return LAYOUTS.find(({ has, hasNot = [] }) => has.every(isThere) && !hasNot.some(isThere)) ?? null;
+/**
+ * Which column feeds which field: what was asked, then the layout of a known tool, then the field's own name and its aliases. The first
+ * rows help to tell posts from people, since a title and a text are public.
+ */
+export function mapColumns(
+  headers: readonly string[],
+  wishes: Wishes,
+  sample: readonly (readonly string[])[] = [],
+): Columns {
+  const draft = openDraft(headers, wishes, sample);
+  const layout = takeLayout(draft);
+  for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByName(draft, rank);
+  if (!layout) reviewTitle(draft);
+  askForMissing(draft, wishes, layout);
+  const { used, columns, unclear, isFree } = draft;
+  const nameOf = ({ header }: Column, i: number): string =>
+    header.trim() === '' ? `(column ${i + 1})` : header;
+  const ignored = columns.flatMap((column, i) => (isFree(i) ? [nameOf(column, i)] : []));
+  return { layout, mapping: FIELDS.flatMap((field) => used.get(field) ?? []), ignored, unclear };
+}
+
+function openDraft(
+  headers: readonly string[],
+  wishes: Wishes,
+  sample: readonly (readonly string[])[],
+): Draft {
+  const used = new Map<Field, MappedColumn>();
+  for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
+  const unclear: UnclearField[] = [];
+  const isLeftOut = (field: Field): boolean =>
+    wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
+  return {
+    columns: columnsOf(headers, sample),
+    used,
+    unclear,
+    isFree: (index) => ![...used.values()].some((column) => column.index === index),
+    isWanted: (field) =>
+      !used.has(field) && !isLeftOut(field) && !unclear.some((each) => each.field === field),
+    take: (field, index, how) => used.set(field, { field, header: headers[index] ?? '', index, how }),
+  };
+}
+
+/** The result columns of our own files are no candidates. */
+function columnsOf(headers: readonly string[], sample: readonly (readonly string[])[]): Column[] {
+  return headers.slice(0, dataColumns(headers)).map((header, i) => columnOf(header, i, sample));
+}
+
+function layoutOf(columns: readonly Column[]): Layout | null {
+  const names = new Set(columns.map(({ name }) => name));
+  return LAYOUTS.find(({ has }) => has.every((name) => names.has(name))) ?? null;
+}
+
+/** Takes the columns of a known tool; but not those of a list of people that has the same columns. */
+function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): Layout | null {
+  const layout = layoutOf(columns);
+  const places = (field: Field): number[] =>
+    (layout?.columns[field] ?? []).map((name) => columns.findIndex((column) => column.name === name));
+  const [titleAt = -1] = places('title').filter((at) => at >= 0);
+  const title = columns[titleAt];
+  if (layout && title && !used.has('title') && isListOfPeople(title, columns)) {
+    const problem = `it could be ${article(layout.name)} export, but "${title.header}" may hold names of people`;
+    const hint = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
+    unclear.push({ field: 'title', proposals: [], problem, hint });
+    return null;
+  }
+  for (const field of ORDER.filter(isWanted)) {
+    const fits = (at: number): boolean => at >= 0 && isFree(at) && mayBe(field, columns[at]);
+    const index = places(field).find(fits);
+    if (index !== undefined) take(field, index, 'layout');
+  }
+  return layout;
+}
+
+/** Asana, Notion, Airtable and Trello call the title Name, and people keep lists of people there as well. */
+function isListOfPeople(title: Column, columns: readonly Column[]): boolean {
+  return title.name.endsWith('name') && (holdsNames(title) || columns.some(isContactDetail));
+}
+
+function takeByName({ columns, unclear, used, isFree, isWanted, take }: Draft, rank: Rank): void {
+  for (const field of ORDER.filter(isWanted)) {
+    if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
+    const free = claimants(columns, field, rank).filter(isFree);
+    if (free.length > 1) unclear.push(several(field, free, columns));
+    else if (free[0] !== undefined) take(field, free[0], rank === 'exact' ? 'exact' : 'alias');
+  }
+}
+
+/** "Title" of "Title, First, Last, Email, Feedback" is no title of a post. */
+function reviewTitle({ columns, used, unclear, isFree }: Draft): void {
+  const { index = -1, how } = used.get('title') ?? {};
+  const title = columns[index];
+  if (!title || how === 'asked') return;
+  const others = columns.filter((column) => column !== title);
+  const hasBoards = RANKS.some((rank) => claimants(columns, 'board', rank).length > 0);
+  if (!isTitleOfPeople(title, others, used.has('content') || hasBoards)) return;
+  used.delete('title');
+  const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
+  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem));
 }
 
 /** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
 export function countClaims(headers: readonly string[], map: ReadOptions['map']): number {
-  const names = dataNames(headers);
+  const columns = columnsOf(headers, []);
+  const names = columns.map(({ name }) => name);
   const asked = Object.values(map ?? {}).filter((header) => names.includes(foldedName(header ?? '')));
-  const known = layoutOf(names)?.has.length ?? 0;
-  const claimed = FIELDS.filter((field) => RANKS.some((rank) => claimants(names, field, rank).length > 0));
+  const known = layoutOf(columns)?.has.length ?? 0;
+  const claimed = FIELDS.filter((field) => RANKS.some((rank) => claimants(columns, field, rank).length > 0));
   return asked.length + claimed.length + known;
 }
 
-/** The result columns of our own files are no candidates. */
-function dataNames(headers: readonly string[]): string[] {
-  return headers.slice(0, dataColumns(headers)).map(foldedName);
+function claimants(columns: readonly Column[], field: Field, rank: Rank): number[] {
+  const isMeant = ({ name }: Column): boolean =>
+    rank === 'exact'
+      ? name === foldedName(field)
+      : name.length <= LONGEST_NAME && ALIASES[field][rank].test(name);
+  return columns.flatMap((column, index) => (isMeant(column) && mayBe(field, column) ? [index] : []));
 }
 
-function claimants(names: readonly string[], field: Field, rank: Rank): number[] {
-  const claims = rank === 'exact' ? [foldedName(field)] : ALIASES[field][rank];
-  return names.flatMap((name, index) => (claims.includes(name) ? [index] : []));
+/** What the values of a column rule out: addresses are never public, counts are no text, and a name is no address. */
+function mayBe(field: Field, column: Column | undefined): boolean {
+  if (!column) return false;
+  if (field === 'title' || field === 'full_name') return !holdsAddresses(column);
+  if (field === 'content')
+    return !holdsAddresses(column) && !(column.name === 'comments' && holdsNumbers(column));
+  const isName = field === 'email' && column.name === 'requester' && column.values.length > 0;
+  return !isName || holdsAddresses(column);
 }
 
 function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): MappedColumn[] {
@@ -244,7 +256,9 @@ function askedColumn(headers: readonly string[], asked: string, field: Field): n
   const [index, second] = exact.length > 0 ? exact : alike;
   if (index !== undefined && second === undefined) return index;
   if (index !== undefined) {
-    const { problem, hint } = several(field, exact.length > 0 ? exact : alike, headers);
+    const same = exact.length > 0 ? exact : alike;
+    const columns = headers.map((header) => ({ header }));
+    const { problem, hint } = several(field, same, columns);
     throw new AppError('usage', problem, { hint });
   }
   throw unknownName(
@@ -262,8 +276,12 @@ function unknownName(start: string, name: string, known: readonly string[], list
 }
 
 /** Of two columns that could both be meant neither is guessed. */
-function several(field: Field, found: readonly number[], headers: readonly string[]): UnclearField {
-  const proposals = found.map((index) => headers[index] ?? '');
+function several(
+  field: Field,
+  found: readonly number[],
+  columns: readonly Pick<Column, 'header'>[],
+): UnclearField {
+  const proposals = found.map((index) => columns[index]?.header ?? '');
   const positions = found.map((index) => index + 1).join(' and ');
   const isSame = new Set(proposals.map(foldedName)).size === 1;
   return {
@@ -278,47 +296,59 @@ function several(field: Field, found: readonly number[], headers: readonly strin
   };
 }
 
-function missing(
-  headers: readonly string[],
-  taken: ReadonlySet<number>,
-  settled: ReadonlySet<Field>,
-  { board }: Wishes,
-): UnclearField[] {
+function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): void {
   if (board !== undefined && board.trim() === '') throw new AppError('usage', '--board is blank');
-  const found = `The columns of the file are ${quoted(headers)}.`;
-  const unclear: UnclearField[] = [];
-  if (!settled.has('title')) {
-    const proposals = publicTexts(headers, taken);
-    const perhaps = proposals.length > 0 ? quoted(proposals.slice(0, 1)) : 'Header';
-    const hint = `${found} Name the right one: --map title=${perhaps}`;
-    unclear.push({ field: 'title', proposals, problem: 'the file has no title column', hint });
-  }
-  if (board === undefined && !settled.has('board')) {
-    const problem = 'the file has no board column, and no board was given for all rows';
-    const hint = `${found} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
-    unclear.push({ field: 'board', proposals: [], problem, hint });
-  }
-  return unclear;
+  const { columns, used, unclear, isWanted } = draft;
+  const isOpen = (field: Field): boolean => !used.has(field) && !unclear.some((each) => each.field === field);
+  if (isOpen('title')) unclear.unshift(unclearTitle(draft, 'the file has no title column'));
+  const text = layout === null && isWanted('content') ? unclearText(draft) : null;
+  if (text) unclear.push(text);
+  if (board !== undefined || !isOpen('board')) return;
+  const problem = 'the file has no board column, and no board was given for all rows';
+  const hint = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
+  unclear.push({ field: 'board', proposals: [], problem, hint });
 }
 
-/** What no title is: people, numbers, dates and labels. */
+const found = (columns: readonly Column[]): string =>
+  `The columns of the file are ${quoted(columns.map(({ header }) => header))}.`;
+
+/** What no title is beside what is personal: numbers, dates and labels. */
 const NO_TITLE =
-  /mail|phone|telefon|author|autor|creator|user|customer|client|kunde|assign|owner|member|firstname|lastname|surname|vorname|nachname|prenom|apellido|company|vote|count|score|status|state|date|datum|created|updated|time|tag|label|url|link|^id$|priority|board|category/;
+  /vote|count|score|status|state|date|datum|created|updated|time|tag|label|url|link|attachment|^id$|priority|board|category/;
 
-/** Columns that could be a title. A column of names comes last, and only where the file has no people. */
-function publicTexts(headers: readonly string[], taken: ReadonlySet<number>): string[] {
-  const names = dataNames(headers);
-  const free = names.flatMap((name, i) => (taken.has(i) || name === '' || NO_TITLE.test(name) ? [] : [i]));
-  const isName = (i: number): boolean => /^(full|nach|)name$|^nom$|^nombre$|^nome$/.test(names[i] ?? '');
-  const hasPeople = names.some((name) => /mail|courriel|correo|phone/.test(name));
-  const proposed = [...free.filter((i) => !isName(i)), ...(hasPeople ? [] : free.filter(isName))];
-  return proposed.map((i) => headers[i] ?? '');
+/** Proposes columns that could be a title, and a text where there is nothing else; nothing that may be personal is among them. */
+function unclearTitle({ columns, isFree }: Pick<Draft, 'columns' | 'isFree'>, problem: string): UnclearField {
+  const isPublic = (column: Column): boolean =>
+    column.name !== '' &&
+    !isPersonal(column) &&
+    !isInternal(column) &&
+    !isNotes(column) &&
+    !holdsNumbers(column);
+  const good = columns.flatMap((column, i) => (isPublic(column) && !NO_TITLE.test(column.name) ? [i] : []));
+  const isText = (i: number): boolean => claimsText(columns, i);
+  const titles = good.filter((i) => isFree(i) && !isText(i));
+  const proposals = (titles.length > 0 ? titles : good.filter(isText)).map((i) => columns[i]?.header ?? '');
+  const perhaps = proposals.length > 0 ? quoted(proposals.slice(0, 1)) : 'Header';
+  const hint = `${found(columns)} Name the right one: --map title=${perhaps}`;
+  return { field: 'title', proposals, problem, hint };
 }
 
-function unused(headers: readonly string[], taken: Set<number>): string[] {
-  return headers
-    .slice(0, dataColumns(headers))
-    .flatMap((header, i) => (taken.has(i) ? [] : [header.trim() === '' ? `(column ${i + 1})` : header]));
+const claimsText = (columns: readonly Column[], index: number): boolean =>
+  RANKS.some((rank) => claimants(columns, 'content', rank).includes(index));
+
+/** Notes, which may be internal, and columns of sentences: posts would go out without a text, and nobody would notice. */
+function unclearText({ columns, isFree }: Draft): UnclearField | null {
+  const free = columns.filter((column, i) => isFree(i) && !isInternal(column) && !isPersonal(column));
+  const notes = free.filter(isNotes);
+  const proposals = [...free.filter((column) => !isNotes(column) && holdsProse(column)), ...notes];
+  const [first] = proposals;
+  if (!first) return null;
+  const isDoubtful = first === notes[0];
+  const problem = isDoubtful
+    ? `"${first.header}" may be the text, or notes about customers that are not for everybody`
+    : 'it is not clear which column is the text';
+  const hint = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
+  return { field: 'content', proposals: proposals.map(({ header }) => header), problem, hint };
 }
 
 function quoted(names: readonly string[]): string {
@@ -326,3 +356,5 @@ function quoted(names: readonly string[]): string {
   if (names.length > shown.length) shown.push(`and ${names.length - shown.length} more`);
   return shown.join(', ');
 }
+
+const article = (name: string): string => `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;

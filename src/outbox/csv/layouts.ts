@@ -7,13 +7,9 @@ export interface Layout {
   name: string;
   /** All of these columns are there; names as `foldedName` spells them. */
   has: readonly string[];
-  /** None of these is: a list of people with such columns is no export of this tool. */
-  hasNot?: readonly string[];
   /** For each field the columns that may hold it; the first that is there does. */
   columns: Partial<Record<Field, readonly string[]>>;
 }
-
-const PEOPLE = ['email', 'emailaddress', 'phone', 'phonenumber'];
 
 /**
  * The first layout that fits is used. Assignees and reporters without an address are left out: the API takes a customer by e-mail
@@ -136,14 +132,12 @@ export const LAYOUTS: readonly Layout[] = [
     id: 'notion',
     name: 'Notion',
     has: ['name', 'tags', 'createdtime'],
-    hasNot: PEOPLE,
     columns: { key: ['id', 'uniqueid'], title: ['name'], content: ['description', 'text', 'summary'] },
   },
   {
     id: 'airtable',
     name: 'Airtable',
     has: ['name', 'notes', 'status'],
-    hasNot: PEOPLE,
     columns: { key: ['recordid', 'id'], title: ['name'], content: ['notes'], board: ['board', 'category'] },
   },
 ];

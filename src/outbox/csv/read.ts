@@ -16,6 +16,9 @@ const MAX_FIELD_BYTES = 2 * 1024 * 1024;
 /** A row has other columns than ours; together they may be this many times the largest field. */
 const FIELDS_IN_A_ROW = 8;
 const BATCH_ROWS = 500;
+/** How many rows are looked at before the columns are decided; large ones fewer, because they are held meanwhile. */
+const SAMPLE_ROWS = 100;
+const SAMPLE_LETTERS = 256 * 1024;
 /** Blank lines and a first piece may come on top of the largest header line. */
 const HEAD_SLACK = 1024 * 1024;
 
@@ -27,16 +30,19 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
   const text = await openText(source, options);
   try {
     const { delimiter, parser, headers } = await openHead(text, options);
-    const { layout, mapping, ignored, unclear } = mapColumns(headers, options);
+    const sample = await readSample(parser, text);
+    const cells = cellsOf(sample);
+    const { layout, mapping, ignored, unclear } = mapColumns(headers, options, cells);
     const [first] = unclear;
     if (first) throw new AppError('usage', first.problem, { hint: first.hint });
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
     const { board, chooseBoard } = options;
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
-    const asWritten = mapColumns(headers, { map: options.map }).mapping;
+    const asWritten = mapColumns(headers, { map: options.map }, cells).mapping;
     const writtenBoardAt = asWritten.find(({ field }) => field === 'board')?.index ?? -1;
     const check = rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix });
-    const rows = readRows(parser, text, (record) => refusal(record, text.encoding, options) ?? check(record));
+    const toRow = (record: CsvRecord) => refusal(record, text.encoding, options) ?? check(record);
+    const rows = readRows(parser, text, sample, toRow);
     const { encoding, bom } = text;
     return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, mapping, ignored, rows };
   } catch (error) {
@@ -56,8 +62,8 @@ export interface Inspection extends Columns {
 export async function inspectCsv(source: Source, options: ReadOptions = {}): Promise<Inspection> {
   const text = await openText(source, options);
   try {
-    const { delimiter, headers } = await openHead(text, options);
-    const columns = mapColumns(headers, options);
+    const { delimiter, parser, headers } = await openHead(text, options);
+    const columns = mapColumns(headers, options, cellsOf(await readSample(parser, text)));
     return {
       ...columns,
       headers: headers.slice(0, dataColumns(headers)),
@@ -171,12 +177,43 @@ function refusal({ line, cells, fault }: CsvRecord, encoding: Encoding, options:
   return { ok: false as const, line, cells, reason };
 }
 
+interface Sample {
+  records: CsvRecord[];
+  /** The file has no others. */
+  isAll: boolean;
+}
+
+/** The first rows are read ahead: they help to tell what is in the columns. */
+async function readSample(parser: CsvParser, { pieces }: Text): Promise<Sample> {
+  const records: CsvRecord[] = [];
+  let size = 0;
+  for (;;) {
+    for (;;) {
+      const [record] = parser.records(1);
+      if (!record) break;
+      records.push(record);
+      size += record.cells.reduce((sum, cell) => sum + cell.length, 0);
+      if (records.length === SAMPLE_ROWS || size >= SAMPLE_LETTERS) return { records, isAll: false };
+    }
+    const piece = await pieces.next();
+    if (piece.done) return { records: [...records, ...parser.finish()], isAll: true };
+    parser.push(piece.value);
+  }
+}
+
+function cellsOf({ records }: Sample): string[][] {
+  return records.flatMap(({ cells, fault }) => (fault === null ? [cells] : []));
+}
+
 async function* readRows(
   parser: CsvParser,
   { pieces }: Text,
+  { records, isAll }: Sample,
   toRow: (record: CsvRecord) => CsvRow,
 ): AsyncGenerator<CsvRow[], void, undefined> {
   try {
+    if (records.length > 0) yield records.map(toRow);
+    if (isAll) return;
     yield* parsed(parser, toRow);
     for await (const piece of pieces) {
       parser.push(piece);

@@ -112,11 +112,16 @@ function questionCard(view: PreviewView, unclear: UnclearField, choose: Choose):
       class: 'main',
     }),
   );
+  if (name === 'content')
+    offered.push(button('No text', () => choose(({ map }) => ({ map: { ...map, content: null } }))));
   const isPublic = name === 'title' || name === 'content';
   return card(
     { title: `Which column is the ${NAMES[name].toLowerCase()}?`, note: problem },
     isPublic
-      ? h('p.note', 'It can be read by everybody, so no name of a person is taken for it by a guess.')
+      ? h(
+          'p.note',
+          'It can be read by everybody, so nothing that may be personal or internal is taken for it by a guess.',
+        )
       : null,
     h('div.actions', ...offered),
     h('p.note', offered.length > 0 ? 'Or choose another column below.' : 'Choose it below.'),

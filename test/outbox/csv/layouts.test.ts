@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { LAYOUTS } from '../../../src/outbox/csv/layouts.ts';
 import { inspectCsv } from '../../../src/outbox/csv/read.ts';
+import type { ReadOptions } from '../../../src/outbox/csv/rows.ts';
 import { sourceKeys } from '../../../src/outbox/csv/source-key.ts';
 import { accepted, inChunks, read } from './feed.ts';
 import { EXAMPLES, LAYOUT_CASES } from './layout-cases.ts';
@@ -32,13 +33,17 @@ describe('the exports of other tools', () => {
 });
 
 describe('people are not titles', () => {
-  const unclear = async (header: string) => {
-    const found = await inspectCsv(inChunks(Buffer.from(`${header}\n`), 1000), { board: 'ideas' });
+  const unclear = async (text: string, options: ReadOptions = {}) => {
+    const found = await inspectCsv(inChunks(Buffer.from(`${text}\n`), 1000), { board: 'ideas', ...options });
     return {
+      layout: found.layout?.name ?? null,
       mapping: found.mapping.map(({ field, header: name }) => `${field}=${name}`),
       unclear: found.unclear,
     };
   };
+  /** What is asked, with the proposals: `title: Wish`. */
+  const asked = async (text: string, options?: ReadOptions) =>
+    (await unclear(text, options)).unclear.map(({ field, proposals }) => `${field}: ${proposals.join(', ')}`);
 
   test('beside an e-mail a name is the person', async () => {
     assert.deepEqual((await unclear('Headline,Comment,Email,Name')).mapping, [
@@ -49,13 +54,90 @@ describe('people are not titles', () => {
     ]);
   });
 
-  test('a name alone is not taken for a title, and proposed only where the file has no people', async () => {
-    const [alone] = (await unclear('Name,Description')).unclear;
-    assert.deepEqual([alone?.field, alone?.proposals], ['title', ['Name']]);
-    const [beside] = (await unclear('Wunschzettel,Name,Email')).unclear;
-    assert.deepEqual(beside?.proposals, ['Wunschzettel']);
-    const [people] = (await unclear('Name,Email,Phone')).unclear;
-    assert.deepEqual(people?.proposals, []);
+  const ASKED: [string, string[]][] = [
+    ['Name,Description\nAda,Please', ['title: Description']],
+    ['Name,Comment\nAda,Please', ['title: Comment']],
+    ['Person,Wish\nAda,Dark mode', ['title: Wish']],
+    ['Wunschzettel,Name,Email', ['title: Wunschzettel']],
+    ['Name,Email,Phone', ['title: ']],
+    ['Respondent,Q1 What would you improve?\nada@x.example,Speed', ['title: Q1 What would you improve?']],
+    ['Opportunity,Customer name,Post author', ['title: Opportunity']],
+    ['Ansprechpartner;Anliegen', ['title: Anliegen']],
+    ['Personne;Souhait;Nom du client', ['title: Souhait']],
+    ['Encuestado;Propuesta;Apellidos', ['title: Propuesta']],
+    ['Respondente;Proposta;Telefone', ['title: Proposta']],
+    ['Which,Idea\nx,ada@x.example', ['title: Which']],
+  ];
+  for (const [text, questions] of ASKED) {
+    test(`${JSON.stringify(text)} is asked about, and no person is proposed`, async () =>
+      assert.deepEqual(await asked(text), questions));
+  }
+
+  const TITLES_OF_PEOPLE = [
+    'Name,Title,Email,Feedback\nAda Lovelace,CEO,a@x.example,Please\nBob,Head of Sales,b@x.example,Yes',
+    'Full Name,Title,Company,Email\nAda Lovelace,Dr.,ACME,a@x.example',
+    'Title,First,Last,Email,Feedback\nMrs,Ada,Lovelace,a@x.example,Please',
+    'Titel;Vorname;Nachname;Rückmeldung\nProf. Dr.;Ada;Lovelace;Bitte',
+    `Name,Title,Comment\n${'Ada,Nurse practitioner,x\n'.repeat(6)}`,
+    'Email,Name,Title\na@x.example,Ada,Whatever',
+  ];
+  for (const text of TITLES_OF_PEOPLE) {
+    test(`the title of ${JSON.stringify(text.split('\n', 1)[0])} is that of a person`, async () => {
+      const [first] = (await unclear(text)).unclear;
+      assert.match(first?.problem ?? '', /may be how they are addressed, or their job/);
+      assert.ok(!first?.proposals.some((header) => /^tite?l/i.test(header)));
+    });
+  }
+
+  test('a title beside people is one where it holds sentences, or the file is plainly one of posts', async () => {
+    const clear = [
+      'Title,First Name,Email,Body\nPlease add a mode for the night,Ada,a@x.example,x',
+      'board,title,Name,Email\nideas,Dark mode,Ada,a@x.example',
+      'Title,Author,Votes,Last edited time\nDark mode,Ada,3,now',
+      'title,content,email,full_name\nDark mode,Please,a@x.example,Ada',
+    ];
+    for (const text of clear) assert.deepEqual(await asked(text), [], text);
+  });
+
+  test('notes are asked about, because they may be internal, and internal ones are not used', async () => {
+    assert.deepEqual(await asked('Customer,Request,Notes\nAda,Dark mode,Owes us money'), ['content: Notes']);
+    assert.deepEqual(await asked('Titel;Bemerkungen'), ['content: Bemerkungen']);
+    assert.deepEqual(await asked('Title,Notes', { map: { content: null } }), []);
+    assert.deepEqual(await asked('Title,Private note,Internal comments'), []);
+  });
+
+  test('a column of sentences that nobody uses is asked about', async () => {
+    const text = 'Idea,Tell us more,State\nDark,My eyes hurt at night when I work,open';
+    assert.deepEqual(await asked(text), ['content: Tell us more']);
+  });
+
+  const PEOPLE_IN_A_LAYOUT = {
+    Notion: 'Name,Tags,Status,Created time,Description\nAda Lovelace,vip,Lead,now,Owes money',
+    Airtable: 'Name,Notes,Assignee,Status,Attachments\nLovelace de la Cruz,Owes money,Bob,Todo,',
+    Asana: 'Task ID,Created At,Name,Notes\n1,now,Grace Hopper,Call her',
+    Trello: 'Card ID,Card Name\n1,Curie',
+  };
+  for (const [tool, text] of Object.entries(PEOPLE_IN_A_LAYOUT)) {
+    test(`a list of people in ${tool} is not taken for posts unless a person says so`, async () => {
+      const found = await unclear(text);
+      assert.deepEqual(
+        [found.layout, found.unclear[0]?.field, found.unclear[0]?.proposals],
+        [null, 'title', []],
+      );
+      const title = tool === 'Trello' ? 'Card Name' : 'Name';
+      const told = await unclear(text, { map: { title } });
+      assert.deepEqual([told.layout, told.unclear], [tool, []]);
+    });
+  }
+
+  test('a list with e-mails or phones in a layout is one of people, whatever its names look like', async () => {
+    const [first] = (await unclear('Name,Notes,Status,Phone\ndark mode,x,Todo,1')).unclear;
+    assert.deepEqual([first?.field, first?.proposals], ['title', []]);
+  });
+
+  test('a column of addresses is no public field, whatever its name', async () => {
+    const { mapping } = await unclear('Title,Description,Author\nDark mode,a@x.example,b@x.example');
+    assert.deepEqual(mapping, ['title=Title']);
   });
 
   test('German, French, Spanish and Portuguese headers are read', async () => {
@@ -64,6 +146,12 @@ describe('people are not titles', () => {
       'Titre;Contenu;Courriel;Nom;Catégorie': ['title', 'content', 'email', 'full_name'],
       'Título;Descripción;Correo electrónico;Nombre;Categoría': ['title', 'content', 'email', 'full_name'],
       'Assunto;Descrição;E-mail;Nome completo;Categoria': ['title', 'content', 'email', 'full_name'],
+      'Título;Descrição;Email do autor;Autor': ['title', 'content', 'email', 'full_name'],
+      'Titel der Idee;Beschreibung;E-Mail des Autors;Absender': ['title', 'content', 'email', 'full_name'],
+      "Titre;Contenu;adresse e-mail de l'auteur;Auteur": ['title', 'content', 'email', 'full_name'],
+      'Título;Contenido;correo del autor;Autor': ['title', 'content', 'email', 'full_name'],
+      'Post Title,Post Body,Voter Name,Voter Email': ['title', 'content'],
+      'Title,Body,Assignee email,Account manager email': ['title', 'content'],
     };
     for (const [header, fields] of Object.entries(headers))
       assert.deepEqual(
