@@ -57,6 +57,24 @@ describe('looking for posts that a row may already be', () => {
     assert.deepEqual([checked, count], [3, 0]);
   });
 
+  it('finds an exact copy also where each of its words is in very many posts', async (t) => {
+    const titleOf = (n: number): string =>
+      [...'abcdefghijkl'].map((letter, i) => `${(n >> i) & 1 ? 'with' : 'sans'}${letter}`).join(' ');
+    const posts = Array.from({ length: 3000 }, (_, n): Text => [titleOf(n), 'please']);
+    const rows: Text[] = [
+      [titleOf(2900), 'please'],
+      [titleOf(2345), 'other'],
+    ];
+    const { examples } = await found(t, rows, posts);
+    assert.deepEqual(
+      examples.map(({ kind, score, postTitle }) => [kind, score, postTitle]),
+      [
+        ['same', 1, titleOf(2900)],
+        ['title', 1, titleOf(2345)],
+      ],
+    );
+  });
+
   it('compares every row, shows the first ten and counts all', async (t) => {
     const result = await found(
       t,

@@ -138,6 +138,60 @@ class FieldIndex {
   }
 }
 
+/**
+ * Posts by all of their words. Where each word of a post is in thousands of others, the rare words lead to some of those, and the post
+ * itself may not be among them. Slots of an array, because a map of a million keys takes ten times the memory.
+ */
+class ExactPosts {
+  readonly #slots: Int32Array;
+  readonly #wordsOf: (post: number) => ArrayLike<number>;
+
+  constructor(posts: number, wordsOf: (post: number) => ArrayLike<number>) {
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * posts + 2)));
+    this.#wordsOf = wordsOf;
+    for (let post = 0; post < posts; post++) {
+      const words = wordsOf(post);
+      const slot = this.#slotOf(words);
+      if (words.length > 0 && this.#slots[slot] === 0) this.#slots[slot] = post + 1;
+    }
+  }
+
+  /** The first post with these words; none where there are no words. */
+  find(words: ArrayLike<number>): number[] {
+    const held = words.length === 0 ? 0 : (this.#slots[this.#slotOf(words)] ?? 0);
+    return held === 0 ? [] : [held - 1];
+  }
+
+  /** Where such a post is, or would be. */
+  #slotOf(words: ArrayLike<number>): number {
+    const last = this.#slots.length - 1;
+    let slot = hashOf(words) & last;
+    for (;;) {
+      const held = this.#slots[slot] ?? 0;
+      if (held === 0 || areEqual(this.#wordsOf(held - 1), words)) return slot;
+      slot = (slot + 1) & last;
+    }
+  }
+}
+
+function hashOf(words: ArrayLike<number>): number {
+  let hash = words.length;
+  for (let i = 0; i < words.length; i++) {
+    hash = Math.imul(hash ^ (words[i] ?? 0), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
+
+function areEqual(ours: ArrayLike<number>, theirs: ArrayLike<number>): boolean {
+  if (ours.length !== theirs.length) return false;
+  for (let i = 0; i < ours.length; i++) if (ours[i] !== theirs[i]) return false;
+  return true;
+}
+
+/** Between title and text, where both count. */
+const THEN = -1;
+
 interface Best {
   post: number;
   kind: DuplicateKind;
@@ -166,10 +220,20 @@ function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | 
   titles.close(known);
   contents.close(known);
   const { letters } = vocabulary;
+  const byTitle = new ExactPosts(posts.length, (post) => titles.wordsOf(post));
+  const byText = new ExactPosts(posts.length, (post) => contents.wordsOf(post));
+  const byBoth = new ExactPosts(posts.length, (post) => [
+    ...titles.wordsOf(post),
+    THEN,
+    ...contents.wordsOf(post),
+  ]);
 
   return ({ line, title, content }) => {
     const [ours, text] = [idsOf(title), idsOf(content)];
     const found = new Set([
+      ...(ours.length > 0 ? byBoth.find([...ours, THEN, ...text]) : []),
+      ...byTitle.find(ours),
+      ...byText.find(text),
       ...titles.candidates([...ours], letters),
       ...contents.candidates([...text], letters),
     ]);
