@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { boardChooser, unknownBoards } from '../../src/outbox/import/boards.ts';
+import { boardChooser, knownTargets, readBoardMap, unknownBoards } from '../../src/outbox/import/boards.ts';
 import { previewSink } from '../../src/outbox/import/preview.ts';
 import { type ImportReads, openScratch } from '../../src/store/outbox/imports.ts';
 import type { NewRow } from '../../src/store/outbox/types.ts';
@@ -96,6 +96,28 @@ describe('the boards of a file', () => {
       { board: 'Feature', rows: 1, line: 4, suggestions: ['feature-requests'] },
       { board: 'something else entirely', rows: 1, line: 6, suggestions: [] },
     ]);
+  });
+
+  it('that others are mapped to are known by name and id too, and one that nobody knows stops a script', () => {
+    const targets = (map: Record<string, string | null>, acceptUnknown = false) =>
+      knownTargets(READS, { map, acceptUnknown }).map;
+    assert.deepEqual(targets({ A: 'Feature Requests', B: 'FEATURE_requests', C: '2', D: null }), {
+      A: 'feature-requests',
+      B: 'feature-requests',
+      C: 'bugs',
+      D: null,
+    });
+    assert.throws(() => targets({ Old: 'bugz' }), {
+      code: 'usage',
+      message: '--board-map "Old=bugz": no board is known as "bugz", perhaps bugs',
+    });
+    assert.deepEqual(targets({ Old: 'bugz' }, true), { Old: 'bugz' });
+    assert.throws(() => readBoardMap(['Old=bugs', 'Old=ideas']), /says two things about "Old"/);
+  });
+
+  it('with signs in their names are mapped apart', () => {
+    const { choose } = boardChooser(READS, { map: { 'C++': 'bugs', 'C#': null }, acceptUnknown: false });
+    assert.deepEqual([choose('C++'), choose('C#')], ['bugs', null]);
   });
 
   it('go where the person says, or nowhere', () => {

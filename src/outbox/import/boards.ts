@@ -35,7 +35,8 @@ export function boardChooser(
   const said = new Set(Object.values(map));
   const mapped = new Map(Object.entries(map).map(([name, slug]) => [foldedName(name), slug]));
   const choose = (text: string): { slug: string | null; unknown: BoardMatch | null } => {
-    const meant = mapped.get(foldedName(text));
+    // C++ and C# are the same without their signs.
+    const meant = Object.hasOwn(map, text) ? map[text] : mapped.get(foldedName(text));
     if (meant !== undefined) return { slug: meant, unknown: null };
     if (said.has(text)) return { slug: text, unknown: null };
     const found = match(text);
@@ -64,9 +65,34 @@ export function readBoardMap(pairs: readonly string[]): Record<string, string | 
       throw new AppError('usage', `--board-map "${pair}" is not of the form "Old name=slug"`, {
         hint: 'For example: --board-map "Feature Requests=ideas"; "Old name=" leaves its rows out.',
       });
-    map[name] = pair.slice(at + 1).trim() || null;
+    const target = pair.slice(at + 1).trim() || null;
+    if (Object.hasOwn(map, name) && map[name] !== target)
+      throw new AppError('usage', `--board-map says two things about "${name}"`);
+    map[name] = target;
   }
   return map;
+}
+
+/** The boards that a script maps others to are known by slug, name or id too, and one that nobody knows stops it. */
+export function knownTargets(
+  reads: Pick<ImportReads, 'boards' | 'knowsAllBoards'> | null,
+  { map, acceptUnknown }: BoardChoices,
+): BoardChoices {
+  const match = boardMatcher(reads?.boards() ?? [], reads?.knowsAllBoards() ?? false);
+  const targets = Object.entries(map).map(([name, target]) => {
+    if (target === null) return [name, null];
+    const { slug, suggestions } = match(target);
+    if (slug !== null || acceptUnknown) return [name, slug ?? target];
+    const perhaps = suggestions.length > 0 ? `, perhaps ${suggestions.join(' or ')}` : '';
+    throw new AppError(
+      'usage',
+      `--board-map "${name}=${target}": no board is known as "${target}"${perhaps}`,
+      {
+        hint: 'Name a board by its name, its id or the short part of its URL, or use --accept-unknown-boards.',
+      },
+    );
+  });
+  return { map: Object.fromEntries(targets), acceptUnknown };
 }
 
 /** More are only counted: a file with so many has its columns mixed up. */
