@@ -126,15 +126,21 @@ export const holdsProse = (column: Column): boolean => mostly(column, isProse);
 const PARTICLE = /^(?:van|von|zu|de|da|di|del|della|der|den|dos|das|la|le|bin|ibn|al|el|y|e|und|and|&)$/;
 const NAME_WORD = /^(?:[\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]*)$/u;
 
-/** Up to four words that each begin with a capital: "Ada Lovelace", but also "Dark Mode", so a person is asked. */
-function looksLikeName(value: string): boolean {
-  const words = value.split(/[\s,]+/).filter((word) => word !== '' && !PARTICLE.test(word));
-  if (words.length === 0 || words.length > 4 || !words.every((word) => NAME_WORD.test(word))) return false;
+/** Two to four words that each begin with a capital: "Ada Lovelace", but also "Dark Mode", so a person is asked. */
+function looksLikeName(words: readonly string[]): boolean {
+  if (words.length > 4 || !words.every((word) => NAME_WORD.test(word))) return false;
   const isAcronym = (word: string): boolean => /^\p{Lu}{2,4}$/u.test(word);
   return words.every(isAcronym) || !words.some(isAcronym);
 }
 
-export const holdsNames = (column: Column): boolean => mostly(column, looksLikeName);
+/** Of single words nothing can be told. */
+export function holdsNames({ values }: Column): boolean {
+  const named = values.map((value) =>
+    value.split(/[\s,]+/).filter((word) => word !== '' && !PARTICLE.test(word)),
+  );
+  const told = named.filter((words) => words.length > 1);
+  return told.length > 0 && told.filter(looksLikeName).length * 2 >= told.length;
+}
 
 const SALUTATION =
   oneOf(`mr mrs ms miss mx dr dra prof profa professor sir madam herr frau hr fr dipl ing mag m mme mlle monsieur madame

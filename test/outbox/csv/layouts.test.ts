@@ -115,7 +115,7 @@ describe('people are not titles', () => {
     Notion: 'Name,Tags,Status,Created time,Description\nAda Lovelace,vip,Lead,now,Owes money',
     Airtable: 'Name,Notes,Assignee,Status,Attachments\nLovelace de la Cruz,Owes money,Bob,Todo,',
     Asana: 'Task ID,Created At,Name,Notes\n1,now,Grace Hopper,Call her',
-    Trello: 'Card ID,Card Name\n1,Curie',
+    Trello: 'Card ID,Card Name\n1,Curie\n2,Marie Curie',
   };
   for (const [tool, text] of Object.entries(PEOPLE_IN_A_LAYOUT)) {
     test(`a list of people in ${tool} is not taken for posts unless a person says so`, async () => {
