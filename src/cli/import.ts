@@ -182,9 +182,9 @@ async function runDry(context: Context, request: Request, progress: Progress): P
   const boards = knownTargets(reads, request.boards);
   const { tally, preview } = await flow.dryRun({ reads, scratch, duplicates }, { ...request, boards });
   progress.stop();
-  const perMinute = Math.min(context.settings.pushPerMinute, request.perMinute ?? Number.POSITIVE_INFINITY);
+  const rates = { perMinute: context.settings.pushPerMinute, ownPerMinute: request.perMinute ?? null };
   const now = systemClock.now();
-  const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, perMinute, now), now);
+  const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, rates, now), now);
   if (context.json)
     context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, estimate }));
   else words.printPreview(context, tally, preview, estimate);

@@ -7,8 +7,10 @@ export interface Pace {
   rows: number;
   /** Rows of others that go before them. */
   ahead: number;
-  /** What PUSH_PER_MINUTE, or the import's own pace, allows. */
+  /** What PUSH_PER_MINUTE allows. */
   perMinute: number;
+  /** What the import allows for its own rows; null where it sets nothing. */
+  ownPerMinute: number | null;
   /** Posts that were confirmed in the last minutes; null where nothing was sent lately. */
   observed: { posts: number; ms: number } | null;
   /** Until when the upstream wants no calls; null where it takes them. */
@@ -29,29 +31,34 @@ const LEAST_POSTS = 5;
 const LEAST_MS = 30_000;
 
 /**
- * How long these rows take. A service that answers slowly, or with 429, makes the observed rate lower than the one that is set, and
+ * How long these rows take: what goes before them at the pace of the service, then they at their own, because an import with a pace of
+ * its own does not save up turns while it waits. A service that answers slowly, or with 429, makes the observed rate lower than the one that is set, and
  * the estimate follows; it never promises more than is set.
  */
-export function estimateOf({ rows, ahead, perMinute, observed, closedUntil }: Pace, now: number): Estimate {
+export function estimateOf(pace: Pace, now: number): Estimate {
+  const { rows, ahead, perMinute, ownPerMinute, observed, closedUntil } = pace;
   const seen = observed && observed.posts >= LEAST_POSTS && observed.ms >= LEAST_MS ? observed : null;
   const rate = seen ? Math.min(perMinute, (seen.posts * 60_000) / seen.ms) : perMinute;
+  const own = Math.min(rate, ownPerMinute ?? rate);
   const waitMs = closedUntil === null ? 0 : Math.max(0, closedUntil - now);
-  const ms = rows === 0 ? 0 : waitMs + ((rows + ahead) * 60_000) / rate;
-  return { rows, perMinute: Math.max(1, Math.round(rate)), ms, until: now + ms };
+  const ms = rows === 0 ? 0 : waitMs + (ahead / rate + rows / own) * 60_000;
+  return { rows, perMinute: Math.max(1, Math.round(own)), ms, until: now + ms };
 }
 
-type PaceReads = Pick<OutboxReader, 'counts' | 'batch' | 'countFree' | 'recentSends'>;
+type PaceReads = Pick<OutboxReader, 'counts' | 'batch' | 'countFree' | 'countFreeBefore' | 'recentSends'>;
+/** Posts a minute: of the service, and of the import where it sets its own. */
+type Rates = Pick<Pace, 'perMinute' | 'ownPerMinute'>;
 
 /** The pace of rows that are not in the outbox yet; behind all that wait there. */
-export function paceOf(reads: PaceReads | null, rows: number, perMinute: number, now: number): Pace {
-  if (!reads) return { rows, ahead: 0, perMinute, observed: null, closedUntil: null };
+export function paceOf(reads: PaceReads | null, rows: number, rates: Rates, now: number): Pace {
+  if (!reads) return { rows, ahead: 0, ...rates, observed: null, closedUntil: null };
   const { posts, ms, last, closedUntil } = reads.recentSends(now - OBSERVED_MS);
   const ahead = reads.countFree();
   const stalledMs = ahead === 0 || last === null ? 0 : Math.max(0, now - last);
   return {
     rows,
     ahead,
-    perMinute,
+    ...rates,
     observed: last === null ? null : { posts, ms: ms + stalledMs },
     closedUntil,
   };
@@ -69,10 +76,8 @@ export function estimateWaiting(
   const { ready, sending } = reads.counts(batch);
   const rows = (batch === null ? reads.countFree() : ready) + sending;
   if (rows === 0) return null;
-  const pace = paceOf(reads, rows, Math.min(perMinute, told?.per_minute ?? perMinute), now);
-  // A slow import lets others pass; at the common pace a row waits for all that are ready.
-  const ahead = batch === null || told?.per_minute ? 0 : Math.max(0, pace.ahead - ready);
-  return estimateOf({ ...pace, ahead }, now);
+  const pace = paceOf(reads, rows, { perMinute, ownPerMinute: told?.per_minute ?? null }, now);
+  return estimateOf({ ...pace, ahead: batch === null ? 0 : reads.countFreeBefore(batch) }, now);
 }
 
 /** `5,000 posts at 60 a minute: about 83 min, until 17:40`. */

@@ -6,7 +6,14 @@ import { push } from '../../src/outbox/push.ts';
 import { benchFor, MINUTE } from './bench.ts';
 
 const NOW = new Date(2026, 10, 15, 16, 17).getTime();
-const PACE: Pace = { rows: 5000, ahead: 0, perMinute: 60, observed: null, closedUntil: null };
+const PACE: Pace = {
+  rows: 5000,
+  ahead: 0,
+  perMinute: 60,
+  ownPerMinute: null,
+  observed: null,
+  closedUntil: null,
+};
 
 describe('how long an import takes', () => {
   it('is told with rate, time and end', () => {
@@ -34,7 +41,8 @@ describe('how long an import takes', () => {
 
   it('does not take a service for slow because there was nothing to send', async (t) => {
     const bench = benchFor(t);
-    const observed = () => paceOf(bench.store, 5000, 60, bench.clock.now()).observed;
+    const observed = () =>
+      paceOf(bench.store, 5000, { perMinute: 60, ownPerMinute: null }, bench.clock.now()).observed;
     const send = async (title: string, ms: number): Promise<void> => {
       const id = await bench.add({ title });
       bench.upstream.duringCreate = () => void bench.clock.advance(ms);
@@ -47,6 +55,20 @@ describe('how long an import takes', () => {
     assert.deepEqual(observed(), { posts: 3, ms: 600 });
     await bench.add({ title: 'D' });
     assert.deepEqual(observed(), { posts: 3, ms: 600 + MINUTE / 2 });
+  });
+
+  it('waits for what goes before at the pace of the service, also at a pace of its own', async (t) => {
+    const bench = benchFor(t);
+    const now = bench.clock.now();
+    for (let i = 0; i < 30; i++) await bench.add({ title: `Big ${i}` }, 'big');
+    const rates = { perMinute: 60, ownPerMinute: 6 };
+    const dry = estimateOf(paceOf(bench.store, 3, rates, now), now);
+    bench.store.paceBatch('small', 6, now);
+    for (let i = 0; i < 3; i++) await bench.add({ title: `Small ${i}` }, 'small');
+    for (let i = 0; i < 30; i++) await bench.add({ title: `Later ${i}` }, 'later');
+    const told = estimateWaiting(bench.store, 'small', 60, now);
+    assert.deepEqual([told, told?.perMinute, told?.ms], [dry, 6, MINUTE]);
+    assert.equal(estimateWaiting(bench.store, 'big', 60, now)?.ms, MINUTE / 2, 'what came later goes later');
   });
 
   it('goes by the pace of the import, and is nothing while it is paused', async (t) => {

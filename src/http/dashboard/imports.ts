@@ -239,8 +239,8 @@ async function previewOf(context: ImportContext, upload: Upload, choices: Import
   try {
     columns = await inspectCsv(upload.input.read, request);
     const { tally, preview: found } = await dryRun({ reads, scratch }, request);
-    const perMinute = Math.min(context.perMinute, choices.perMinute ?? context.perMinute);
-    const estimate = estimateOf(paceOf(view, tally.accepted, perMinute, clock.now()), clock.now());
+    const rates = { perMinute: context.perMinute, ownPerMinute: choices.perMinute };
+    const estimate = estimateOf(paceOf(view, tally.accepted, rates, clock.now()), clock.now());
     return { ok: true, choices, columns, tally, found, estimate };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;

@@ -52,6 +52,9 @@ export function outboxReader(db: Db) {
     UNION ALL SELECT * FROM outbox WHERE state = 'uncertain' AND checks_left > 0
     ORDER BY id`);
   const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
+  const freeBefore = scalar(db)<[string], number>(`
+    SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0
+       AND id < (SELECT min(id) FROM outbox WHERE batch = ? AND state = 'ready')`);
   // Each took the time since the one before it, or since it was there to be sent.
   const recent = db.prepare<[string], { posts: number; ms: number | null; last: string | null }>(`
     SELECT count(*) AS posts, max(ended_at) AS last,
@@ -100,6 +103,8 @@ export function outboxReader(db: Db) {
     paused: () => readMeta(db, 'push_paused') ?? null,
     /** Rows that are ready and not held. */
     countFree: () => free.get() ?? 0,
+    /** Those of them that are sent before the first row of this batch that is ready. */
+    countFreeBefore: (batch: string) => freeBefore.get(batch) ?? 0,
     /** How many posts were confirmed since then, and until when the upstream wants no calls. */
     recentSends(since: number): RecentSends {
       const { posts = 0, ms = null, last = null } = recent.get(iso(since)) ?? {};
