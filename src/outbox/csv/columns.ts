@@ -44,7 +44,8 @@ type Rank = (typeof RANKS)[number];
 /** What a post is called, also as part of a longer header: "Post Body", "Titel der Idee". */
 const THING =
   '(posts?|ideas?|idee|ideia|suggestion|tickets?|issues?|request|feature|featurerequest|feedback|wish|card|task|item|story|topic|beitrag|vorschlag|wunsch|sugerencia|sugestao|submission)';
-const OF_THE = '(of|de|del|des|der|da|do|du)(the|la|l|el)?';
+/** "de l'auteur" begins like "del autor": one way to read each text keeps a long header from taking long. */
+const OF_THE = '(of|de|del|des|der|da|do|du)(the|la|el)?';
 const aboutPosts = (words: string): string => `${THING}?(${words})(${OF_THE}${THING}(e?s)?)?`;
 /** Who asked for something; the person who works on it, such as an assignee, did not. */
 const WHO =
@@ -201,8 +202,11 @@ function reviewTitle({ columns, used, unclear, isFree }: Draft): void {
   const title = columns[index];
   if (!title || how === 'asked') return;
   const others = columns.filter((column) => column !== title);
-  const hasBoards = RANKS.some((rank) => claimants(columns, 'board', rank).length > 0);
-  if (!isTitleOfPeople(title, others, used.has('content') || hasBoards)) return;
+  // A comment may be that of a survey; what is called a description belongs to a post.
+  const isOfPosts = (field: Field, ranks: readonly Rank[]): boolean =>
+    used.get(field)?.how === 'asked' || ranks.some((rank) => claimants(columns, field, rank).length > 0);
+  const hasPosts = isOfPosts('content', ['exact', 'likely']) || isOfPosts('board', RANKS);
+  if (!isTitleOfPeople(title, others, hasPosts)) return;
   used.delete('title');
   const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
   unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem));

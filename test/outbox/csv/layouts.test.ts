@@ -80,6 +80,7 @@ describe('people are not titles', () => {
     'Titel;Vorname;Nachname;Rückmeldung\nProf. Dr.;Ada;Lovelace;Bitte',
     `Name,Title,Comment\n${'Ada,Nurse practitioner,x\n'.repeat(6)}`,
     'Email,Name,Title\na@x.example,Ada,Whatever',
+    'Name,Title,Email,Comment\nAda,Plumber,a@x.example,Please',
   ];
   for (const text of TITLES_OF_PEOPLE) {
     test(`the title of ${JSON.stringify(text.split('\n', 1)[0])} is that of a person`, async () => {
