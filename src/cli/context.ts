@@ -96,6 +96,23 @@ export function canAsk({ json }: Context): boolean {
   return !json && process.stdin.isTTY && process.stderr.isTTY;
 }
 
+/**
+ * A person's answer. Without the line editor, with which Ctrl-C would not reach the program as a signal. Where the input ends, as by Ctrl-D,
+ * there is no answer, and `nothing` says what was not done.
+ */
+export async function askLine(words: string, nothing: string, signal: AbortSignal): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const gone = new Promise<never>((_, reject) =>
+    reader.once('close', () => reject(new AppError('interrupted', nothing))),
+  );
+  try {
+    return (await Promise.race([reader.question(words, { signal }), gone])).trim();
+  } finally {
+    reader.close();
+  }
+}
+
 /** Says what is kept, or that nothing is, where a person stops the work. */
 export async function stoppable<T>({ remark }: Context, kept: string, work: () => Promise<T>): Promise<T> {
   try {

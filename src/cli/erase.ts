@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -9,6 +7,7 @@ import type { UntouchedFiles } from '../erasure/files.ts';
 import type { Whom } from '../store/erasure/store.ts';
 import type { ErasedCounts } from '../store/suppression/person.ts';
 import {
+  askLine,
   type Context,
   canAsk,
   closing,
@@ -120,24 +119,17 @@ function nameOf(whom: Whom): string {
   return typeof whom === 'string' ? whom.trim() : `user ${whom}`;
 }
 
-/** A plain question: with a line editor Ctrl-C would not reach the program as a signal. */
 async function confirm(context: Context, { whom, counts }: ErasurePreview): Promise<void> {
   if (!context.json) context.print(`Of ${nameOf(whom)}:\n\n${countsText(counts, 'to be erased')}\n`);
   if (!canAsk(context))
     throw new AppError('usage', 'nothing was erased: there is no terminal to ask on', {
       hint: 'Say --yes to erase without being asked.',
     });
-  const question = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  try {
-    const { signal } = context;
-    // Ctrl-D ends the input without an answer, which nobody would wait for.
-    const ended = once(question, 'close').then(() => '');
-    const answer = await Promise.race([question.question('Erase this for good? [y/N] ', { signal }), ended]);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new AppError('interrupted', 'nothing was erased');
-  } finally {
-    question.close();
-  }
+  const answer = await askLine('Erase this for good? [y/N] ', NOTHING_ERASED, context.signal);
+  if (!/^y(es)?$/i.test(answer)) throw new AppError('interrupted', NOTHING_ERASED);
 }
+
+const NOTHING_ERASED = 'nothing was erased';
 
 interface Receipt extends Erased, UntouchedFiles {
   email?: string;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
@@ -14,6 +13,7 @@ import type { Input } from '../outbox/import/input.ts';
 import type { ImportReads } from '../store/outbox/imports.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import {
+  askLine,
   type Context,
   canAsk,
   closing,
@@ -132,12 +132,11 @@ async function askWhatIsUnclear(context: Context, input: Input, choices: Choices
   if (!canAsk(context)) return;
   const { inspectCsv } = await import('../outbox/csv/read.ts');
   const { unclear, headers } = await inspectCsv(input.read, choices);
-  const lines = unclear.length > 0 ? createInterface({ input: process.stdin, output: process.stderr }) : null;
+  const ask = (words: string): Promise<string> => askLine(words, 'nothing was accepted', signal);
   for (const { field, problem, proposals } of unclear) {
     if (field === 'board') {
       say(`${problem}.`);
-      choices.board =
-        (await lines?.question('Which board do all rows go to? ', { signal }))?.trim() || undefined;
+      choices.board = (await ask('Which board do all rows go to? ')) || undefined;
       continue;
     }
     const offered = proposals.length > 0 ? proposals : headers;
@@ -147,12 +146,11 @@ async function askWhatIsUnclear(context: Context, input: Input, choices: Choices
       ),
     );
     const none = field === 'content' ? ' (nothing: no text)' : '';
-    const answer = (await lines?.question(`Its number or name${none}: `, { signal }))?.trim() ?? '';
+    const answer = await ask(`Its number or name${none}: `);
     const header = offered[Number(answer) - 1] ?? answer;
     if (header !== '') choices.map[field] = header;
     else if (field === 'content') choices.map.content = null;
   }
-  lines?.close();
 }
 
 function refuseContradictions({ dryRun, wait, results }: ImportFlags): void {

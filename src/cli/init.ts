@@ -1,6 +1,5 @@
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
@@ -12,7 +11,7 @@ import { createPrivately, errnoOf, replaceFile, temporaryName } from '../base/fi
 import type { Secret } from '../base/secret.ts';
 import { grouped } from '../base/text.ts';
 import type { ListSurvey, Survey } from '../sync/survey.ts';
-import { type Context, canAsk, maskAlso, openContext } from './context.ts';
+import { askLine, type Context, canAsk, maskAlso, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -233,16 +232,8 @@ async function question<T>(
   }
 }
 
-/** Without the line editor, with which Ctrl-C would not reach the program as a signal. */
-async function line(words: string, signal: AbortSignal): Promise<string> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const gone = new Promise<never>((_, reject) => reader.once('close', () => reject(NOTHING_WRITTEN)));
-  try {
-    return await Promise.race([reader.question(words, { signal }), gone]);
-  } finally {
-    reader.close();
-  }
-}
+const line = (words: string, signal: AbortSignal): Promise<string> =>
+  askLine(words, NOTHING_WRITTEN.message, signal);
 
 const NOTHING_WRITTEN = new AppError('interrupted', 'nothing was written');
 
