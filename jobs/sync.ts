@@ -93,9 +93,12 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ ...summary, seconds });
   const changes = changesOf(summary);
+  const { inserted, updated, deleted, held } = summary;
+  const hasChanged = inserted + updated + deleted + held > 0;
   const facts = { event: `sync.${mode}.completed`, resource, mode, ...counts };
   const line = `${resource}: ${[...changes, `${seconds.toFixed(1)} s`].join(', ')}`;
-  if (changes.length > 0) app.log.info(facts, line);
+  // Rows that cannot be read are the same ones at every pass; `status`, the metrics and the table tell of them.
+  if (hasChanged) app.log.info(facts, line);
   else app.log.debug(facts, `${line}, nothing changed`);
   if (mode !== 'sweep') return;
   activity.failures.delete(resource);

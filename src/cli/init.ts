@@ -9,7 +9,7 @@ import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
 import { createPrivately, errnoOf, replaceFile, temporaryName } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
-import { grouped } from '../base/text.ts';
+import { grouped, oneLine } from '../base/text.ts';
 import type { ListSurvey, Survey } from '../sync/survey.ts';
 import { askLine, type Context, canAsk, maskAlso, openContext } from './context.ts';
 
@@ -312,7 +312,7 @@ function summary(
     `${baseUrl?.host} took the token:`,
     told('posts', posts),
     told('comments', comments),
-    `  ${'boards'.padEnd(10)}${boards.join(', ') || 'none'}`,
+    `  ${'boards'.padEnd(10)}${boards.map(oneLine).join(', ') || 'none'}`,
     'The settings are in .env, which only you can read.',
     ...overridden.map(
       (name) => `But ${name} is set in the environment, with another value, and that counts more: unset it.`,

@@ -71,11 +71,20 @@ export function sendFile(reply: FastifyReply, name: string, content: string | Re
   return reply.type(type).header('content-disposition', `attachment; filename="${safe}"`).send(content);
 }
 
+const streams = new WeakSet<ServerResponse>();
+
+/** Ends an answer that goes on: a stream may end anywhere, and what has an end of its own must not look as if it had come to it. */
+export function breakOff(response: ServerResponse): void {
+  if (streams.has(response)) response.end();
+  else response.destroy();
+}
+
 /** Begins a stream of server-sent events; null where the client has gone. */
 export function openStream(reply: FastifyReply, first: string): ServerResponse | null {
   secure(reply).header('content-type', 'text/event-stream').hijack();
   const { raw } = reply;
   if (raw.destroyed) return null;
+  streams.add(raw);
   raw.writeHead(200, reply.getHeaders() as Record<string, string>).write(first);
   return raw;
 }

@@ -22,6 +22,7 @@ import {
   addHeaders,
   addReplies,
   badTarget,
+  breakOff,
   leaveBodies,
   noteRoutes,
   type Replies,
@@ -156,7 +157,7 @@ async function build(options: HttpOptions): Promise<Front> {
 function endWithSession(app: FastifyInstance, guard: Guard, everyMs: number): void {
   const open = new Map<IncomingMessage, ServerResponse>();
   const check = (): void => {
-    for (const [request, response] of open) if (guard(request).refusal) response.destroy();
+    for (const [request, response] of open) if (guard(request).refusal) breakOff(response);
   };
   app.addHook('onRequest', async (request, reply) => {
     open.set(request.raw, reply.raw);

@@ -24,7 +24,7 @@ for (const server of SERVERS) {
   test(`${server.name}: search answers at most fifty posts and never a page`, async (t) => {
     const api = await server.open(t, { posts: 0, pageSize: 5 });
     for (let n = 0; n < 60; n++) api.world.addPost({ title: `Zeppelin number ${n}` });
-    const found = await posts(api, `${searchFor('zeppelin')}&page=2`);
+    const found = await posts(api, searchFor('zeppelin'));
     assert.equal(found.results.length, 50);
     assert.deepEqual([found.next, found.previous], [null, null]);
   });

@@ -173,6 +173,6 @@ export function isTitleOfPeople(title: Column, others: readonly Column[], hasPos
   if (!['title', 'titel', 'titre', 'titulo'].includes(title.name) || holdsProse(title)) return false;
   const about = others.filter(({ name }) => !MAIL.test(name));
   if (about.some((column) => NAME_PART.test(column.name) || isOfWork(column))) return true;
-  const isContacts = !hasPosts && others.some(isContactDetail);
-  return about.some(isPerson) && (isContacts || mostly(title, isAddressOrJob) || repeats(title));
+  const isContacts = !hasPosts && (others.some(isContactDetail) || repeats(title));
+  return about.some(isPerson) && (isContacts || mostly(title, isAddressOrJob));
 }
