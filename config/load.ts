@@ -53,7 +53,7 @@ export function loadSettings(input: LoadInput): Settings {
       'FEEDBACK_AUTH_PARAM is required with FEEDBACK_AUTH=query: set it to the name of the query parameter',
     );
   }
-  if (raw.httpHost && !isLoopback(raw.httpHost)) problems.push(...unprotected(raw));
+  if (raw.httpNames || (raw.httpHost && !isLoopback(raw.httpHost))) problems.push(...unprotected(raw));
   problems.push(...sharedTokens(raw));
   const webhooks = attempt(() => webhooksOf(raw, input.cwd), problems) ?? [];
   if (problems.length > 0)
@@ -101,8 +101,10 @@ export function settingLines(settings: Settings): SettingLine[] {
 /** The least that the token of an address that others can reach may have: shorter ones are guessed. */
 const SHORTEST_HTTP_TOKEN = 16;
 
-function unprotected({ httpHost, httpToken, mcpToken }: RawSettings): string[] {
-  const where = `HTTP_HOST=${JSON.stringify(httpHost)}`;
+function unprotected({ httpHost, httpNames, httpToken, mcpToken }: RawSettings): string[] {
+  const where = httpNames
+    ? `HTTP_NAMES=${JSON.stringify(httpNames.join(', '))}`
+    : `HTTP_HOST=${JSON.stringify(httpHost)}`;
   const danger = 'anyone who reaches that address could read the mirror and send posts';
   const short = Object.entries({ HTTP_TOKEN: httpToken, MCP_TOKEN: mcpToken }).filter(
     ([, secret]) => secret && secret.reveal().length < SHORTEST_HTTP_TOKEN,

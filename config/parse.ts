@@ -174,6 +174,10 @@ export const hostName: Parse<string> = (value) => {
   return host;
 };
 
+/** `mirror.example.com, feedback-mirror`: host names with commas between. */
+export const hostNames: Parse<readonly string[]> = (value) =>
+  names(value).map((name) => hostName(name).toLowerCase());
+
 export const retention: Parse<number | 'never'> = (value) => {
   if (value.trim() === '0') return 0;
   try {

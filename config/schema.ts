@@ -6,6 +6,7 @@ import {
   durationOr,
   durationText,
   hostName,
+  hostNames,
   integer,
   names,
   oneOf,
@@ -161,6 +162,15 @@ export const SETTINGS = {
     parse: hostName,
     fallback: '127.0.0.1',
     meaning: 'address the service listens on; one that is not loopback needs HTTP_TOKEN',
+  }),
+  httpNames: setting<readonly string[] | null>({
+    env: 'HTTP_NAMES',
+    parse: hostNames,
+    print: (value) => value?.join(',') ?? '',
+    fallback: null,
+    fallbackText: 'none but localhost and HTTP_HOST',
+    meaning:
+      'names under which a proxy or another machine calls the service, with commas between; needs HTTP_TOKEN',
   }),
   httpPort: setting<number>({
     env: 'HTTP_PORT',

@@ -86,7 +86,7 @@ async function open(
   opened.push(() => service.close());
   // Loaded while the queue opens.
   const { startHttp } = await import('../http/server.ts');
-  const { httpHost: host, httpPort: port, httpToken: token, feedToken, mcpToken } = app.settings;
+  const { httpHost: host, httpPort: port, httpNames, httpToken: token, feedToken, mcpToken } = app.settings;
   const { progress, queues } = service;
   const site = sitePart(app, service);
   try {
@@ -96,6 +96,7 @@ async function open(
       token,
       feedToken,
       mcpToken,
+      names: httpNames ?? [],
       endedSessions: app.state.endedSessions,
       log: app.log,
       metrics,

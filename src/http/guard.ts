@@ -113,7 +113,7 @@ function refuseHost(request: IncomingMessage, listening: Listening): Refusal | n
   if (host === undefined || second !== undefined)
     return { status: 400, detail: 'A request needs the header Host, once.' };
   if (isOurHost(host, listening)) return null;
-  const hint = `Call it as ${listening.host}, or as localhost, with port ${listening.port}.`;
+  const hint = `Call it as ${listening.host}, or as localhost, with port ${listening.port}, or set HTTP_NAMES to that name.`;
   return { status: 421, detail: `This service is not known under the name in the header Host. ${hint}` };
 }
 
@@ -138,6 +138,8 @@ interface Listening {
   /** As configured: a name or an address. */
   host: string;
   port: number;
+  /** Under which a proxy or another machine calls it, with any port. */
+  names?: readonly string[];
 }
 
 /** Ways to spell this machine itself; nobody else can make a browser believe in another one. */
@@ -149,12 +151,13 @@ const HOST_HEADER = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))
  * The names under which the service may be called. A page of a stranger can point a name of its own at our address (DNS
  * rebinding) and would then be of our origin; it cannot do so with an address or a name that is not its own. So:
  * on loopback, exactly the names of loopback with our port; elsewhere, any address, because an operator reaches 0.0.0.0 under
- * many (and the port may be mapped), but of the names only the configured one and localhost. Elsewhere there is a token too.
+ * many (and the port may be mapped), but of the names only the configured ones and localhost. Elsewhere there is a token too.
  */
-export function isOurHost(header: string, { host, port }: Listening): boolean {
+export function isOurHost(header: string, { host, port, names = [] }: Listening): boolean {
   const match = HOST_HEADER.exec(header.toLowerCase());
   const name = match?.groups?.name;
   if (name === undefined) return false;
+  if (names.includes(name)) return true;
   const isNamed = name === inUrl(host) || LOOPBACK_NAMES.includes(name);
   if (isLoopback(host)) return isNamed && Number(match?.groups?.port ?? 80) === port;
   return isNamed || isIP(name.replace(/^\[|\]$/g, '')) !== 0;

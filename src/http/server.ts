@@ -35,6 +35,8 @@ export interface HttpOptions {
   host: string;
   /** 0 for any free one. */
   port: number;
+  /** Under which a proxy or another machine calls it. */
+  names?: readonly string[];
   token: Secret | null;
   /** Opens the Atom feeds and nothing else. */
   feedToken?: Secret | null;
@@ -115,7 +117,7 @@ async function build(options: HttpOptions): Promise<Front> {
     session,
     feedToken: options.feedToken ?? null,
     mcpToken: options.mcpToken ?? null,
-    listening: () => ({ host, port: portOf(app) }),
+    listening: () => ({ host, port: portOf(app), names: options.names ?? [] }),
   });
   const shared = serverOptions(limits);
   const app: FastifyInstance = Fastify({ ...shared, frameworkErrors: badTarget(guard) });

@@ -43,6 +43,11 @@ describe('the address of the service', () => {
     const short = problemsOf({ env: { HTTP_HOST: '0.0.0.0', HTTP_TOKEN: HTTP_TOKEN.slice(1) } });
     assert.match(short[0] ?? '', /^HTTP_TOKEN must have at least 16 characters with HTTP_HOST="0.0.0.0"/);
     assert.match(problemsOf({ env: { HTTP_TOKEN: 'abc' } })[0] ?? '', /HTTP_TOKEN.* at least 4 characters/);
+    assert.deepEqual(load({ env: { HTTP_NAMES: 'A.example, b', HTTP_TOKEN } }).httpNames, ['a.example', 'b']);
+    assert.match(
+      problemsOf({ env: { HTTP_NAMES: 'a.example' } })[0] ?? '',
+      /^HTTP_TOKEN is required with HTTP_NAMES/,
+    );
     const [problem = ''] = problemsOf({ env: { HTTP_HOST: '0.0.0.0' } });
     assert.match(problem, /^HTTP_TOKEN is required with HTTP_HOST="0.0.0.0"/);
   });

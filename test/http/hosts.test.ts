@@ -25,6 +25,18 @@ const HOSTILE = [
   '',
 ];
 
+describe('the names that an operator gave a service', () => {
+  it('are answered to with any port, and no others', () => {
+    for (const host of ['127.0.0.1', '0.0.0.0']) {
+      const listening = { host, port: 8080, names: ['mirror.example.com', 'feedback-mirror'] };
+      for (const name of ['mirror.example.com', 'Mirror.Example.com:443', 'feedback-mirror:8080'])
+        assert.equal(isOurHost(name, listening), true, name);
+      for (const name of ['example.com', 'evil.mirror.example.com', 'mirror.example.com.'])
+        assert.equal(isOurHost(name, listening), false, name);
+    }
+  });
+});
+
 describe('the names of a service on loopback', () => {
   const listening = { host: '127.0.0.1', port: 8080 };
 
