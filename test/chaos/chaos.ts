@@ -106,8 +106,11 @@ async function watchDeletes(fixture: Fixture, until: AbortSignal): Promise<void>
   }
 }
 
-/** A send whose process died may still be under way for 30 s, then it settles, and may have to be sent and looked for again. */
-const FINISH_MS = 240_000;
+/**
+ * A send whose process died may still be under way for 30 s, then it settles, and may have to be sent and looked for again. It settles for
+ * as long as the list was ever late, which a clock that was put back and forth can make some minutes of.
+ */
+const FINISH_MS = 900_000;
 /** Enough for a few sweeps; the number of those is what counts. */
 const SWEEPS_MS = 120_000;
 const QUIET_SWEEPS = 2;
