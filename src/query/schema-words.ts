@@ -206,6 +206,8 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     http_status: 'status of the answer',
     post_id: 'the post it made',
     error: 'what went wrong',
+    after_run:
+      'sync_runs.id of the latest pass over the posts when it ended; NULL if a pass had shown its post by then',
   }),
   table('outbox_edits', 'what a row of the outbox said before a person mended it', {
     outbox_id: 'outbox.id',

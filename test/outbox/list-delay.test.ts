@@ -74,6 +74,21 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.store.worstListDelay(), 0);
   });
 
+  it('is nothing where the clock was put back for the answer alone', async (t) => {
+    const bench = benchFor(t);
+    for (let n = 0; n < 5; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    bench.clock.set(bench.clock.now() - 10 * MINUTE);
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    bench.clock.set(bench.clock.now() + 11 * MINUTE);
+    await bench.sweep();
+    assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
   it('is nothing where the first pass after the answer showed the post', async (t) => {
     const bench = benchFor(t);
     const post = bench.upstream.publish();

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 18; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 19; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -466,7 +466,7 @@ CREATE TABLE outbox_attempts (
   outcome     TEXT,
   http_status INTEGER,
   post_id     INTEGER,
-  error       TEXT,
+  error       TEXT, after_run INTEGER,
   PRIMARY KEY (outbox_id, n)
 ) STRICT, WITHOUT ROWID;
 

@@ -5,6 +5,8 @@ const LATEST = 500;
 
 interface Arrival {
   confirmed_at: string;
+  /** The latest pass when the answer came. */
+  after_run: number;
   first_seen_at: string;
 }
 
@@ -25,9 +27,9 @@ export function listDelayReader(db: Db): () => number {
     SELECT id, started_at, coalesce(finished_at, '') AS finished_at, outcome = 'complete' AS isComplete
       FROM sync_runs WHERE resource = 'posts' ORDER BY id DESC LIMIT ?`);
   const arrivals = db.prepare<[], Arrival>(`
-    SELECT a.ended_at AS confirmed_at, p.first_seen_at
+    SELECT a.ended_at AS confirmed_at, a.after_run, p.first_seen_at
       FROM outbox_attempts a JOIN posts p ON p.id = a.post_id
-     WHERE a.outcome = 'confirmed' ORDER BY a.ended_at DESC LIMIT ${LATEST}`);
+     WHERE a.outcome = 'confirmed' AND a.after_run IS NOT NULL ORDER BY a.ended_at DESC LIMIT ${LATEST}`);
   let known = { run: -1, worst: 0 };
   return () => {
     const run = latestRuns.get(1)?.id ?? -1;
@@ -39,26 +41,26 @@ export function listDelayReader(db: Db): () => number {
 
 /**
  * The times come from a clock that may have been put a day ahead or back between an answer and a pass, and a row that settles for days
- * is as good as lost. So the order of the passes counts, not their times, and so many passes without the post are worth no more than
- * the usual time between so many passes. Runs come latest first.
+ * is as good as lost. So passes are told by their numbers, and so many of them without the post are worth no more than the usual time
+ * between so many passes. Runs come latest first.
  */
 function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
   const usual = usualInterval(runs);
   let worst = 0;
-  for (const { confirmed_at, first_seen_at } of arrivals) {
+  for (const { confirmed_at, after_run, first_seen_at } of arrivals) {
     // The earliest of several: a pass during which the clock was put ahead lasts a day, and saw nothing of it.
-    const seenBy = runs.findLastIndex(
-      ({ started_at, finished_at }) => started_at <= first_seen_at && first_seen_at <= finished_at,
+    const seenBy = runs.findLast(
+      ({ id, started_at, finished_at }) =>
+        id > after_run && started_at <= first_seen_at && first_seen_at <= finished_at,
     );
-    if (seenBy < 0) continue;
-    const before = runs.slice(seenBy + 1);
-    // A pass that began later than the post was seen came before the clock was put back, and so before the answer.
-    const end = before.findIndex(
-      ({ started_at }) => started_at <= confirmed_at || started_at > first_seen_at,
-    );
-    const without = (end < 0 ? before : before.slice(0, end)).filter(({ isComplete }) => isComplete === 1);
-    const measured = Date.parse(without[0]?.started_at ?? confirmed_at) - Date.parse(confirmed_at);
-    worst = Math.max(worst, Math.min(measured, (without.length + 1) * usual));
+    if (!seenBy) continue;
+    const without = runs.filter(({ id, isComplete }) => id > after_run && id < seenBy.id && isComplete === 1);
+    const [last] = without;
+    if (!last) continue;
+    const most = (without.length + 1) * usual;
+    const measured = Date.parse(last.started_at) - Date.parse(confirmed_at);
+    // Below nothing where the clock was put back in between.
+    worst = Math.max(worst, measured < 0 ? most : Math.min(measured, most));
   }
   return worst;
 }

@@ -59,7 +59,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const begin = db.prepare(`
     INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at) VALUES (?, ?, ?, ?)`);
   const finish = db.prepare(`
-    UPDATE outbox_attempts SET ended_at = ?, outcome = ?, http_status = ?, post_id = ?, error = ? WHERE outbox_id = ? AND n = ?`);
+    UPDATE outbox_attempts SET ended_at = $at, outcome = $outcome, http_status = $httpStatus, post_id = $postId, error = $error,
+                               after_run = iif(EXISTS (SELECT 1 FROM posts WHERE id = $postId), NULL,
+                                               (SELECT coalesce(max(id), 0) FROM sync_runs WHERE resource = 'posts'))
+     WHERE outbox_id = $id AND n = $n`);
   const takeBack = db.prepare('UPDATE outbox SET attempts = attempts - 1 WHERE id = ?');
   const forget = db.prepare('DELETE FROM outbox_attempts WHERE outbox_id = ? AND n = ?');
   const proposed = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'proposed'");
@@ -211,8 +214,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       if (row && isVoid) {
         takeBack.run(id);
         forget.run(id, n);
-      } else if (row)
-        finish.run(iso(change.now), outcome, httpStatus, change.postId ?? named ?? null, error, id, n);
+      } else if (row) {
+        const postId = change.postId ?? named ?? null;
+        finish.run({ at: iso(change.now), outcome, httpStatus, postId, error, id, n });
+      }
       return row;
     },
     checked({ id, now, counts, duplicate, candidates }: SweepCheck): void {
