@@ -1,5 +1,6 @@
 import type { KnownBoard } from '../base/boards.ts';
 import { type Child, h } from './dom.ts';
+import { OWN_ZONE } from './format.ts';
 import { button, type Choice, field, select } from './parts.ts';
 
 /** One of a list; null where none is chosen. */
@@ -154,8 +155,7 @@ function dayOf(time: number): string {
 /** Whose days and weeks are meant; any zone that the browser knows. */
 export function zoneField(chosen: string, onChange: (zone: string) => void): HTMLElement {
   const input = h('input', { id: 'field-tz', name: 'tz', list: 'zones', value: chosen, autocomplete: 'off' });
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const zones = new Set([own, 'UTC', ...Intl.supportedValuesOf('timeZone')]);
+  const zones = new Set([OWN_ZONE, 'UTC', ...Intl.supportedValuesOf('timeZone')]);
   input.addEventListener('change', () => onChange(input.value.trim()));
   const list = h('datalist', { id: 'zones' }, ...[...zones].map((value): Child => h('option', { value })));
   return h('div', field('Time zone', input), list);

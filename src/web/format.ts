@@ -4,6 +4,16 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 /** A day without an hour is the same day in every zone. */
 const bareDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+/** For a time that is already one of the reader's clock. */
+const wallMoment = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+const { timeZone } = moment.resolvedOptions();
+
+/** The zone that days and weeks are asked for in; a browser that does not know its own says a name that is none. */
+export const OWN_ZONE = timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
 
 export function number(value: number | null): string {
   return value === null ? '–' : whole.format(value);
@@ -22,10 +32,15 @@ export function time(iso: string | null): string {
   return iso === null ? '–' : moment.format(new Date(iso));
 }
 
-/** A sentence of the service with its ISO dates in the reader's own format. */
+/** A sentence of the service with its dates in the reader's own format: days, instants, and times of the clock that was asked for. */
 export function withDates(text: string): string {
-  return text.replace(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z)?/g, (found, hour) =>
-    Number.isNaN(Date.parse(found)) ? found : hour ? time(found) : date(found),
+  return text.replace(
+    /\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z)?( \d{2}:\d{2}\b)?/g,
+    (found, instant, wall) => {
+      const parsed = new Date(wall ? `${found.replace(' ', 'T')}Z` : found);
+      if (Number.isNaN(parsed.getTime())) return found;
+      return wall ? wallMoment.format(parsed) : instant ? time(found) : date(found);
+    },
   );
 }
 

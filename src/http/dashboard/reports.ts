@@ -17,7 +17,6 @@ type ReportsDeps = Pick<OverviewDeps, 'reads' | 'version' | 'clock' | 'timeZone'
 /** What can be asked, and what it can be narrowed down to. */
 export interface ReportsAnswer extends Choices {
   reports: ReportInfo[];
-  timeZone: string;
 }
 
 export interface ReportInfo {
@@ -46,7 +45,7 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
     clock,
   });
   app.get('/data/reports', async (): Promise<ReportsAnswer> => {
-    return { reports: REPORT_NAMES.map(infoOf), timeZone, ...(await reads.ask('choices', null)) };
+    return { reports: REPORT_NAMES.map(infoOf), ...(await reads.ask('choices', null)) };
   });
   app.get('/data/reports/:name', async ({ params, query }, reply) => {
     const name = nameOf(params);
@@ -149,17 +148,17 @@ export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
     version,
     clock,
   });
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let asked = { at: Number.NEGATIVE_INFINITY, tz: null as string | null };
   app.get('/data/overview', async ({ query }): Promise<OverviewAnswer> => {
-    askedAt = clock.monotonic();
     const { value, at } = await answers.ask(keyOf(query));
+    asked = { at: clock.monotonic(), tz: textOf(query, 'tz') };
     return { ...value, asOf: new Date(at).toISOString() };
   });
   if (warmEveryMs === 0) return;
   const warm = async (): Promise<void> => {
-    if (clock.monotonic() - askedAt > IN_USE_MS) return;
+    if (clock.monotonic() - asked.at > IN_USE_MS) return;
     try {
-      await answers.warm(keyOf({}));
+      await answers.warm(keyOf({ tz: asked.tz }));
     } catch (error) {
       log.debug(
         { event: 'dashboard.overview.failed' },
@@ -175,11 +174,12 @@ interface OverviewChoice {
   since?: string;
   until?: string;
   board?: string;
+  timeZone?: string;
 }
 
 function keyOf(query: unknown): string {
   const [since, until, board] = [textOf(query, 'since'), textOf(query, 'until'), textOf(query, 'board')];
-  return JSON.stringify(whatWasSaid({ since, until, board }));
+  return JSON.stringify(whatWasSaid({ since, until, board, timeZone: zoneOf(textOf(query, 'tz')) }));
 }
 
 interface KeptOptions<T> {

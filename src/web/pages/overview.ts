@@ -5,7 +5,7 @@ import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h } from '../dom.ts';
 import { boardChoices, choiceField, periodFields } from '../fields.ts';
-import { ago, counted, date, number, percent, span, withDates } from '../format.ts';
+import { ago, counted, date, number, OWN_ZONE, percent, span, withDates } from '../format.ts';
 import { chosenIn, keepDrawn, type Page, type PageContext } from '../page.ts';
 import { bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
 
@@ -18,7 +18,7 @@ export const page: Page = {
     const chosen = chosenIn(context.url, ['since', 'until', 'board']);
     const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
     const load = async (): Promise<Overview> => {
-      const path = withQuery('/data/overview', { ...chosen });
+      const path = withQuery('/data/overview', { ...chosen, tz: OWN_ZONE });
       const { asOf, ...overview } = await fetchJson<OverviewAnswer>(path, { signal: context.signal });
       fill(lead, leadOf(overview, asOf));
       if (tools.childElementCount === 0) fill(tools, ...fieldsOf(context, chosen, overview));

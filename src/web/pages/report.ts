@@ -20,7 +20,7 @@ import {
   statusChoices,
   zoneField,
 } from '../fields.ts';
-import { ago, date, number, percent, span, time, withDates } from '../format.ts';
+import { ago, number, OWN_ZONE, percent, span, time, withDates } from '../format.ts';
 import { chosenIn, keepDrawn, type Page, type PageContext } from '../page.ts';
 import {
   attempt,
@@ -139,14 +139,22 @@ function missingOf({ takes }: ReportInfo, { post }: Chosen): string | null {
 }
 
 function bodyOf(chosen: Chosen, more: Record<string, string> = {}): object {
-  const said = Object.entries(chosen).filter((pair) => pair[1] !== null);
+  const said = Object.entries(inZone(chosen)).filter((pair) => pair[1] !== null);
   return { ...Object.fromEntries(said), ...more, segments: customersText() };
+}
+
+/** Days and weeks are those of whoever looks, wherever the service runs. */
+function inZone(chosen: Chosen): Chosen {
+  return { ...chosen, tz: chosen.tz ?? OWN_ZONE };
 }
 
 async function ask(info: ReportInfo, chosen: Chosen, signal: AbortSignal): Promise<ReportAnswer> {
   const path = `/data/reports/${info.name}`;
   const call = info.takes.includes('segments') ? { body: bodyOf(chosen), signal } : { signal };
-  const { asOf, ...answer } = await fetchJson<ReportAnswer>(call.body ? path : withQuery(path, chosen), call);
+  const { asOf, ...answer } = await fetchJson<ReportAnswer>(
+    call.body ? path : withQuery(path, inZone(chosen)),
+    call,
+  );
   // A period that ends now is another one each time, and no reason to draw everything again.
   return { ...answer, asOf: Date.now() - Date.parse(asOf) > 90_000 ? asOf : '' };
 }
@@ -155,13 +163,13 @@ async function downloadCsv(info: ReportInfo, chosen: Chosen): Promise<void> {
   const path = `/data/reports/${info.name}`;
   const blob = info.takes.includes('segments')
     ? await fetchFile(path, { body: bodyOf(chosen, { format: 'csv' }) })
-    : await fetchFile(withQuery(path, { ...chosen, format: 'csv' }));
+    : await fetchFile(withQuery(path, { ...inZone(chosen), format: 'csv' }));
   saveFile(blob, `${info.name}.csv`);
 }
 
 function filtersOf(
   { takes, since: usual }: ReportInfo,
-  { boards, statuses, timeZone }: ReportsAnswer,
+  { boards, statuses }: ReportsAnswer,
   chosen: Chosen,
   choose: (change: Partial<Chosen>) => void,
 ): Child[] {
@@ -195,7 +203,7 @@ function filtersOf(
       choiceField('limit', 'Rows', plainChoices(LIMITS), chosen.limit ?? '20', (limit) =>
         choose({ limit: limit === '20' ? null : limit }),
       ),
-    zoneField(chosen.tz ?? timeZone, (tz) => choose({ tz: tz === timeZone || tz === '' ? null : tz })),
+    zoneField(chosen.tz ?? OWN_ZONE, (tz) => choose({ tz: tz === OWN_ZONE || tz === '' ? null : tz })),
   ];
 }
 
@@ -390,7 +398,8 @@ function cellOf(row: Rows[number], { name, kind }: ReportColumn, most: number | 
 function textOf(value: Value, kind: ReportColumn['kind']): string {
   if (value === null) return kind === 'remark' ? '' : '–';
   if (Array.isArray(value)) return value.join(' ');
-  if (typeof value === 'string') return kind === 'time' ? time(value) : kind === 'date' ? date(value) : value;
+  if (typeof value === 'string')
+    return kind === 'time' ? time(value) : kind === 'date' || kind === 'remark' ? withDates(value) : value;
   if (kind === 'percent') return percent(value);
   if (kind === 'duration') return span(value * 1000);
   if (kind === 'post') return `#${value}`;

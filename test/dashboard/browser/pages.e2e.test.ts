@@ -58,6 +58,25 @@ describe('the pages of the dashboard', onStage, () => {
     `/sql?q=${encodeURIComponent("SELECT strftime('%Y-%m', created) AS month, count(*) AS posts FROM live_posts GROUP BY 1")}`,
   ];
 
+  it('show days, weeks and parts of them by the clock and in the format of whoever looks', async (t) => {
+    const reader = { ...DESKTOP, timezoneId: 'Pacific/Kiritimati' };
+    const { page, open, close } = await visit(stage.browser, stage.url, reader);
+    t.after(close);
+    // 14 hours ahead of UTC.
+    const { format: dayOf } = new Intl.DateTimeFormat('en-GB', {
+      timeZone: reader.timezoneId,
+      dateStyle: 'medium',
+    });
+    for (const address of ['/', '/reports/new-by-week', '/reports/first-reply']) {
+      const before = dayOf(Date.now());
+      await open(address);
+      const shown = await page.locator('main').innerText();
+      const today = new RegExp(`until (${before}|${dayOf(Date.now())}), \\d\\d:\\d\\d`);
+      assert.match(shown, today, address);
+      assert.doesNotMatch(shown, /\d{4}-\d\d-\d\d/, address);
+    }
+  });
+
   for (const [name, first, others] of LOOKS)
     it(`${name} stand without a complaint of the browser, keep nobody out and scroll one way only`, async (t) => {
       const { page, open, assertCalm, close } = await visit(stage.browser, stage.url, first);

@@ -8,6 +8,8 @@ export interface Look {
   scheme: 'light' | 'dark';
   width: number;
   height: number;
+  /** That of the machine unless told. */
+  timezoneId?: string;
 }
 
 export const DESKTOP: Look = { scheme: 'light', width: 1280, height: 900 };
@@ -24,12 +26,13 @@ export interface Visit {
 }
 
 export async function visit(browser: Browser, base: string, look: Look = DESKTOP): Promise<Visit> {
-  const { scheme, width, height } = look;
+  const { scheme, width, height, timezoneId } = look;
   const context = await browser.newContext({
     baseURL: base,
     colorScheme: scheme,
     viewport: { width, height },
     locale: 'en-GB',
+    ...(timezoneId === undefined ? {} : { timezoneId }),
   });
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
