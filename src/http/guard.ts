@@ -123,11 +123,17 @@ function refuseHost(request: IncomingMessage, listening: Listening): Refusal | n
  */
 function refuseStranger({ method = '', headers, headersDistinct }: IncomingMessage): Refusal | null {
   if (READING.includes(method)) return null;
-  const host = URL.parse(`http://${headers.host}`)?.host;
-  const isOurs = (headersDistinct.origin ?? []).every((origin) => host && URL.parse(origin)?.host === host);
+  const isOurs = (headersDistinct.origin ?? []).every((origin) => isOriginOf(origin, headers.host));
   const site = headers['sec-fetch-site'];
   if (isOurs && (site === undefined || site === 'same-origin' || site === 'none')) return null;
-  return { status: 403, detail: 'Changes are only accepted from pages of this service itself.' };
+  const hint = 'A proxy before it has to pass the header Host as the browser sent it, with its port.';
+  return { status: 403, detail: `Changes are only accepted from pages of this service itself. ${hint}` };
+}
+
+/** With the scheme of the page: a proxy may name the port that the browser leaves out. */
+export function isOriginOf(origin: string, host: string | undefined): boolean {
+  const page = URL.parse(origin);
+  return page !== null && page.host !== '' && URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

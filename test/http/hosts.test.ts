@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isOurHost, urlOf } from '../../src/http/guard.ts';
+import { isOriginOf, isOurHost, urlOf } from '../../src/http/guard.ts';
 
 const HOSTILE = [
   'evil.com',
@@ -34,6 +34,24 @@ describe('the names that an operator gave a service', () => {
       for (const name of ['example.com', 'evil.mirror.example.com', 'mirror.example.com.'])
         assert.equal(isOurHost(name, listening), false, name);
     }
+  });
+});
+
+describe('the origin of a page', () => {
+  it('is that of the service under the port that a proxy names and a browser leaves out, and under no other', () => {
+    const named: [origin: string, host: string, isOurs: boolean][] = [
+      ['https://mirror.example.com', 'mirror.example.com', true],
+      ['https://mirror.example.com', 'Mirror.example.com:443', true],
+      ['http://mirror.example.com', 'mirror.example.com:80', true],
+      ['https://mirror.example.com:8443', 'mirror.example.com:8443', true],
+      ['https://mirror.example.com:8443', 'mirror.example.com', false],
+      ['https://mirror.example.com', 'mirror.example.com:80', false],
+      ['https://evil.com', 'mirror.example.com', false],
+      ['null', 'mirror.example.com', false],
+      ['file://', '', false],
+    ];
+    for (const [origin, host, isOurs] of named)
+      assert.equal(isOriginOf(origin, host), isOurs, `${origin} of ${host}`);
   });
 });
 
