@@ -147,11 +147,9 @@ function webhooksOf(
 
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */
 export function secretsOf(settings: Settings): Secret[] {
-  const { token, httpToken, feedToken, mcpToken, queueUrl, publishUrl, webhooks } = settings;
-  const passwords = [queueUrl, publishUrl].flatMap((url) => passwordOf(url) ?? []);
-  const hooks = webhooks.flatMap(({ url, key }) => [url, key]);
-  const secrets = [token, httpToken, feedToken, mcpToken, queueUrl, publishUrl, ...hooks, ...passwords];
-  return secrets.filter((secret) => secret !== null);
+  const hooks = settings.webhooks.flatMap(({ url, key }) => [url, key]);
+  const secrets = [...Object.values(settings), ...hooks].filter((value) => value instanceof Secret);
+  return [...secrets, ...secrets.flatMap((secret) => passwordOf(secret) ?? [])];
 }
 
 export function passwordOf(url: Secret | null): Secret | null {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS, type Setting } from '../config/schema.ts';
+import { REJECTIONS } from '../src/api/create.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
 import { TRANSITIONS } from '../src/outbox/states.ts';
 import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
@@ -35,6 +36,14 @@ describe('the documents', () => {
       from.map((state) => `${state} -> ${to}`),
     );
     assert.deepEqual(new Set(drawn), new Set(transitions));
+  });
+
+  it('name the answers that reject a create', () => {
+    const codes = [...REJECTIONS];
+    const last = codes.pop();
+    assert.ok(operations.includes(`sending --> rejected: ${codes.join(' ')} ${last}\n`));
+    assert.ok(page('docs/api.md').includes(`| ${codes.join(', ')} and ${last} reject a create;`));
+    assert.ok(readme.includes(`a refusal (${codes.join(', ')}, ${last})`));
   });
 
   it('have the exit codes of the program', () => {

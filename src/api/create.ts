@@ -38,7 +38,7 @@ export type CreateRequest =
   | { operation: 'createPostAsUser'; post: NewPostAsUser };
 
 /** Answers that say the upstream understood and did nothing. */
-const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422]);
+export const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422]);
 
 /** Sends a post once, on a connection of its own, and says what is known afterwards. Never throws. */
 export async function create(

@@ -13,6 +13,17 @@ export const ENDPOINTS = {
 
 export type Operation = keyof typeof ENDPOINTS;
 
+/** What can come of one attempt to create a post. */
+export const CREATE_OUTCOMES = [
+  'confirmed',
+  'rejected',
+  'throttled',
+  'unauthorised',
+  'not-sent',
+  'unknown',
+] as const;
+export type CreateOutcomeName = (typeof CREATE_OUTCOMES)[number];
+
 /** The name of the query parameter that turns the posts list into a search. */
 export const SEARCH_PARAMETER = 'search';
 

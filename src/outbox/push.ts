@@ -265,7 +265,7 @@ export function recoverOrphans(context: OutboxContext): number {
     const attempt = {
       id: row.id,
       n: row.attempts,
-      outcome: 'unknown',
+      outcome: 'unknown' as const,
       httpStatus: null,
       error: change.error,
     };

@@ -1,12 +1,11 @@
 import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
 import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
-import type { CreateOutcome } from '../api/client.ts';
 import { keptFiles } from '../app/upkeep.ts';
 import type { Webhooks } from '../app/webhooks.ts';
 import { pastOrNull } from '../base/clock.ts';
 import type { Gauges, KnownLabels, Reading } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
-import { ENDPOINTS, RESOURCES, type Resource } from '../contract/endpoints.ts';
+import { CREATE_OUTCOMES, ENDPOINTS, RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { ReconcileResult } from '../outbox/reconcile.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { ResourceStatus } from '../store/mirror/types.ts';
@@ -217,14 +216,6 @@ export function observeGauges(
   });
 }
 
-const OUTCOMES: Record<CreateOutcome['outcome'], 0> = {
-  confirmed: 0,
-  rejected: 0,
-  throttled: 0,
-  unauthorised: 0,
-  'not-sent': 0,
-  unknown: 0,
-};
 const RESULTS: Record<ReconcileResult, 0> = { found: 0, 'send again': 0, uncertain: 0, later: 0 };
 
 const KNOWN: KnownLabels = {
@@ -233,7 +224,7 @@ const KNOWN: KnownLabels = {
       ['complete', 'interrupted', 'failed'].map((outcome) => ({ resource, mode, outcome })),
     ),
   ),
-  pushes: Object.keys(OUTCOMES),
+  pushes: CREATE_OUTCOMES,
   reconciles: Object.keys(RESULTS),
   operations: Object.keys(ENDPOINTS),
 };

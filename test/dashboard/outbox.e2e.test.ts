@@ -16,7 +16,7 @@ async function uncertainRow({ station }: SandboxSite, candidates: number[]): Pro
   const now = Date.now();
   await outbox.claim({ id, transition: TRANSITIONS.claim, now, deadline: now + 1000, listedMaxId: null });
   const change = { now, wasAmbiguous: true as const };
-  const end = { id, n: 1, outcome: 'unknown', httpStatus: null, error: 'the answer was cut' };
+  const end = { id, n: 1, outcome: 'unknown' as const, httpStatus: null, error: 'the answer was cut' };
   await outbox.endAttempt({ ...end, transition: TRANSITIONS.markAmbiguous, change });
   await outbox.move(id, TRANSITIONS.park, { now, candidates, error: '2 posts could be this one' });
   return id;

@@ -139,7 +139,7 @@ export async function fillOutbox(bench: ErasureBench): Promise<Record<string, nu
     await bench.outbox.endAttempt({
       id,
       n: 1,
-      outcome: to,
+      outcome: to === 'ambiguous' ? 'unknown' : to,
       httpStatus: 200,
       error,
       transition: { from: ['sending'], to },

@@ -83,7 +83,7 @@ describe('a rate limit', () => {
       listedMaxId: null,
     });
     assert.ok(!('refused' in claimed));
-    const end = { id, n: 1, outcome: 'throttled', httpStatus: null, error: 'closed', isVoid: true };
+    const end = { id, n: 1, outcome: 'throttled' as const, httpStatus: null, error: 'closed', isVoid: true };
     await bench.store.endAttempt({
       ...end,
       transition: TRANSITIONS.release,

@@ -6,17 +6,26 @@ import type { Db } from '../db.ts';
 import type { RowIndex } from '../index/text-index.ts';
 import { rawUnlessSame, type Value } from './entity-tables.ts';
 
+/** What has an id of its own is kept by it. */
+type ColumnOf<T, K extends keyof T & string> = T[K] extends { id: number } ? `${K}_id` : K;
+/** A column for each field but those that every row has. */
+type ColumnsOf<T> = {
+  [K in Exclude<keyof T & string, 'id' | 'created' | 'extra'>]: ColumnOf<T, K>;
+}[Exclude<keyof T & string, 'id' | 'created' | 'extra'>];
+
+/**
+ * `text`: indexed for the search, and a version holds it only where the next version changed it. `told`: what else the history tells
+ * about. `untold`: what it does not.
+ */
+type Place = 'text' | 'told' | 'untold';
+
 /** The columns of a list's table, said once: they drive what is selected, compared, written and kept as a version. */
 interface RowKind<T> {
   table: 'posts' | 'comments';
   subject: 'post' | 'comment';
-  /** Indexed for the search. A version holds one only where the next version changed it. */
-  texts: readonly string[];
-  /** What else the history tells about. */
-  told: readonly string[];
-  /** What it does not tell about. */
-  untold: readonly string[];
-  /** In the order of the three. Time and undocumented fields, which every row has, are not among them. */
+  /** Texts first, then what is told, then the rest. */
+  columns: Readonly<Record<ColumnsOf<T>, Place>>;
+  /** In the same order. */
   values(row: T): Value[];
   /** Changes that have a type of their own. */
   types: Readonly<Record<string, ChangeType>>;
@@ -33,12 +42,22 @@ type Stored = [
 const FACTS = 'id, deleted_at, version_at, first_seen_at, extra, coalesce(created_raw, created)';
 const VALUES_AT = 6;
 
+const POST_COLUMNS: RowKind<Post>['columns'] = {
+  title: 'text',
+  content: 'text',
+  votes_count: 'told',
+  comments_count: 'told',
+  status_id: 'told',
+  board_id: 'told',
+  url: 'untold',
+  creator_id: 'untold',
+};
+const CREATOR_AT = VALUES_AT + Object.keys(POST_COLUMNS).indexOf('creator_id');
+
 export const POSTS: RowKind<Post> = {
   table: 'posts',
   subject: 'post',
-  texts: ['title', 'content'],
-  told: ['votes_count', 'comments_count', 'status_id', 'board_id'],
-  untold: ['url', 'creator_id'],
+  columns: POST_COLUMNS,
   values({ title, content, votes_count, comments_count, status, board, url, creator }) {
     return [title, content, votes_count, comments_count, status.id, board.id, url, creator.id];
   },
@@ -48,18 +67,26 @@ export const POSTS: RowKind<Post> = {
     votes_count: 'post.votes_changed',
   },
   /** A service may give the number of a deleted post to a new one: nobody makes a post anew, or after it was first seen. */
-  isAnother([, , , firstSeenAt, , stored, ...values], { created, creator }) {
+  isAnother(old, { created, creator }) {
+    const [, , , firstSeenAt, , stored] = old;
     if (isSameMoment(stored, created)) return false;
-    return values.at(-1) !== creator.id || (toInstant(created) ?? '') > firstSeenAt;
+    return old[CREATOR_AT] !== creator.id || (toInstant(created) ?? '') > firstSeenAt;
   },
 };
 
 export const COMMENTS: RowKind<Comment> = {
   table: 'comments',
   subject: 'comment',
-  texts: ['content'],
-  told: ['likes_count', 'highlighted', 'internal', 'status', 'post_id', 'creator_id', 'kind'],
-  untold: [],
+  columns: {
+    content: 'text',
+    likes_count: 'told',
+    highlighted: 'told',
+    internal: 'told',
+    status: 'told',
+    post_id: 'told',
+    creator_id: 'told',
+    kind: 'told',
+  },
   values({ content, likes_count, highlighted, internal, status, post, creator, kind }) {
     const flags = [Number(highlighted), Number(internal)];
     return [content, likes_count, ...flags, status, post.id, creator.id, kind];
@@ -78,9 +105,11 @@ export function rowWriter<T extends Post | Comment>(
   index: RowIndex,
   changes: ChangeLog,
 ) {
-  const { table, subject, texts } = kind;
-  const history = [...texts, ...kind.told];
-  const columns = [...history, ...kind.untold];
+  const { table, subject } = kind;
+  const places = Object.entries<Place>(kind.columns);
+  const columns = places.map(([name]) => name);
+  const texts = columns.filter((_, i) => places[i]?.[1] === 'text');
+  const history = columns.filter((_, i) => places[i]?.[1] !== 'untold');
   const written = [
     ...columns,
     'created',

@@ -112,7 +112,7 @@ export function openOutboxStore(options: StoreOptions) {
 
 function notSent({ id, attempts }: OutboxRow, now: number, reason: string): AttemptEnd {
   const error = `the claim could not be recorded: ${reason}`;
-  const attempt = { id, n: attempts, outcome: 'not-sent', httpStatus: null, error };
+  const attempt = { id, n: attempts, outcome: 'not-sent' as const, httpStatus: null, error };
   return { ...attempt, isVoid: true, transition: { from: ['sending'], to: 'ready' }, change: { now, error } };
 }
 

@@ -1,3 +1,5 @@
+import type { CreateOutcomeName } from '../../contract/endpoints.ts';
+
 export const OUTBOX_STATES = [
   'proposed',
   'ready',
@@ -123,7 +125,7 @@ export interface EditRow {
 export interface AttemptEnd {
   id: number;
   n: number;
-  outcome: string;
+  outcome: CreateOutcomeName;
   httpStatus: number | null;
   error: string | null;
   /** The post that an answer named which cannot be believed. */
@@ -139,7 +141,7 @@ export interface AttemptRow {
   started_at: string;
   deadline_at: string;
   ended_at: string | null;
-  outcome: string | null;
+  outcome: CreateOutcomeName | null;
   http_status: number | null;
   post_id: number | null;
   error: string | null;

@@ -1,3 +1,4 @@
+import type { CreateOutcomeName } from '../../contract/endpoints.ts';
 import type { Boards, Decision, OutboxDetail } from '../../http/dashboard/outbox.ts';
 import type { AttemptRow, EditRow, OutboxRow, OutboxState, PostText } from '../../store/outbox/types.ts';
 import type { ViewedPost } from '../../store/outbox/view.ts';
@@ -203,7 +204,7 @@ function uncertain(detail: OutboxDetail, done: Done): HTMLElement {
 }
 
 /** What an attempt came to, in the words of the outbox. */
-const OUTCOMES: Record<string, string> = {
+const OUTCOMES: Record<CreateOutcomeName, string> = {
   confirmed: 'Sent',
   rejected: 'Rejected',
   unknown: 'No clear answer',
@@ -220,7 +221,7 @@ function attemptTable(attempts: readonly AttemptRow[]): HTMLElement {
       { head: 'Took', cell: ({ started_at, ended_at }) => lasted(started_at, ended_at) },
       {
         head: 'Outcome',
-        cell: ({ outcome }) => (outcome === null ? 'In progress' : (OUTCOMES[outcome] ?? outcome)),
+        cell: ({ outcome }) => (outcome === null ? 'In progress' : OUTCOMES[outcome]),
       },
       { head: 'HTTP', cell: ({ http_status }) => http_status ?? '–' },
       { head: 'Error', cell: ({ error }) => (error === null ? '–' : withDates(error)) },

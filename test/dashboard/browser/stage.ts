@@ -136,7 +136,7 @@ async function doubtfulRow({ outbox, clock }: App): Promise<number> {
   const now = clock.now();
   const [{ id } = { id: 0 }] = await outbox.accept([row], now);
   await outbox.claim({ id, transition: TRANSITIONS.claim, now, deadline: now + 1000, listedMaxId: null });
-  const end = { id, n: 1, outcome: 'unknown', httpStatus: null, error: 'the answer was cut' };
+  const end = { id, n: 1, outcome: 'unknown' as const, httpStatus: null, error: 'the answer was cut' };
   await outbox.endAttempt({
     ...end,
     transition: TRANSITIONS.markAmbiguous,
