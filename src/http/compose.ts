@@ -92,26 +92,6 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
 
 type Keep = <T extends { close(): Promise<void> | void }>(handle: T | null) => T;
 
-const PAGES = [
-  '/',
-  '/posts',
-  '/posts/:id',
-  '/reports',
-  '/reports/:name',
-  '/boards/:slug',
-  '/people',
-  '/people/:id',
-  '/exports',
-  '/settings',
-  '/outbox',
-  '/outbox/import',
-  '/outbox/:id',
-  '/sync',
-  '/webhooks',
-  '/sql',
-  '/ask',
-];
-
 /** The dashboard: one document for all pages, the files it loads, the data they show, and the stream of live stats. */
 function dashboard(
   { app: { settings, clock, log }, service }: Composed,
@@ -135,7 +115,7 @@ function dashboard(
   const sending = { view, outbox, reads: importReads, clock, upstream, perMinute };
   return async (scope, site) => {
     const source = baseUrl?.host ?? 'Built-in sandbox';
-    site.setNotFoundPage(addAssets(scope, { pages: PAGES, hasLogin: settings.httpToken !== null, source }));
+    site.setNotFoundPage(addAssets(scope, { hasLogin: settings.httpToken !== null, source }));
     addEvents(scope, { stats, progress: service.progress, log });
     addSql(scope, { ask, clock });
     addSaved(scope, { saved, clock });

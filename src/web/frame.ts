@@ -20,11 +20,11 @@ export function startFrame({ go, signOut }: FrameOptions): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isField(event.target))
       return;
     if (document.querySelector('dialog[open]')) return;
-    const leads = isLed;
+    const led = isLed ? navigation().find(({ key }) => key === event.key) : undefined;
     isLed = false;
     if (event.key === '?') showKeys();
     else if (event.key === '/') toSearch(go);
-    else if (leads && PAGES[event.key]) go(PAGES[event.key] ?? '/');
+    else if (led) go(led.href);
     else if (event.key === 'g') isLed = true;
     else return;
     event.preventDefault();
@@ -70,17 +70,13 @@ function startTheme(): void {
   });
 }
 
-/** What follows a g. */
-const PAGES: Record<string, string> = {
-  o: '/',
-  p: '/posts',
-  r: '/reports',
-  u: '/outbox',
-  s: '/sync',
-  q: '/sql',
-  e: '/exports',
-  t: '/settings',
-};
+/** What follows a g: the pages of the navigation. */
+function navigation(): { key: string; href: string; text: string }[] {
+  const links = document.querySelectorAll<HTMLAnchorElement>('nav a[data-key]');
+  return [...links].map(({ dataset, pathname, firstChild }) => {
+    return { key: dataset.key ?? '', href: pathname, text: firstChild?.textContent?.trim() ?? '' };
+  });
+}
 
 const KEYS: [keys: string[], what: string][] = [
   [['?'], 'Show these keys'],
@@ -93,14 +89,12 @@ const KEYS: [keys: string[], what: string][] = [
   [['n', 'p'], 'Next or previous page of the list'],
   [['Esc'], 'Clear the search, or close a dialog'],
   [['Ctrl + Enter'], 'Run the SQL statement'],
-  [
-    ['g'],
-    'Go to a page: then o overview, p posts, r reports, u outbox, s sync, q SQL, e exports, t settings',
-  ],
 ];
 
 function showKeys(): void {
-  const rows = KEYS.map(([keys, what]) => [h('dt', ...keys.map((key) => h('kbd', key))), h('dd', what)]);
+  const pages = navigation().map(({ key, text }) => `${key} ${text}`);
+  const all: typeof KEYS = [...KEYS, [['g'], `Go to a page: then ${pages.join(', ')}`]];
+  const rows = all.map(([keys, what]) => [h('dt', ...keys.map((key) => h('kbd', key))), h('dd', what)]);
   const close = h('button.main', { type: 'button' }, 'Close');
   const dialog = openDialog('Keys', h('dl.key-list', rows), h('div.actions', close));
   close.addEventListener('click', () => dialog.close());

@@ -1,3 +1,4 @@
+import type { PageAddress } from '../http/dashboard/assets.ts';
 import { fetchJson, HttpError, messageOf } from './api.ts';
 import { h } from './dom.ts';
 import { startFrame } from './frame.ts';
@@ -5,28 +6,43 @@ import { type Page, type PageContext, startLive } from './page.ts';
 import { button } from './parts.ts';
 
 interface Route {
+  /** The page of the navigation that it belongs to. */
   name: string;
-  path: RegExp;
   load(): Promise<{ page: Page }>;
 }
 
-const ROUTES: Route[] = [
-  { name: 'overview', path: /^\/$/, load: () => import('./pages/overview.ts') },
-  { name: 'posts', path: /^\/posts$/, load: () => import('./pages/posts.ts') },
-  { name: 'posts', path: /^\/posts\/(\d+)$/, load: () => import('./pages/post.ts') },
-  { name: 'posts', path: /^\/boards\/([^/]+)$/, load: () => import('./pages/board.ts') },
-  { name: 'posts', path: /^\/people(?:\/(\d+))?$/, load: () => import('./pages/person.ts') },
-  { name: 'reports', path: /^\/reports(?:\/([\w-]+))?$/, load: () => import('./pages/report.ts') },
-  { name: 'outbox', path: /^\/outbox$/, load: () => import('./pages/outbox.ts') },
-  { name: 'outbox', path: /^\/outbox\/import$/, load: () => import('./pages/import.ts') },
-  { name: 'outbox', path: /^\/outbox\/(\d+)$/, load: () => import('./pages/outbox-row.ts') },
-  { name: 'sync', path: /^\/sync$/, load: () => import('./pages/sync.ts') },
-  { name: 'sync', path: /^\/webhooks$/, load: () => import('./pages/webhooks.ts') },
-  { name: 'exports', path: /^\/exports$/, load: () => import('./pages/exports.ts') },
-  { name: 'settings', path: /^\/settings$/, load: () => import('./pages/settings.ts') },
+const person = { name: 'posts', load: () => import('./pages/person.ts') };
+const report = { name: 'reports', load: () => import('./pages/report.ts') };
+const sql = { name: 'sql', load: () => import('./pages/sql.ts') };
+
+const PAGES: Record<PageAddress, Route> = {
+  '/': { name: 'overview', load: () => import('./pages/overview.ts') },
+  '/posts': { name: 'posts', load: () => import('./pages/posts.ts') },
+  '/posts/:id': { name: 'posts', load: () => import('./pages/post.ts') },
+  '/boards/:slug': { name: 'posts', load: () => import('./pages/board.ts') },
+  '/people': person,
+  '/people/:id': person,
+  '/reports': report,
+  '/reports/:name': report,
+  '/outbox': { name: 'outbox', load: () => import('./pages/outbox.ts') },
+  '/outbox/import': { name: 'outbox', load: () => import('./pages/import.ts') },
+  '/outbox/:id': { name: 'outbox', load: () => import('./pages/outbox-row.ts') },
+  '/sync': { name: 'sync', load: () => import('./pages/sync.ts') },
+  '/webhooks': { name: 'sync', load: () => import('./pages/webhooks.ts') },
+  '/exports': { name: 'exports', load: () => import('./pages/exports.ts') },
+  '/settings': { name: 'settings', load: () => import('./pages/settings.ts') },
+  '/sql': sql,
   // The page was called "Ask" once; addresses that people kept still lead to it.
-  { name: 'sql', path: /^\/(?:sql|ask)$/, load: () => import('./pages/sql.ts') },
-];
+  '/ask': sql,
+};
+
+const ROUTES = Object.entries(PAGES).map(([address, route]) => ({ ...route, path: patternOf(address) }));
+
+/** A number in the place of `:id`, anything without a slash in that of other names. */
+function patternOf(address: string): RegExp {
+  const parts = address.replace(/:(\w+)/g, (_, name) => (name === 'id' ? '(\\d+)' : '([^/]+)'));
+  return new RegExp(`^${parts}$`);
+}
 
 const live = startLive();
 let leave = new AbortController();

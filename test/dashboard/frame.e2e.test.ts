@@ -13,13 +13,11 @@ import { open, type Running } from '../http/service.ts';
 import { CHECKOUT } from '../support/cli.ts';
 import { progressWith } from '../worker/healthy.ts';
 
-const PAGES = ['/', '/posts/:id'];
-
 const serveFiles = (t: TestContext, hasLogin = false): Promise<Running> =>
   open(t, {
     parts: [
       (app: FastifyInstance, site) =>
-        site.setNotFoundPage(addAssets(app, { pages: PAGES, hasLogin, source: 'feedback.test <b>' })),
+        site.setNotFoundPage(addAssets(app, { hasLogin, source: 'feedback.test <b>' })),
     ],
   });
 

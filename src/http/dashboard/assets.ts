@@ -46,22 +46,42 @@ interface Asset {
 }
 
 interface AssetOptions {
-  /** Addresses of pages, as the router spells them. */
-  pages: readonly string[];
   /** Whether there is a session to end. */
   hasLogin: boolean;
   /** The service that is mirrored, as the frame names it. */
   source: string;
 }
 
+/** The addresses of the pages, as the router spells them; each has its look in `src/web/main.ts`. */
+export const PAGES = [
+  '/',
+  '/posts',
+  '/posts/:id',
+  '/reports',
+  '/reports/:name',
+  '/boards/:slug',
+  '/people',
+  '/people/:id',
+  '/exports',
+  '/settings',
+  '/outbox',
+  '/outbox/import',
+  '/outbox/:id',
+  '/sync',
+  '/webhooks',
+  '/sql',
+  '/ask',
+] as const;
+export type PageAddress = (typeof PAGES)[number];
+
 /** The pages of the dashboard, all drawn by one document, and what that document loads. Returns how the document is sent. */
-export function addAssets(app: FastifyInstance, { pages, hasLogin, source }: AssetOptions): NotFoundPage {
+export function addAssets(app: FastifyInstance, { hasLogin, source }: AssetOptions): NotFoundPage {
   const document = readFileSync(join(FOLDER, 'index.html'), 'utf8')
     .replace('<html', hasLogin ? '<html data-login' : '<html')
     .replace('{{source}}', () => escaped(source));
   const index = pack('index.html', document);
   const sendIndex: NotFoundPage = (request, reply) => send(request, reply, index);
-  for (const page of pages) app.get(page, sendIndex);
+  for (const page of PAGES) app.get(page, sendIndex);
   const find = packedFiles();
   // One route for all: with one for each the router took a twentieth of a start.
   app.get('/assets/*', (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {

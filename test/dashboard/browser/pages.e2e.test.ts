@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { PageAddress } from '../../../src/http/dashboard/assets.ts';
 import type { SyncState } from '../../../src/http/dashboard/sync.ts';
 import { REPORT_NAMES } from '../../../src/reports/catalogue.ts';
+import type { PersonView } from '../../../src/store/browse/pages.ts';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { barriers, DESKTOP, type Look, PHONE, sideways, visit, weightOf } from './visit.ts';
@@ -19,13 +21,17 @@ const LOOKS: [name: string, first: Look, others: Look[]][] = [
   ],
 ];
 
+const BY_MONTH = "SELECT strftime('%Y-%m', created) AS month, count(*) AS posts FROM live_posts GROUP BY 1";
 const MOST_BYTES = 80_000;
 const REPORTS = REPORT_NAMES.map((name) => `/reports/${name}${name === 'post-votes' ? '?post=5' : ''}`);
 
 describe('the pages of the dashboard', onStage, () => {
   let stage: Stage;
+  let email: string;
   before(async () => {
     stage = await openStage();
+    const { person } = (await (await fetch(`${stage.url}/data/people?id=5`)).json()) as PersonView;
+    email = person.email ?? '';
     // Something is held by the mass-delete guard, so that it is looked at too.
     for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
     const headers = { 'content-type': 'application/json' };
@@ -39,24 +45,27 @@ describe('the pages of the dashboard', onStage, () => {
   });
   after(() => stage?.close());
 
-  const addresses = (): string[] => [
-    '/',
-    '/posts',
-    '/posts/5',
-    '/boards/bugs',
-    '/people/5',
-    '/reports',
-    '/reports/new-by-week',
-    '/reports/top-posts?since=2026-01-01&until=2026-12-01',
-    '/exports',
-    '/settings',
-    '/outbox',
-    `/outbox/${stage.uncertain}`,
-    '/outbox/import',
-    '/sync',
-    '/webhooks',
-    `/sql?q=${encodeURIComponent("SELECT strftime('%Y-%m', created) AS month, count(*) AS posts FROM live_posts GROUP BY 1")}`,
-  ];
+  /** One of each: a page without an example is none that people can rely on. */
+  const examples = (): Record<PageAddress, string> => ({
+    '/': '/',
+    '/posts': '/posts',
+    '/posts/:id': '/posts/5',
+    '/boards/:slug': '/boards/bugs',
+    '/people': `/people?email=${encodeURIComponent(email)}`,
+    '/people/:id': '/people/5',
+    '/reports': '/reports',
+    '/reports/:name': '/reports/top-posts?since=2026-01-01&until=2026-12-01',
+    '/exports': '/exports',
+    '/settings': '/settings',
+    '/outbox': '/outbox',
+    '/outbox/:id': `/outbox/${stage.uncertain}`,
+    '/outbox/import': '/outbox/import',
+    '/sync': '/sync',
+    '/webhooks': '/webhooks',
+    '/sql': `/sql?q=${encodeURIComponent(BY_MONTH)}`,
+    '/ask': '/ask',
+  });
+  const addresses = (): string[] => [...Object.values(examples()), '/reports/new-by-week'];
 
   it('show days, weeks and parts of them by the clock and in the format of whoever looks', async (t) => {
     const reader = { ...DESKTOP, timezoneId: 'Pacific/Kiritimati' };
