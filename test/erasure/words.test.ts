@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { emailKey } from '../../src/base/email.ts';
 import { withoutAddresses } from '../../src/store/suppression/words.ts';
+import { openTestMirror } from '../support/mirror.ts';
 
 const part = fc.stringMatching(/^[a-z0-9]{1,8}([._+-][a-z0-9]{1,4})?$/);
 const address = fc
@@ -45,3 +47,39 @@ function timeOf(text: string): number {
   without(text, 'nobody@example.com');
   return (process.cpuUsage().user - began) / 1000;
 }
+
+/** Every column of text in a row about a person, apart from times: its words go with the person, or it cannot hold any. */
+const COLUMNS: Record<string, { erased: string; kept: string }> = {
+  users: { erased: 'email name alias extra', kept: 'registered registered_raw' },
+  posts: { erased: 'title content url extra', kept: 'created created_raw' },
+  post_versions: { erased: 'title content', kept: '' },
+  commented_posts: { erased: 'title url extra', kept: '' },
+  comments: { erased: 'content extra', kept: 'kind status created created_raw' },
+  comment_versions: { erased: 'content', kept: 'kind status' },
+  outbox: {
+    erased: 'title content email full_name url last_error',
+    kept: 'batch source_key kind board content_hash state not_before baseline candidates matched',
+  },
+  outbox_attempts: { erased: 'error', kept: 'outcome' },
+  outbox_edits: { erased: 'before', kept: '' },
+};
+
+describe('an erasure', () => {
+  it('has an answer for every column of text, so that a new one is not forgotten', () => {
+    const mirror = openTestMirror();
+    const db = new Database(mirror.path, { readonly: true });
+    try {
+      for (const [table, { erased, kept }] of Object.entries(COLUMNS)) {
+        const texts = db
+          .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'")
+          .pluck()
+          .all(table);
+        const known = `${erased} ${kept}`.split(' ').filter((name) => name !== '');
+        assert.deepEqual(texts.filter((name) => !name.endsWith('_at')).sort(), known.sort(), table);
+      }
+    } finally {
+      db.close();
+      mirror.dispose();
+    }
+  });
+});
