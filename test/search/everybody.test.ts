@@ -51,6 +51,13 @@ describe('a search in any language', () => {
   });
 });
 
+describe('a word as long as a book', () => {
+  it('is indexed at once, also beside a hyphen that asks for a closer look', () => {
+    for (const letter of ['x', 'é', '7'])
+      assert.match(searchable(`${letter.repeat(1_000_000)} by e-mail`), / email$|\nemail$/);
+  });
+});
+
 describe('a search for more than words', () => {
   it('finds a post by number and by address first', async (t) => {
     const { ids } = await shelfOf(t, [
