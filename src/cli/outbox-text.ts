@@ -201,7 +201,8 @@ function fieldsText(row: OutboxRow): string {
     ['matched', row.matched],
     ['second post', row.duplicate_of],
     ['accepted', row.created_at],
-    ['first sent', row.first_sent_at],
+    // A row that was only looked for, as it may have been sent before a restore, has none.
+    ['first sent', row.attempts > 0 ? row.first_sent_at : null],
     ['last change', row.changed_at],
   ];
   const shown = fields.filter(([, value]) => value !== null && value !== '');

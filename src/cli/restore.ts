@@ -36,7 +36,8 @@ async function restore(context: Context, flags: RestoreFlags): Promise<void> {
   const { url, setting } = sourceOf(context, flags);
   const { restoreFromCopy } = await import('../app/publish.ts');
   const restored = await restoreFromCopy(settings, { url, setting, replace: flags.yes === true, signal });
-  context.answer(restored, () => restoredText(restored, performance.now() - begun));
+  const hasWebhooks = settings.webhooks.length > 0;
+  context.answer(restored, () => restoredText(restored, { ms: performance.now() - begun, hasWebhooks }));
 }
 
 function sourceOf({ settings }: Context, { from }: RestoreFlags): { url: Secret; setting: string } {
@@ -51,7 +52,10 @@ function sourceOf({ settings }: Context, { from }: RestoreFlags): { url: Secret;
   });
 }
 
-function restoredText(restored: RestoredMirror, ms: number): string {
+function restoredText(
+  restored: RestoredMirror,
+  { ms, hasWebhooks }: { ms: number; hasWebhooks: boolean },
+): string {
   const { path, keptAs, readAt, rows, checking, unknownErased } = restored;
   const lines = [
     `${path}  restored from the copy of ${readAt} in ${durationText(ms)}: ${rowsText(rows)}`,
@@ -62,6 +66,9 @@ function restoredText(restored: RestoredMirror, ms: number): string {
       : [
           `${counted(unknownErased, 'person', 'people')} erased by address alone could come back: the key of the suppression list was lost. Erase them again.`,
         ]),
+    ...(hasWebhooks
+      ? ['Webhooks are told of what changes from now on: what they had not been told yet is not in the copy.']
+      : []),
     'Erase again whom you erased after that moment, and import again what you imported after it: rows that were sent are found.',
     '"feedback-mirror start" goes on from here.',
   ];

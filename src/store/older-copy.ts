@@ -118,14 +118,15 @@ const MAYBE_SENT = 'this mirror is an older copy: it may have been sent since';
 
 /**
  * Whatever could still be sent may have been sent since the copy: it is looked for first. A row in `sending` is left to the next
- * sender, which finds it as an orphan; one that a person may have sent again is looked for if a person does so again.
+ * sender, which finds it as an orphan; one that a person may have sent again is looked for if a person does so again. A row that was
+ * looked for after an earlier restore, and never sent since, has not been missed by any attempt yet.
  */
 function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
   const window = `was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since),
                   known_max_id = iif(was_ambiguous, known_max_id, (SELECT max(id) FROM posts))`;
   const unsent = db.prepare(`
     UPDATE outbox SET state = 'ambiguous', on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
-                      last_error = $why, changed_at = $noticedAt
+                      not_found = iif(attempts = 0, 0, not_found), last_error = $why, changed_at = $noticedAt
      WHERE state IN ('ready', 'ambiguous') AND erased_at IS NULL`);
   const decided = db.prepare(`
     UPDATE outbox SET ${window} WHERE state IN ('proposed', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`);

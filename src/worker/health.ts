@@ -206,7 +206,7 @@ function describeWebhook(
 const COPY_LATE_MS = 60_000;
 
 /** A PostgreSQL that is away is no reason to restart this service either; what is at stake is what a lost disk would cost. */
-function describeCopy(copy: CopyProgress, { now }: Progress): Verdict {
+function describeCopy(copy: CopyProgress, { now, webhooks = [] }: Progress): Verdict {
   const { place, schema, behind, behindSince, trouble, isElsewhere } = copy;
   if (isElsewhere) return good(`another service writes the copy in ${schema}`);
   const lag = behindSince === null ? 0 : now - behindSince;
@@ -214,7 +214,13 @@ function describeCopy(copy: CopyProgress, { now }: Progress): Verdict {
   if (trouble !== null) return { ...good(`${trouble}; ${cost}`), warning: true };
   if (lag > COPY_LATE_MS) return { ...good(`the copy in ${schema} is late: ${cost}`), warning: true };
   const where = `the copy in ${schema} at ${place ?? 'its server'}`;
-  return good(lag === 0 ? `${where} has everything: a lost disk would cost nothing` : `${where}: ${cost}`);
+  if (lag > 0) return good(`${where}: ${cost}`);
+  const untold = Math.max(0, ...webhooks.map((webhook) => webhook.lag));
+  return good(
+    untold === 0
+      ? `${where} has everything: a lost disk would cost nothing`
+      : `${where} has every row: a lost disk would cost only the ${untold === 1 ? 'change' : `${untold} changes`} that webhooks were not told yet`,
+  );
 }
 
 /** Whether nothing has moved for too long. Time before our start, and time in which we may not call, does not count. */

@@ -141,6 +141,19 @@ describe('a file that was put back', () => {
       assert.equal(await refused(copy.claim(1)), 'gone');
     }));
 
+  it('counts no row as missed by an attempt that was only looked for after an earlier copy', () =>
+    withPath(async (path) => {
+      const mirror = mirrorAt(path);
+      await mirror.accept('key:1', 'key:2');
+      await mirror.claim(2);
+      // Both were looked for once, and are to be sent: the first for the first time.
+      edit(path, "UPDATE outbox SET state = 'ready', was_ambiguous = 1, not_found = 1");
+      const copy = mirrorAt(join(dirname(path), 'copy.db'));
+      await mirror.copyTo(copy.options.path);
+      assert.deepEqual(await copy.states(), ['ambiguous', 'ambiguous']);
+      assert.deepEqual([(await copy.row(1))?.not_found, (await copy.row(2))?.not_found], [0, 1]);
+    }));
+
   it('is told from the newest without a mark, also where only one claim lies between them', () =>
     withPath(async (path) => {
       const mirror = mirrorAt(path);

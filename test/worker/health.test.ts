@@ -293,6 +293,21 @@ describe('the outbox', () => {
   ]);
 });
 
+describe('the copy in PostgreSQL', () => {
+  const copy = { place: 'db:5432', schema: 'feedback', behind: 0, behindSince: null, publishedAt: NOW };
+  const whole = { ...copy, trouble: null, isElsewhere: false };
+  const webhook = { id: 'all', host: 'example.com', failingSince: null, disabledWhy: null };
+  table([
+    ['costs nothing where it has everything', { copy: whole }, null, /a lost disk would cost nothing/],
+    [
+      'does not have what webhooks were not told yet',
+      { copy: whole, webhooks: [{ ...webhook, lag: 3 }] },
+      null,
+      /a lost disk would cost only the 3 changes that webhooks were not told yet/,
+    ],
+  ]);
+});
+
 describe('a wedge', () => {
   const wedges: [string, (at: number) => Progress][] = [
     ['of the loop', (at) => ({ ...progressWith({ lastTickAt: NOW }), now: at })],

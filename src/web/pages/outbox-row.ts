@@ -251,7 +251,7 @@ function own(row: OutboxRow): HTMLElement {
       ['Text', row.content || '–'],
       ['Board', row.board],
       ['By', row.email ?? 'you, the owner of the token'],
-      ['First sent', time(row.first_sent_at)],
+      ['First sent', row.attempts > 0 ? time(row.first_sent_at) : '–'],
     ]),
   );
 }
