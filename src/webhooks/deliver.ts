@@ -85,8 +85,10 @@ export async function deliver(deps: DeliveryDeps, endpoint: Endpoint): Promise<D
 const PAGE = 50;
 
 /** An endpoint that was away for longer than changes are kept goes on with the oldest that is left. */
-function nextPage({ feed }: DeliveryDeps, { types, boards }: Endpoint, position: number): ChangePage {
-  const query = { limit: PAGE, types: types ?? EVENT_TYPES, boards: boards ?? undefined };
+function nextPage({ feed }: DeliveryDeps, { types, boards, rule }: Endpoint, position: number): ChangePage {
+  // A rule chooses by itself: the number of comments changes in a `post.updated`.
+  const usual = rule ? [...EVENT_TYPES, 'post.updated'] : EVENT_TYPES;
+  const query = { limit: PAGE, types: types ?? usual, boards: boards ?? undefined };
   try {
     return feed.after(String(position), query);
   } catch (error) {

@@ -134,20 +134,25 @@ function sentence({ type, change, author }: Message, base: string | null, link: 
 }
 
 const shown = (values: Values | undefined, name: string): string => String(values?.[name] ?? '?');
+const countedIn = (values: Values | undefined, name: string, one: string): string =>
+  `${shown(values, name)} ${values?.[name] === 1 ? one : `${one}s`}`;
 
 const TEXTS: Partial<Record<Change['type'], (change: Change, plain: Escape) => string>> = {
   'post.created': ({ post }, plain) => `New post on ${plain(post?.board ?? '?')}`,
   'post.edited': () => 'A post was edited',
   'post.status_changed': ({ before, after }, plain) =>
     `${plain(shown(before, 'status'))} → ${plain(shown(after, 'status'))}`,
-  'post.votes_changed': ({ after }) => `${shown(after, 'votes_count')} votes`,
+  'post.votes_changed': ({ after }) => countedIn(after, 'votes_count', 'vote'),
   'post.moved': ({ before, after }, plain) =>
     `Moved from ${plain(shown(before, 'board'))} to ${plain(shown(after, 'board'))}`,
+  'post.updated': ({ after }) =>
+    after ? countedIn(after, 'comments_count', 'comment') : 'A post was updated',
   'post.deleted': () => 'A post was deleted',
   'post.restored': () => 'A post is back',
   'post.erased': () => 'The text of a post was erased',
   'comment.created': ({ comment }) => (comment?.internal ? 'New internal comment' : 'New comment'),
   'comment.edited': () => 'A comment was edited',
+  'comment.updated': () => 'A comment was updated',
   'comment.deleted': () => 'A comment was deleted',
   'comment.restored': () => 'A comment is back',
   'outbox.sent': ({ outbox_id }) => `Row ${outbox_id} of the outbox was sent`,

@@ -140,6 +140,20 @@ describe('the change feed', () => {
     );
   });
 
+  story('tells of everything that changed in a row at once, each under its own type', async (mirror) => {
+    const since = await mirrored(mirror);
+    const first = { status: status(1), board: board(1), votes_count: 1 };
+    sweep(mirror.store, 'posts', [aPost(1, { ...first, votes_count: 3, comments_count: 5 })], 2);
+    sweep(mirror.store, 'comments', [aComment(1, { content: 'Other words', likes_count: 9 })], 3);
+    const { content, likes_count, post } = aComment(1);
+    assert.deepEqual(changes(mirror, since).map(brief), [
+      ['post.votes_changed', 1, { votes_count: 1 }, { votes_count: 3 }],
+      ['post.updated', 1, { comments_count: aPost(1).comments_count }, { comments_count: 5 }],
+      ['comment.edited', post.id, { content }, { content: 'Other words' }],
+      ['comment.updated', post.id, { likes_count }, { likes_count: 9 }],
+    ]);
+  });
+
   story(
     'goes with the transaction: a page that is rolled back leaves no change and no gap',
     async (mirror) => {

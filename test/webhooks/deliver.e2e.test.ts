@@ -28,11 +28,11 @@ async function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
   const receiver = await openReceiver(t);
   const mirror = openTestMirror();
   let votes = 1;
-  const vote = (): void =>
+  const vote = (also: { comments_count?: number } = {}): void =>
     void sweep(
       mirror.store,
       'posts',
-      [aPost(1, { title: 'Ask eve@example.com', votes_count: votes })],
+      [aPost(1, { title: 'Ask eve@example.com', votes_count: votes, ...also })],
       votes++,
     );
   vote();
@@ -184,6 +184,15 @@ describe('delivering to a webhook', () => {
       assert.match(bench.received[0]?.body ?? '', expected);
       assert.equal(bench.received[0]?.headers['webhook-signature'], undefined);
     }
+  });
+});
+
+describe('an endpoint with a rule', () => {
+  it('is told of the comments that make it true, although it asked for no type', async (t) => {
+    const rule = { field: 'comments', operator: '>', value: '10' } as const;
+    const bench = await openBench(t, { rule });
+    bench.vote({ comments_count: 11 });
+    assert.equal((await bench.deliver()).delivered, 1);
   });
 });
 

@@ -110,6 +110,7 @@ export function rowWriter<T extends Post | Comment>(
   const columns = places.map(([name]) => name);
   const texts = columns.filter((_, i) => places[i]?.[1] === 'text');
   const history = columns.filter((_, i) => places[i]?.[1] !== 'untold');
+  const untyped = [...columns.keys()].filter((i) => i >= texts.length && !((columns[i] ?? '') in kind.types));
   const written = [
     ...columns,
     'created',
@@ -147,7 +148,8 @@ export function rowWriter<T extends Post | Comment>(
       const i = columns.indexOf(name);
       if (!isSame(old, shown, i, i + 1)) types.push(type);
     }
-    return types.length > 0 ? types : [`${subject}.updated`];
+    const isOther = untyped.some((i) => !isSame(old, shown, i, i + 1));
+    return types.length > 0 && !isOther ? types : [...types, `${subject}.updated`];
   };
   const timesOf = ({ created }: T): Value[] => {
     const instant = toInstant(created);
