@@ -226,11 +226,17 @@ interface Transcoder {
 /** A byte that no UTF-8 text has: it marks what UTF-8 cannot say, so that the row around it is refused later. */
 const UNSAYABLE = Buffer.from([0xff]);
 
-/** One byte is one character, so no chunk edge matters. The five that are none would become control characters. */
+/** What windows-1252 has from 0x80 to 0x9f, where Latin-1 has control characters; half a character stands for the five that are none. */
+const BEYOND_LATIN1 = '€\ud800‚ƒ„…†‡ˆ‰Š‹Œ\ud800Ž\ud800\ud800‘’“”•–—˜™š›œ\ud800žŸ';
+
+/** One byte is one character, so no chunk edge matters. The TextDecoder of Node 22.19, 24.0 and 25.0 reads windows-1252 as Latin-1. */
 function windows1252(): Transcoder {
-  const decoder = new TextDecoder('windows-1252');
   const push = (chunk: Uint8Array): Buffer =>
-    encode(decoder.decode(chunk).replace(/[\u0081\u008d\u008f\u0090\u009d]/g, '\ud800'));
+    encode(
+      Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        .toString('latin1')
+        .replace(/[\x80-\x9f]/g, (sign) => BEYOND_LATIN1[sign.charCodeAt(0) - 0x80] ?? sign),
+    );
   return { push, end: () => Buffer.alloc(0) };
 }
 

@@ -66,6 +66,15 @@ describe('encodings', () => {
     assert.equal((await read(Buffer.from('board,title\nb,caf\xe9\n', 'latin1'))).encoding, 'windows-1252');
   });
 
+  test('each character of windows-1252 that Latin-1 does not have is read, whatever the Node', async () => {
+    const bytes = Array.from({ length: 32 }, (_, i) => 0x80 + i).filter(
+      (byte) => ![0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte),
+    );
+    const line = Buffer.from([...Buffer.from('board,title\nb,'), ...bytes, 0x0a]);
+    const file = await read(line, { encoding: 'windows-1252' });
+    assert.equal(accepted(file.rows[0]).post.title, '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ');
+  });
+
   const LATIN1 = ['Grüße', 'süß', 'Größere Schrift für alle', 'Müßiggang', 'coração', 'ções', 'Åå', 'créées'];
   for (const words of LATIN1) {
     test(`${words} in Latin-1 is read, though its accents stand together`, async () => {
