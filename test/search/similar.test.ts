@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Statement } from 'better-sqlite3';
+import { openMirrorReadOnly } from '../../src/store/open.ts';
 import { openSamePosts } from '../../src/store/search/same-posts.ts';
+import { moreLikeThis } from '../../src/store/search/similar.ts';
 import { post, shelfOf, UPSTREAM } from './shelf.ts';
 
 const POSTS = [
@@ -39,6 +42,24 @@ describe('posts like another', () => {
       (await search.similar({ about: { title: 'Spreadsheet of invoices', content: '' } })) ?? [];
     assert.equal(found?.id, 8);
     assert.ok((found?.likeness ?? 0) > 0.5, 'as alike as what a person should compare');
+  });
+
+  it('are read in a bounded number where one word stands in very many, those with it in their title first', async (t) => {
+    const content = 'We export it by hand.';
+    const titled = [1, 2, 3].map((id) => post(id, `Export ${id}`, content));
+    const others = Array.from({ length: 600 }, (_, i) => post(4 + i, `Something ${i}`, content));
+    const { path } = await shelfOf(t, [...titled, ...others]);
+    const db = openMirrorReadOnly({ path, upstream: UPSTREAM });
+    t.after(() => db.close());
+    const similar = moreLikeThis(db);
+    const statements = Object.getPrototypeOf(db.prepare('SELECT 1')) as Statement;
+    const { mock } = t.mock.method(statements, 'all');
+    const found = similar({ about: { title: 'Export', content: '' } });
+    assert.deepEqual(
+      found?.slice(0, 3).map(({ id }) => id),
+      [3, 2, 1],
+    );
+    assert.ok(mock.calls.every(({ result }) => (result?.length ?? 0) <= 240));
   });
 
   it('come first where a person has marked them as the same, until that is taken back', async (t) => {

@@ -90,22 +90,25 @@ interface Text {
 
 /**
  * The live posts with the most weight of these words. Adding it up here takes a fifth of the time of SQLite's bm25(), which looks for
- * every form of every word in each post, and what is compared afterwards finds as many pairs.
+ * every form of every word in each post, and what is compared afterwards finds as many pairs. A word may stand in nearly every post, and
+ * then it is the only one chosen: its posts weigh the same but for their titles, and the newest will do.
  */
 function candidatesOf(db: Db): (chosen: readonly Asked[], own: number | null) => number[] {
-  const having = scalar(db)<[string], number>('SELECT rowid FROM posts_text WHERE posts_text MATCH ?');
+  const having = scalar(db)<[string, number], number>(
+    'SELECT rowid FROM posts_text WHERE posts_text MATCH ? ORDER BY rowid DESC LIMIT ?',
+  );
   const live = scalar(db)<[string], number>(`
     SELECT p.id FROM json_each(?) AS found CROSS JOIN posts p ON p.id = found.value
      WHERE p.deleted_at IS NULL ORDER BY found.key LIMIT ${COMPARED}`);
   return (chosen, own) => {
     const weights = new Map<number, number>();
-    const add = (match: string, weight: number): void => {
-      for (const id of having.all(match)) weights.set(id, (weights.get(id) ?? 0) + weight);
-    };
+    const add = (id: number, weight: number) => weights.set(id, (weights.get(id) ?? 0) + weight);
+    const most = chosen.length === 1 ? FETCHED : MOST_POSTS;
     for (const { term, weight } of chosen) {
       const match = matchTerm(term);
-      add(match, weight);
-      add(`title : ${match}`, (TITLE - 1) * weight);
+      const inTitle = new Set(having.all(`title : ${match}`, most));
+      for (const id of inTitle) add(id, TITLE * weight);
+      for (const id of having.all(match, most)) if (!inTitle.has(id)) add(id, weight);
     }
     if (own !== null) weights.delete(own);
     const best = [...weights].sort(([a, x], [b, y]) => y - x || b - a).slice(0, FETCHED);
