@@ -93,7 +93,8 @@ const MAY_HOLD_ADDRESS = new RegExp(
   'iu',
 );
 
-const HALF = new RegExp(String.raw`^\S*(?:${AT.source})\S*|\S*(?:${AT.source})\S*$`, 'giu');
+/** At the end only from where its word begins, as each later letter would be tried up to the end, too. */
+const HALF = new RegExp(String.raw`^\S*(?:${AT.source})\S*|(?<!\S)\S*(?:${AT.source})\S*$`, 'giu');
 
 /** A text as it is shown, and where each of its units begins and ends in the original; null where they are the same. */
 interface Seen {
@@ -152,10 +153,11 @@ function quotedBefore(text: string, end: number, floor: number): number | null {
   return quoted && end - quoted[0].length;
 }
 
-/** `**kim**` is kim, where the same signs stand before it. */
+/** `**kim**` is kim, where the same signs stand before it. Walked backwards: a pattern would try each sign within the name as the first. */
 function withoutEmphasis(name: string, before: string): string {
-  const [signs = ''] = /[*_~`]+$/.exec(name) ?? [];
-  const plain = signs !== '' && before.endsWith(signs) ? name.slice(0, -signs.length) : name;
+  let end = name.length;
+  while (end > 0 && /[*_~`]/.test(name[end - 1] ?? '')) end--;
+  const plain = before.endsWith(name.slice(end)) ? name.slice(0, end) : name;
   return plain.replaceAll('’', "'");
 }
 
