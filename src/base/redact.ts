@@ -46,8 +46,10 @@ export function createRedactor(key: Uint8Array): Redactor {
   return redactor;
 }
 
+/** What stands in a text for an address. */
+export const PSEUDONYM = /user-[0-9a-f]{16}@redacted\.invalid/g;
 /** What was replaced already stays as it is, however many hands it goes through; people without an address are not one person. */
-const HAS_NO_PERSON = /^(?:user-[0-9a-f]{16}@redacted\.invalid|\s*)$/;
+const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 
 const NAME_KEY =
   /^(full|first|last|given|family|middle|user|display|nick|author|creator|customer|contact)?[_\s-]?(name|alias)$/i;

@@ -1,5 +1,5 @@
 import { withoutHalfAddresses } from '../base/addresses.ts';
-import { createRedactor, visible } from '../base/redact.ts';
+import { createRedactor, PSEUDONYM, visible } from '../base/redact.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {
@@ -19,8 +19,10 @@ export interface TextRules {
 /** With whatever it is escaped by. */
 const LONGEST_ADDRESS = 400;
 
+/** Where nothing but pseudonyms has a sign. */
 function unlessPseudonym(half: string): string {
-  return half.includes('@redacted.invalid') ? half : '…';
+  const rest = half.replaceAll(PSEUDONYM, '');
+  return withoutHalfAddresses(rest, () => '…') === rest ? half : '…';
 }
 
 /** `key` is null where personal data may be shown; `upstream` is where addresses without a host belong. */
@@ -32,10 +34,11 @@ export function textRules({ key, upstream }: { key: Uint8Array | null; upstream:
   };
   const shown = (text: string, most: number): string => {
     // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is not recognised.
-    const head = text.slice(0, most * 4);
-    const letters = [...clean(head)];
+    const head = text.slice(0, most * 4 + LONGEST_ADDRESS);
+    const cleaned = [...clean(head)];
+    const letters = head === text ? cleaned : cleaned.slice(0, -LONGEST_ADDRESS);
     if (letters.length > most) return `${letters.slice(0, most).join('').trimEnd()}…`;
-    return head === text ? letters.join('') : `${letters.slice(0, -LONGEST_ADDRESS).join('')}…`;
+    return head === text ? letters.join('') : `${letters.join('')}…`;
   };
   return {
     text: shown,

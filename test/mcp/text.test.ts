@@ -42,6 +42,13 @@ describe('what an agent is shown of a customer’s text', () => {
     assert.equal(open.excerpt('kimberley@hid', 100), 'kimberley@hid');
   });
 
+  it('has no half of an address beside a whole one in the same word, either', () => {
+    for (const half of ['lee.miller@exam', 'lee.miller&#64;exam', 'lee.miller@', 'lee.miller＠exam'])
+      assert.equal(hidden.excerpt(`Ask kim@corp.example,${half}`, 100), 'Ask …');
+    const both = hidden.excerpt('Ask kim@corp.example,lee.miller@example.com', 100);
+    assert.match(both, /^Ask user-[0-9a-f]{16}@redacted\.invalid,user-[0-9a-f]{16}@redacted\.invalid$/);
+  });
+
   it('calls a person the same after two hands', () => {
     const once = hidden.text('write to kim@example.com', 100);
     assert.equal(hidden.text(once, 100), once);
@@ -51,6 +58,17 @@ describe('what an agent is shown of a customer’s text', () => {
   it('has no half of an address where it is cut, either', () => {
     for (let most = 1; most < 60; most++)
       assert.doesNotMatch(hidden.text(`${'x '.repeat(100)}kimberley@example.com`, most), /kim/);
+  });
+
+  it('has no half of an address where most of what is before it cannot be seen', () => {
+    for (let unseen = 1000; unseen < 2000; unseen += 7) {
+      const text = `${'\u200b'.repeat(unseen)}Well: kim.lovelace@example.com ${'and so on '.repeat(300)}`;
+      for (const most of [10, 200, 380]) assert.doesNotMatch(hidden.text(text, most), /kim/);
+    }
+    assert.match(
+      hidden.text(`${'\u200b'.repeat(500)}seen${' and so on'.repeat(300)}`, 200),
+      /^seen and so on/,
+    );
   });
 
   it('is cut to its limit without breaking a character', () => {
