@@ -228,10 +228,15 @@ async function decide(
 async function approve(context: Context, ids: readonly string[], all: boolean): Promise<void> {
   if ((ids.length === 0) !== all) throw new AppError('usage', 'give the ids of rows, or --all');
   const given = ids.map((id) => wholeNumber('the id of a row', id));
-  await withFlow(context, (flow, deps) => {
+  const { openSearch, viewOutbox } = await import('../app/readers.ts');
+  await withFlow(context, async (flow, deps) => {
     const chosen = all ? proposedIds(deps.store) : given;
+    await using search = closing(openSearch(context.settings));
+    await using view = closing(viewOutbox(context.settings));
     for (const id of chosen) {
-      tellTwins(deps.store, id);
+      const found = deps.store.find(id);
+      if (view && found?.state === 'proposed')
+        tellSame(found, await flow.sameWords({ store: deps.store, search, view }, found));
       const row = flow.approve(deps, id);
       const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${oneLine(row.title)}`;
       context.answer(row, () => told);
@@ -241,11 +246,7 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
   });
 }
 
-/** A person may have typed the same post meanwhile, or approved it once before. */
-function tellTwins(store: OutboxStore, id: number): void {
-  const found = store.find(id);
-  if (found?.state !== 'proposed') return;
-  const { row, post } = store.twinsOf(found);
+function tellSame({ id }: OutboxRow, { post, row }: Awaited<ReturnType<Flow['sameWords']>>): void {
   if (post !== null) tell(`row ${id}: post ${post} has the same words already`);
   else if (row !== null) tell(`row ${id}: row ${row} has the same words and was sent, or is to be`);
 }

@@ -229,10 +229,8 @@ function boundReader(db: Db) {
       SELECT EXISTS (SELECT 1 FROM outbox o
          WHERE content_hash = $hash AND id <> $id
            AND (duplicate_of = $post OR EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = $post)))`);
-  const twinRow = scalar(db)<{ hash: string; id: number }, number>(`
+  const alike = scalar(db)<{ hash: string; id: number }, number>(`
       SELECT id FROM outbox WHERE content_hash = $hash AND id <> $id AND state NOT IN ('proposed', 'rejected', 'cancelled') LIMIT 1`);
-  const twinPost = scalar(db)<Pick<OutboxRow, 'title' | 'content'>, number>(`
-      SELECT id FROM posts WHERE deleted_at IS NULL AND trim(title) = trim($title) COLLATE NOCASE AND trim(content) = trim($content) LIMIT 1`);
   // The latest rows whose post the mirror knows: an account may change hands, and what was sent long ago says nothing about today.
   const authors = db.prepare<[], SentAuthor>(`
     SELECT o.email AS asked, u.email AS shown, p.creator_id
@@ -245,11 +243,8 @@ function boundReader(db: Db) {
     /** Those of the content hashes that a confirmed row has. */
     confirmedHashes: (hashes: readonly string[]): Set<string> =>
       new Set(confirmed.all(JSON.stringify(hashes))),
-    /** A row that was sent, or is to be, with the words of this one, and a post that has them; null where there is none. */
-    twinsOf: ({ id, content_hash: hash, title, content }: OutboxRow) => ({
-      row: twinRow.get({ hash, id }) ?? null,
-      post: twinPost.get({ title, content }) ?? null,
-    }),
+    /** A row that was sent, or is to be, with the content hash of this one; null where there is none. */
+    sentAlike: ({ id, content_hash: hash }: OutboxRow): number | null => alike.get({ hash, id }) ?? null,
     /** Whether this post is shown on another row with the same words as this one. */
     isShownElsewhere: (post: number, { id, content_hash: hash }: OutboxRow): boolean =>
       isShown.get({ post, hash, id }) === 1,
