@@ -8,7 +8,7 @@ import type { ChangeFeed, ChangeQuery, FeedHead } from '../store/changes/feed.ts
 import { numberOf, textOf } from './dashboard/parameters.ts';
 import { originalOf } from './dashboard/posts.ts';
 import { FEED_PATH } from './guard.ts';
-import { openStream } from './replies.ts';
+import { canWrite, openStream } from './replies.ts';
 
 export interface ChangesDeps {
   feed: ChangeFeed;
@@ -75,12 +75,13 @@ function addStream(app: FastifyInstance, deps: ChangesDeps): void {
     seen = version;
     if (performance.now() - quietSince < heartbeatMs) return;
     quietSince = performance.now();
-    for (const { raw } of listeners) if (!raw.writableNeedDrain) raw.write(': still here\n\n');
+    for (const { raw } of listeners)
+      if (canWrite(raw) && !raw.writableNeedDrain) raw.write(': still here\n\n');
   };
   const send = (listener: Listener): void => {
     const { raw, query } = listener;
     try {
-      for (let isLast = false; !isLast && !raw.writableNeedDrain && !raw.destroyed; ) {
+      for (let isLast = false; !isLast && !raw.writableNeedDrain && canWrite(raw); ) {
         const page = feed.after(listener.since, { ...query, limit: PAGE_ROWS });
         listener.since = page.next;
         isLast = page.isLast;

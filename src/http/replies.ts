@@ -73,10 +73,18 @@ export function sendFile(reply: FastifyReply, name: string, content: string | Re
 
 const streams = new WeakSet<ServerResponse>();
 
-/** Ends an answer that goes on: a stream may end anywhere, and what has an end of its own must not look as if it had come to it. */
+/**
+ * Ends an answer that goes on: a stream may end anywhere, and what has an end of its own must not look as if it had come to it.
+ * A client that does not read would never come to the end of its stream, so it is not waited for.
+ */
 export function breakOff(response: ServerResponse): void {
-  if (streams.has(response)) response.end();
+  if (streams.has(response) && response.writableLength === 0) response.end();
   else response.destroy();
+}
+
+/** An ended stream stays among the listeners until its client has read all of it. */
+export function canWrite({ writableEnded, destroyed }: ServerResponse): boolean {
+  return !writableEnded && !destroyed;
 }
 
 /** Begins a stream of server-sent events; null where the client has gone. */
@@ -85,6 +93,8 @@ export function openStream(reply: FastifyReply, first: string): ServerResponse |
   const { raw } = reply;
   if (raw.destroyed) return null;
   streams.add(raw);
+  // Fastify listens for the first error only, and any further one would end the process. What it says of the client, `close` says too.
+  raw.on('error', () => undefined);
   raw.writeHead(200, reply.getHeaders() as Record<string, string>).write(first);
   return raw;
 }

@@ -3,13 +3,21 @@ import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { SILENT } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
+import { addChanges } from '../../src/http/changes.ts';
+import { addEvents } from '../../src/http/dashboard/events.ts';
 import { openStream } from '../../src/http/replies.ts';
 import type { HttpPart } from '../../src/http/server.ts';
 import { addLogin, createSession, localPath, slowGuesses } from '../../src/http/session.ts';
+import { type ChangePage, openChangeFeed } from '../../src/store/changes/feed.ts';
+import { openLiveStats } from '../../src/store/live-stats.ts';
 import { ask, bearer, type Reply } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
 import { fakeClock } from '../support/clock.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { until } from '../support/until.ts';
+import { progressWith } from '../worker/healthy.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -237,7 +245,66 @@ describe('an answer that goes on', () => {
     ids.add(cookie.cookie.split('.')[1] ?? '');
     assert.equal(await ended, 'ended');
   });
+
+  for (const path of ['/data/events', '/api/changes/stream'])
+    it(`at ${path} is written no further once its session has ended, also where it is not read`, async (t) => {
+      const { part, beats } = openStreams(t);
+      const http = await open(t, { token: TOKEN, parts: [part] });
+      const listen = async (headers: OutgoingHttpHeaders): Promise<IncomingMessage> => {
+        const outgoing = request(`${http.url}${path}`, { headers, agent: false }).end();
+        t.after(() => outgoing.destroy());
+        const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+        return incoming.on('error', () => undefined);
+      };
+      const cookie = await session(http);
+      await listen(cookie);
+      (await listen(bearer(TOKEN))).resume();
+      await ask(http, '/logout', { method: 'POST', headers: cookie });
+      const before = beats();
+      // An error that nobody listens for fails the test here, and would end the service.
+      await until('the other listener was sent more', () => beats() >= before + 3);
+      assert.equal((await ask(http, '/healthz')).status, 200);
+    });
 });
+
+/** Both streams of the service, with news at every beat. The first event is more than the buffers of two sockets hold. */
+function openStreams(t: TestContext): { part: HttpPart; beats(): number } {
+  const mirror = openTestMirror();
+  const [feed, stats] = [openChangeFeed(mirror), openLiveStats(mirror)];
+  t.after(() => {
+    feed.close();
+    stats.close();
+    mirror.dispose();
+  });
+  let beats = 0;
+  let text = 'x'.repeat(32 * 1024 * 1024);
+  const takeText = (): string => {
+    const taken = text;
+    text = 'x';
+    return taken;
+  };
+  const version = (): number => ++beats;
+  const read = () => ({ ...stats.read(), updatedAt: takeText() });
+  const after = (): ChangePage => ({
+    changes: [{ number: 1, position: '1', type: 'post.updated', time: takeText() }],
+    next: '1',
+    isLast: true,
+  });
+  const part: HttpPart = (app) => {
+    addEvents(app, {
+      stats: { ...stats, version, read },
+      progress: async () => progressWith(),
+      log: SILENT,
+      everyMs: 5,
+    });
+    addChanges(app, {
+      feed: { ...feed, version, after: Object.assign(after, feed.after) },
+      log: SILENT,
+      everyMs: 5,
+    });
+  };
+  return { part, beats: () => beats };
+}
 
 /** The login on its own, with a clock that stands until it is let go. */
 async function alone(t: TestContext): Promise<{ app: FastifyInstance; clock: StillClock }> {

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { LiveStatsReader, MirrorStats } from '../../store/live-stats.ts';
 import { assess, type Progress } from '../../worker/health.ts';
-import { openStream } from '../replies.ts';
+import { canWrite, openStream } from '../replies.ts';
 
 /**
  * What the server sends to every page of the dashboard: data only. Both sides take their types from here and from the rooms that
@@ -44,7 +44,7 @@ export function addEvents(app: FastifyInstance, options: EventOptions): void {
     if (quiet % BEATS_WITHOUT_NEWS !== 0) return;
     seen = version;
     const message = eventOf(await readStats(stats, progress, version));
-    for (const listener of listeners) listener.write(message);
+    for (const listener of listeners) if (canWrite(listener)) listener.write(message);
   };
   const schedule = (): void => {
     isBeating = listeners.size > 0;
