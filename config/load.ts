@@ -4,9 +4,9 @@ import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
 import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
-import { nearest } from '../src/base/text.ts';
 import { machineZone } from './parse.ts';
 import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
+import { misspelt, namesOf, unassigned } from './spelling.ts';
 import { readWebhooks, type Webhook } from './webhooks.ts';
 
 export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
@@ -45,8 +45,8 @@ export function loadSettings(input: LoadInput): Settings {
       sources[key] = found?.source ?? 'default';
     }, problems);
   }
-  if (!input.dotenv) problems.push(...(attempt(() => unassigned(input.cwd), []) ?? []));
-  problems.push(...misspelt({ ...dotenv, ...input.env }), ...dangerous(input.env));
+  if (!input.dotenv) problems.push(...(attempt(() => unassigned(dotenvText(input.cwd)), []) ?? []));
+  problems.push(...misspelt(input.env, dotenv), ...dangerous(input.env));
   const raw = values as unknown as RawSettings;
   if (raw.auth === 'query' && !raw.authParameter) {
     problems.push(
@@ -195,7 +195,7 @@ function readToken(input: LoadInput, last: Secret): Secret {
   }
 }
 
-function readDotenv({ dotenv, cwd }: Pick<LoadInput, 'dotenv' | 'cwd'>): LoadInput['env'] {
+export function readDotenv({ dotenv, cwd }: Pick<LoadInput, 'dotenv' | 'cwd'>): LoadInput['env'] {
   return dotenv ?? parseEnv(dotenvText(cwd));
 }
 
@@ -203,10 +203,17 @@ function readDotenv({ dotenv, cwd }: Pick<LoadInput, 'dotenv' | 'cwd'>): LoadInp
 export function mendable(input: LoadInput): LoadInput {
   const dotenv = attempt(() => readDotenv(input), []);
   if (!dotenv || attempt(() => loadSettings(input), [])) return input;
-  const isRight = ({ env, parse: check }: Setting<unknown>): boolean =>
-    env.startsWith('FEEDBACK_') && attempt(() => [check(dotenv[env] ?? '')], []) !== undefined;
-  const names = Object.values<Setting<unknown>>(SETTINGS).filter(isRight);
-  const right = Object.fromEntries(names.map(({ env }) => [env, dotenv[env]]));
+  const alone = { ...input, flags: {}, env: {} };
+  const check = (setting: Setting<unknown>): unknown[] => {
+    const found = find(setting, alone, dotenv);
+    return found ? [setting.parse(found.text)] : [];
+  };
+  const right = Object.fromEntries(
+    Object.values<Setting<unknown>>(SETTINGS)
+      .filter((setting) => setting.env.startsWith('FEEDBACK_') && attempt(() => check(setting), []))
+      .flatMap(namesOf)
+      .map((name) => [name, dotenv[name]]),
+  );
   const { FEEDBACK_AUTH: _, ...rest } = right;
   return { ...input, dotenv: right.FEEDBACK_AUTH_PARAM ? right : rest };
 }
@@ -219,18 +226,6 @@ function dotenvText(folder: string): string {
     if (errno(error) === 'ENOENT') return '';
     throw new Error(`the file ${path} cannot be read (${errno(error)}): mend or remove it`);
   }
-}
-
-/** Lines that name a setting and give it nothing: Node passes over what has no equals sign. */
-function unassigned(folder: string): string[] {
-  return dotenvText(folder)
-    .split(/\r?\n/)
-    .flatMap((line, i) => {
-      const name = /^\s*(?:export\s+)?(\w+)/.exec(line)?.[1] ?? '';
-      return KNOWN.has(name) && !line.includes('=')
-        ? [`line ${i + 1} of .env names ${name} without an equals sign: write ${name}=value`]
-        : [];
-    });
 }
 
 function errno(error: unknown): string {
@@ -287,54 +282,6 @@ function withoutCredentials(text: string): string {
   return text
     .replace(/^(\s*[a-z][a-z0-9+.-]*:).*@/is, '$1//[secret]@')
     .replace(/(:\/\/.*?)[?#].*$/s, '$1?[secret]');
-}
-
-const KNOWN = new Set(
-  Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env, `${env}_FILE`] : [env])),
-);
-
-/** More edits than this and the name is more likely another program's. */
-const MOST_EDITS = 2;
-
-const lettersOf = (name: string): string => name.replaceAll('_', '').toUpperCase();
-const firstWord = (name: string): string => name.slice(0, name.indexOf('_') + 1).toUpperCase();
-const BY_LETTERS = new Map([...KNOWN].map((name) => [lettersOf(name), name]));
-const FIRST_WORDS = new Set([...KNOWN].map(firstWord).filter((word) => word !== ''));
-
-/** The setting that was meant, however its words were put together; null where the name is likely another program's. */
-function meant(name: string): string | null {
-  const same = BY_LETTERS.get(lettersOf(name));
-  if (same !== undefined || !FIRST_WORDS.has(firstWord(name))) return same ?? null;
-  const longer = [...KNOWN].find((known) => known.startsWith(`${name.toUpperCase()}_`));
-  return nearest(name, [...KNOWN], MOST_EDITS) ?? longer ?? null;
-}
-
-/** Those of the tests, and what Kubernetes and Docker tell of a service by our name: its addresses and ports. */
-const OTHERS = /^FEEDBACK_(TEST|MIRROR)_/;
-
-/** A misspelt name would be a setting that silently does nothing. */
-function misspelt(env: LoadInput['env']): string[] {
-  return Object.keys(env)
-    .filter((name) => !KNOWN.has(name) && !OTHERS.test(name))
-    .flatMap((name) => {
-      const near = meant(name);
-      if (near !== null) return [`${name} is not a setting: did you mean ${near}?`];
-      const own = [...KNOWN].filter((known) => known.startsWith('FEEDBACK_')).join(', ');
-      return name.startsWith('FEEDBACK_')
-        ? [`${name} is not a setting; those with this beginning are ${own}`]
-        : [];
-    });
-}
-
-/** Beginnings that hardly any other program uses. */
-const OWN_PREFIX = /^(SYNC|PUSH|MIRROR|QUEUE|EXPORT|RETENTION|CHANGES)_/;
-
-/** Names that look like settings and are none; other programs may mean them, so they stop nothing. */
-export function unknownSettings({ env, ...input }: LoadInput): { name: string; near: string | null }[] {
-  const names = Object.keys({ ...readDotenv(input), ...env });
-  return names
-    .filter((name) => OWN_PREFIX.test(name) && !KNOWN.has(name))
-    .map((name) => ({ name, near: nearest(name, [...KNOWN]) }));
 }
 
 function dangerous(env: LoadInput['env']): string[] {

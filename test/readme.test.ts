@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS, type Setting } from '../config/schema.ts';
+import { FIRST_WORDS, KNOWN, OTHERS } from '../config/spelling.ts';
 import { REJECTIONS } from '../src/api/create.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
 import { TRANSITIONS } from '../src/outbox/states.ts';
@@ -55,13 +56,8 @@ describe('the documents', () => {
   it('name only npm scripts and settings that exist, and every setting once in its table with its default', () => {
     for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
       assert.ok(manifest.scripts[script], script);
-    const known = Object.values(SETTINGS).flatMap(({ env, secret }) =>
-      secret ? [env, `${env}_FILE`] : [env],
-    );
-    for (const [name] of all.matchAll(
-      /\b(?:FEEDBACK|SYNC|PUSH|DATA|MIRROR|LOG|QUEUE|HTTP|EXPORT|RETENTION|MCP)_[A-Z_]+\b/g,
-    ))
-      assert.ok(known.includes(name) || name === 'HTTP_PROXY', name);
+    for (const [name] of all.matchAll(new RegExp(`\\b(?:${[...FIRST_WORDS].join('|')})[A-Z_]+\\b`, 'g')))
+      assert.ok(KNOWN.has(name) || OTHERS.test(name), name);
     const rows = operations.split('\n').filter((line) => line.startsWith('| `'));
     for (const { env, fallback, parse } of Object.values<Setting<unknown>>(SETTINGS)) {
       const [row, second] = rows.filter((line) => line.split(' | ')[0]?.includes(`\`${env}\``));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { unknownSettings } from '../../config/load.ts';
+import { readDotenv } from '../../config/load.ts';
+import { unknownSettings } from '../../config/spelling.ts';
 import { versionText } from '../base/program.ts';
 import { oneLine } from '../base/text.ts';
 import type { Check, Finding } from '../doctor/check.ts';
@@ -60,7 +61,7 @@ async function examineSettings({ input, settings }: Context): Promise<Finding> {
     import('../doctor/machine.ts'),
     import('../doctor/check.ts'),
   ]);
-  const [unknown] = unknownSettings(input);
+  const [unknown] = unknownSettings(input.env, readDotenv(input));
   if (unknown)
     return warning(
       `${unknown.name} is set and is no setting of this program`,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { spelledApart } from '../../config/spelling.ts';
 import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
 import { isThere } from '../base/files.ts';
@@ -39,6 +40,11 @@ async function start(context: Context): Promise<void> {
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
   const opened: (() => Promise<void>)[] = [() => app.close()];
   try {
+    for (const { name, near } of spelledApart(input.env))
+      app.log.warn(
+        { event: 'settings.unknown', name },
+        `${name} is set and is no setting of this program: did you mean ${near}?`,
+      );
     if (settings.otlpEndpoint !== null) {
       const { startTracing } = await import('../app/tracing.ts');
       opened.unshift(await startTracing(settings, app.log));

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { folder, load, problemsOf } from './inputs.ts';
+import { mendable } from '../../config/load.ts';
+import { unknownSettings } from '../../config/spelling.ts';
+import { folder, input, load, problemsOf } from './inputs.ts';
 
 describe('where a setting comes from', () => {
   it('is a flag before the environment before .env before the default', () => {
@@ -120,6 +122,29 @@ describe('the settings', () => {
   });
 });
 
+describe('a .env to be mended', () => {
+  const upstream = (dotenv: string): object => {
+    const cwd = folder({ '.env': dotenv, 'token.txt': 'canary-token', 'empty.txt': '' });
+    const kept = Object.entries(mendable(input({ cwd })).dotenv ?? {});
+    return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
+  };
+
+  it('keeps what is right about the upstream, also where a token is in a file', () => {
+    const right = 'FEEDBACK_BASE_URL=https://x.example\nFEEDBACK_API_TOKEN_FILE=token.txt\n';
+    assert.deepEqual(upstream(`${right}PUSH_PER_MINUTE=many\n`), {
+      FEEDBACK_BASE_URL: 'https://x.example',
+      FEEDBACK_API_TOKEN_FILE: 'token.txt',
+    });
+  });
+
+  it('keeps no token that cannot be used', () => {
+    assert.deepEqual(upstream('FEEDBACK_API_TOKEN_FILE=empty.txt\n'), {});
+    assert.deepEqual(upstream('FEEDBACK_API_TOKEN=abc\nFEEDBACK_PAGE_PARAM=p\n'), {
+      FEEDBACK_PAGE_PARAM: 'p',
+    });
+  });
+});
+
 describe('wrong settings', () => {
   it('are all listed at once, each with its name, its value and what is allowed', () => {
     const cwd = folder({ '.env': 'FEEDBACK_API_TOKN=canary\nLOG_FORMAT=xml\n' });
@@ -159,8 +184,7 @@ describe('wrong settings', () => {
     ]);
     assert.match(problemsOf({ env: { SYNC_HEAD_EVRY: '5m' } }).join(), /did you mean SYNC_HEAD_EVERY\?/);
     const wrong = {
-      DATADIR: '/x',
-      LOGLEVEL: 'debug',
+      PUSH_PERMINUTE: '5',
       Push_Per_Minute: '5',
       FEED_TOKN: 'abcd',
       MCP_TOKENS: 'x',
@@ -179,6 +203,25 @@ describe('wrong settings', () => {
       PORT: '1',
     };
     assert.deepEqual(problemsOf({ env: others }), []);
+  });
+
+  it('include the letters of a setting in .env; in the environment they may be for another program, and are told of', () => {
+    const names = { DATADIR: '/x', LOGLEVEL: 'debug', tz: 'UTC' };
+    const lines = Object.entries(names).map(([name, value]) => `${name}=${value}\n`);
+    assert.deepEqual(
+      problemsOf({ cwd: folder({ '.env': lines.join('') }) }),
+      Object.entries({ DATADIR: 'DATA_DIR', LOGLEVEL: 'LOG_LEVEL', tz: 'TZ' }).map(
+        ([name, near]) => `${name} is not a setting: did you mean ${near}?`,
+      ),
+    );
+    assert.deepEqual(problemsOf({ env: names }), []);
+    const env = { ...names, LOG_LEVEL: 'info', HTTP_PROXY: 'http://x', OTEL_SERVICE_NAME: 'x', HOME: '/' };
+    assert.deepEqual(unknownSettings(env, { WEBHOOK_RETRIES: '3' }), [
+      { name: 'DATADIR', near: 'DATA_DIR' },
+      { name: 'LOGLEVEL', near: 'LOG_LEVEL' },
+      { name: 'tz', near: 'TZ' },
+      { name: 'WEBHOOK_RETRIES', near: 'WEBHOOK_SECRET' },
+    ]);
   });
 
   it('include a line of .env that names a setting and gives it nothing', () => {
