@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -41,10 +42,12 @@ async function init(context: Context): Promise<void> {
   const answers = isAsking ? await asked(context) : await given(context);
   const found = await tried(context, answers, isAsking);
   await replaceFile(file, async (handle) => void (await handle.write(merged(file, answers))));
-  const overridden = overriding(context, answers);
-  const { settings } = applied(context, answers);
+  const settings = written(context);
+  const overridden = overriding(context, settings, answers);
   const { FEEDBACK_API_TOKEN: _, ...shown } = answers;
-  context.answer({ ...found, settings: shown, file, overridden }, () => summary(settings, found, overridden));
+  context.answer({ ...found, settings: shown, file, overridden }, () =>
+    [...summary(answers, found, overridden), ...nextSteps(settings)].join('\n'),
+  );
 }
 
 /** Before anybody types a token in vain. The file will be replaced, so its folder has to take a new one. */
@@ -76,17 +79,20 @@ function behindLink(file: string): string {
   }
 }
 
-/** Which names of the environment keep what was written from taking effect. Whatever else is wrong in the settings is said here too. */
-function overriding({ input: { dotenv: _, ...input } }: Context, answers: Answers): string[] {
-  let settings: Settings;
+/** The settings as the next command will have them. Whatever else is wrong in them is said here. */
+function written({ input: { dotenv: _, ...input } }: Context): Settings {
   try {
-    settings = loadSettings(input);
+    return loadSettings(input);
   } catch (error) {
     throw new AppError('usage', messageOf(error), {
       cause: error,
       hint: 'Base URL and token are in .env now. Mend the rest, there or in the environment; then run "feedback-mirror sync".',
     });
   }
+}
+
+/** Which names of the environment keep what was written from taking effect. */
+function overriding({ input }: Context, settings: Settings, answers: Answers): string[] {
   const effective: Answers = {
     FEEDBACK_BASE_URL: settings.baseUrl?.href ?? '',
     FEEDBACK_API_TOKEN: settings.token?.reveal() ?? '',
@@ -245,12 +251,8 @@ async function hiddenLine(words: string, signal: AbortSignal): Promise<string> {
   stderr.write(words);
   let typed = '';
   try {
-    for (;;) {
-      const keys = await new Promise<string>((resolve, reject) => {
-        stdin.once('data', (chunk: Buffer) => resolve(chunk.toString()));
-        stdin.once('end', () => reject(NOTHING_WRITTEN));
-        signal.addEventListener('abort', () => reject(NOTHING_WRITTEN), { once: true });
-      });
+    for await (const [chunk] of on(stdin, 'data', { signal, close: ['end'] })) {
+      const keys = String(chunk);
       // An arrow or a function key is no part of a token.
       for (const key of keys.startsWith('\u001b') ? '' : keys) {
         if (key === '\r' || key === '\n') return typed;
@@ -258,6 +260,9 @@ async function hiddenLine(words: string, signal: AbortSignal): Promise<string> {
         typed = key === '\u0015' ? '' : key === '\u007f' || key === '\b' ? typed.slice(0, -1) : typed + key;
       }
     }
+    throw NOTHING_WRITTEN;
+  } catch (error) {
+    throw codeOf(error) === 'interrupted' ? NOTHING_WRITTEN : error;
   } finally {
     stdin.setRawMode(false).pause();
     stderr.write('\n');
@@ -302,14 +307,14 @@ function quoted(value: string): string {
 }
 
 function summary(
-  { baseUrl, mirrorPath, httpHost, httpPort }: Settings,
+  { FEEDBACK_BASE_URL: url = '' }: Answers,
   { posts, comments, boards }: Survey,
   overridden: readonly string[],
-): string {
+): string[] {
   const told = (name: string, { rows, isWhole, order }: ListSurvey): string =>
     `  ${name.padEnd(10)}${isWhole ? '' : 'more than '}${grouped(rows)}, ${order}`;
   return [
-    `${baseUrl?.host} took the token:`,
+    `${URL.parse(url)?.host} took the token:`,
     told('posts', posts),
     told('comments', comments),
     `  ${'boards'.padEnd(10)}${boards.map(oneLine).join(', ') || 'none'}`,
@@ -317,8 +322,13 @@ function summary(
     ...overridden.map(
       (name) => `But ${name} is set in the environment, with another value, and that counts more: unset it.`,
     ),
+  ];
+}
+
+function nextSteps({ mirrorPath, httpHost, httpPort }: Settings): string[] {
+  return [
     'Next:',
     `  feedback-mirror sync     makes the first copy, in ${mirrorPath}`,
     `  feedback-mirror start    keeps it fresh, with the dashboard at http://${httpHost}:${httpPort}/`,
-  ].join('\n');
+  ];
 }

@@ -41,6 +41,17 @@ async function onTerminal(
   return seen;
 }
 
+/** What the terminal has in one piece, the program gets one key at a time. */
+const KEY_BY_KEY = `
+  const { stdin } = process;
+  const push = stdin.push.bind(stdin);
+  let last = Promise.resolve();
+  stdin.push = (chunk) => {
+    for (const key of chunk ?? [null])
+      last = last.then(() => new Promise(setImmediate)).then(() => push(key === null ? null : Buffer.of(key)));
+    return true;
+  };`;
+
 describe('init', () => {
   it('says what is wrong with standard input where the token should stand there', async (t) => {
     const { folder: cwd } = await openSite(t);
@@ -154,8 +165,10 @@ describe('init', () => {
     const site = await openSite(t);
     const args = ['init', '--feedback-base-url', site.sandbox.url];
     const init = () => runCli(args, { cwd: site.folder, input: CANARY });
-    writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\n');
-    assert.equal((await init()).code, 0);
+    writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\nDATA_DIR=copies\nHTTP_PORT=9\n');
+    const mended = await init();
+    assert.equal(mended.code, 0);
+    assert.match(mended.stdout, /in copies\/mirror\.db\n.* http:\/\/127\.0\.0\.1:9\/\n$/);
     writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\nPUSH_PER_MINUTE=many\n');
     const { code, stderr } = await init();
     assert.equal(code, 2);
@@ -187,6 +200,15 @@ describe('init', () => {
     const { code, stderr } = await runCli(['init', site.sandbox.url, CANARY], { cwd: site.folder });
     assert.equal(code, 2);
     assert.match(stderr, /Expected 0 arguments but got 2\.\nSee feedback-mirror init --help/);
+  });
+
+  it('takes a token that is typed key by key without a word', skipUnless('script'), async (t) => {
+    const site = await openSite(t);
+    const args = ['--feedback-base-url', site.sandbox.url];
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(KEY_BY_KEY)}` };
+    const seen = await onTerminal(site, [`${CANARY}\r`], { args, env });
+    assert.match(seen, /took the token:[\s\S]*exit 0/);
+    assert.doesNotMatch(seen, /Warning/);
   });
 
   it('ends at Ctrl-C without writing anything', skipUnless('script'), async (t) => {
