@@ -28,11 +28,7 @@ export interface Limits {
 }
 
 /** Work, which ends when the signal says so: after its time, or when nobody waits for it any more. */
-export type Limited = <T>(
-  lane: Lane,
-  gone: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-) => Promise<T>;
+type Limited = <T>(lane: Lane, gone: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
 export function limiter(clock: Clock, limits: Limits): Limited {

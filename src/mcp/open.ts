@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileOf, openChanges, openQueries, viewOutbox } from '../app/readers.ts';
 import type { App } from '../app.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import { fileId } from '../base/files.ts';
 import { versionText } from '../base/program.ts';
 import { redactionKey } from '../export/redaction-key.ts';
@@ -9,12 +9,12 @@ import { openReads } from '../http/dashboard/reads.ts';
 import { LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
-import type { Drafts, ToolDeps } from './tools.ts';
+import type { Drafts, ToolHandles } from './tools.ts';
 
 /** Of each reader of the command: a search takes as long with less, as the system keeps the file at hand. */
 const CACHE_KB = 2000;
 
-export interface Agents {
+interface Agents {
   /** A server for a connection, or for one request. */
   servers: ReturnType<typeof mcpServers>;
   close(): Promise<void>;
@@ -28,38 +28,57 @@ export async function openAgents({ settings, clock, log, place = 'threads' }: Op
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
   const openDrafts = settings.mcpWrite === 'drafts' ? await draftsOpener(settings, clock) : null;
-  const handles = keptOpen(settings, place, openDrafts);
+  const { use, close } = keptOpen({ settings, log, place, openDrafts });
   const facts = { rules, key, clock, timeZone, usualDelivered };
-  handles.now();
-  const deps = (): ToolDeps => ({ ...handles.now(), ...facts });
+  // A mirror that cannot be read is told of now, and not to the agent that asks first.
+  await use(async () => undefined);
   const hasDrafts = openDrafts !== null;
-  return {
-    servers: mcpServers({ deps, rules, hasDrafts, clock, log, version: versionText() }),
-    close: async () => await handles.close(),
-  };
+  return { servers: mcpServers({ use, facts, hasDrafts, log, version: versionText() }), close };
 }
 
-type Handles = Pick<ToolDeps, 'ask' | 'feed' | 'query' | 'row' | 'drafts'> & { close(): Promise<void> };
+type Handles = ToolHandles & { close(): Promise<void> };
 type OpenDrafts = () => Drafts & { close(): void };
+
+interface KeptOptions extends Pick<App, 'settings' | 'log'> {
+  place: 'threads' | 'command';
+  openDrafts: OpenDrafts | null;
+}
 
 /**
  * A file that is removed or replaced is read and written as before by whoever has it open: a person who restores a copy does not think of
- * the assistant that still runs. So each call asks whether it is the same, and opens what is there now.
+ * the assistant that still runs. So each call asks whether it is the same, and opens what is there now. Calls that are under way come to
+ * their end with what they began with; the last of them closes it.
  */
-function keptOpen(settings: App['settings'], place: 'threads' | 'command', openDrafts: OpenDrafts | null) {
+export function keptOpen({ settings, log, place, openDrafts }: KeptOptions) {
   const { path } = fileOf(settings);
-  let opened: { file: string | null; handles: Handles } | null = null;
+  let opened: { file: string | null; handles: Handles; calls: number } | null = null;
+  const closeUnused = async ({ calls, handles }: NonNullable<typeof opened>): Promise<void> => {
+    if (calls > 0) return;
+    await handles.close().catch((error: unknown) => {
+      const facts = { event: 'mcp.close.failed' };
+      log.warn(facts, `the mirror that was replaced could not be closed: ${messageOf(error)}`);
+    });
+  };
+  const now = (): NonNullable<typeof opened> => {
+    const file = fileId(path);
+    if (opened?.file === file) return opened;
+    if (opened) void closeUnused(opened);
+    opened = null;
+    opened = { file, handles: openHandles(settings, place, openDrafts), calls: 0 };
+    return opened;
+  };
   return {
-    now(): Handles {
-      const file = fileId(path);
-      if (opened?.file !== file) {
-        void opened?.handles.close();
-        opened = null;
-        opened = { file, handles: openHandles(settings, place, openDrafts) };
+    async use<T>(work: (handles: ToolHandles) => Promise<T>): Promise<T> {
+      const used = now();
+      used.calls += 1;
+      try {
+        return await work(used.handles);
+      } finally {
+        used.calls -= 1;
+        if (used !== opened) await closeUnused(used);
       }
-      return opened.handles;
     },
-    close: async () => await opened?.handles.close(),
+    close: async (): Promise<void> => await opened?.handles.close(),
   };
 }
 

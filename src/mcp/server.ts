@@ -7,21 +7,18 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import type { Clock } from '../base/clock.ts';
-import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
 import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
-import type { TextRules } from './text.ts';
-import { DRAFT_POST, TOOLS, type Tool, type ToolDeps } from './tools.ts';
+import { DRAFT_POST, TOOLS, type Tool, type ToolDeps, type ToolFacts, type ToolHandles } from './tools.ts';
 
-export interface McpOptions {
-  /** What a call reaches, opened for it where that is not what it was. */
-  deps: () => ToolDeps;
-  rules: TextRules;
+interface McpOptions {
+  /** Does the work of a call with the mirror as it is now. */
+  use<T>(work: (handles: ToolHandles) => Promise<T>): Promise<T>;
+  facts: ToolFacts;
   /** Whether agents may propose posts. */
   hasDrafts: boolean;
-  clock: Clock;
   log: Logger;
   version: string;
   limits?: Partial<Limits>;
@@ -32,7 +29,7 @@ export interface McpOptions {
  * library's own way to add tools answers for those it does not know before anybody could limit or log the call, so requests are taken here.
  */
 export function mcpServers(options: McpOptions): () => Server {
-  const { deps, version, hasDrafts } = options;
+  const { use, facts, version, hasDrafts } = options;
   const limits = { ...LIMITS, ...options.limits };
   const run = runner(options, limits);
   const tools = hasDrafts ? [...TOOLS, DRAFT_POST] : TOOLS;
@@ -47,7 +44,7 @@ export function mcpServers(options: McpOptions): () => Server {
       return { tools: listed };
     });
     server.setRequestHandler('tools/call', async ({ params }, context) =>
-      server.projectCallToolResult(await callTool(params, context, { deps, run, limits }), undefined),
+      server.projectCallToolResult(await callTool(params, context, { use, facts, run, limits }), undefined),
     );
     addResources(server, run);
     addPrompts(server, run);
@@ -65,7 +62,7 @@ interface Asked {
 
 interface Answer {
   text: string;
-  isFailure: boolean;
+  outcome: 'answered' | 'cancelled' | ErrorCode;
 }
 
 type Run = (
@@ -77,20 +74,20 @@ type Run = (
 const FAILURE = 1000;
 
 /** Answers a request within the limits, and logs it whatever becomes of it: with sizes, and without a word of either side. */
-function runner({ rules, clock, log }: McpOptions, limits: Limits): Run {
+function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): Run {
   const limited = limiter(clock, limits);
   return async ({ kind, name = 'unknown', given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
     const began = clock.monotonic();
     const tell = (outcome: string, text: string): void => {
       const sizes = { asked: Buffer.byteLength(JSON.stringify(given) ?? ''), told: Buffer.byteLength(text) };
       const ms = Math.round(clock.monotonic() - began);
-      const facts = { event: 'mcp.called', [kind]: name, outcome, ms, ...sizes };
-      log.info(facts, `${name}: ${outcome} in ${ms} ms`);
+      const told = { event: 'mcp.called', [kind]: name, outcome, ms, ...sizes };
+      log.info(told, `${name}: ${outcome} in ${ms} ms`);
     };
     try {
       const text = await limited(lane, gone, work);
       tell('answered', text);
-      return { text, isFailure: false };
+      return { text, outcome: 'answered' };
     } catch (error) {
       // What was called off fails with the client's own words.
       const outcome = gone.aborted ? 'cancelled' : codeOf(error);
@@ -98,7 +95,7 @@ function runner({ rules, clock, log }: McpOptions, limits: Limits): Run {
       tell(outcome, text);
       if (outcome === 'internal')
         log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name} failed`);
-      return { text, isFailure: true };
+      return { text, outcome };
     }
   };
 }
@@ -129,22 +126,25 @@ interface ToolCall {
 async function callTool(
   { name, arguments: given }: ToolCall,
   context: ServerContext,
-  { deps, run, limits }: { deps: () => ToolDeps; run: Run; limits: Limits },
+  { use, facts, run, limits }: Pick<McpOptions, 'use' | 'facts'> & { run: Run; limits: Limits },
 ) {
   const tool = KNOWN.get(name);
   let result: Record<string, unknown> = {};
-  const { text, isFailure } = await run(
+  const { text, outcome } = await run(
     { kind: 'tool', name: tool?.name, given, lane: tool?.lane },
     context,
     async (signal) => {
       if (!tool) throw new AppError('usage', 'there is no such tool');
-      result = fitting(await tool.run(stoppable(deps(), signal), parsed(tool, given)), limits.resultBytes);
+      const whole = await use((handles) =>
+        tool.run(stoppable({ ...handles, ...facts }, signal), parsed(tool, given)),
+      );
+      result = fitting(whole, limits.resultBytes);
       return JSON.stringify(result);
     },
   );
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
   const content = [{ type: 'text' as const, text }];
-  return isFailure ? { content, isError: true } : { content, structuredContent: result };
+  return outcome === 'answered' ? { content, structuredContent: result } : { content, isError: true };
 }
 
 function stoppable(deps: ToolDeps, signal: AbortSignal): ToolDeps {
@@ -176,12 +176,12 @@ function addResources(server: Server, run: Run): void {
   server.setRequestHandler('resources/read', async ({ params }, context) => {
     const found = RESOURCES.find(({ uri }) => uri === params.uri);
     const asked = { kind: 'resource', name: found?.name, given: params.uri } as const;
-    const { text, isFailure } = await run(asked, context, async () => {
+    const { text, outcome } = await run(asked, context, async () => {
       if (found) return found.text();
       throw new AppError('usage', 'there is no such resource');
     });
-    if (!found) throw new ResourceNotFoundError(params.uri);
-    if (isFailure) throw new ProtocolError(ProtocolErrorCode.InternalError, text);
+    if (!found && outcome === 'usage') throw new ResourceNotFoundError(params.uri);
+    if (!found || outcome !== 'answered') throw new ProtocolError(ProtocolErrorCode.InternalError, text);
     return { contents: [{ uri: found.uri, mimeType, text }] };
   });
 }
@@ -200,13 +200,13 @@ function addPrompts(server: Server, run: Run): void {
   server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given } }, context) => {
     const found = PROMPTS.find((prompt) => prompt.name === name);
     const asked = { kind: 'prompt', name: found?.name, given } as const;
-    const { text, isFailure } = await run(asked, context, async () => {
+    const { text, outcome } = await run(asked, context, async () => {
       if (!found) throw new AppError('usage', 'there is no such prompt');
       const { success, data } = PROMPT_INPUT.safeParse(given ?? {});
       if (!success) throw new AppError('usage', 'board is the slug or the name of one board');
       return `${data.board ? `Look at the board ${JSON.stringify(data.board)} only.\n\n` : ''}${found.text}`;
     });
-    if (isFailure) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+    if (outcome !== 'answered') throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
     return { messages: [{ role: 'user', content: { type: 'text', text } }] };
   });
 }

@@ -22,13 +22,20 @@ import { type Lane, Paged } from './limits.ts';
 import type { TextRules } from './text.ts';
 
 /** What the tools reach: the mirror for reading, and nothing that sends. */
-export interface ToolDeps {
+export interface ToolDeps extends ToolHandles, ToolFacts {}
+
+/** What is open on the mirror. */
+export interface ToolHandles {
   ask: DashboardReads['ask'];
   feed: Pick<ChangeFeed, 'after' | 'head'>;
   query: AskMirror;
   row(id: number): OutboxRow | null;
   /** Null where agents may only read. */
   drafts: Drafts | null;
+}
+
+/** What stays the same from call to call. */
+export interface ToolFacts {
   rules: TextRules;
   /** What pseudonyms are made with; null where people may be shown. */
   key: Uint8Array | null;

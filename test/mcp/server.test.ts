@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
+import { copyFileSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import { createLogger } from '../../src/base/log.ts';
+import { createLogger, SILENT } from '../../src/base/log.ts';
+import type { Limits } from '../../src/mcp/limits.ts';
+import { keptOpen } from '../../src/mcp/open.ts';
 import { mcpServers } from '../../src/mcp/server.ts';
 import { textRules } from '../../src/mcp/text.ts';
-import type { ToolDeps } from '../../src/mcp/tools.ts';
+import type { ToolHandles } from '../../src/mcp/tools.ts';
+import { load } from '../config/inputs.ts';
 import { fakeClock } from '../support/clock.ts';
+import { openTestMirror, UPSTREAM } from '../support/mirror.ts';
 import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
 
 /** A server with a client beside it and no mirror behind it: only what reads boards is there. */
-async function connected(ask: (signal?: AbortSignal) => Promise<never>) {
+async function connected(ask: (signal?: AbortSignal) => Promise<never>, limits: Partial<Limits> = {}) {
   const lines: Line[] = [];
   const log = createLogger({
     level: 'debug',
@@ -21,18 +26,57 @@ async function connected(ask: (signal?: AbortSignal) => Promise<never>) {
   });
   const clock = fakeClock();
   const rules = textRules({ key: null, upstream: null });
-  const deps = {
+  const handles = {
     ask: (_name: string, _request: unknown, signal?: AbortSignal) => ask(signal),
     drafts: null,
-    rules,
-  } as unknown as ToolDeps;
-  const server = mcpServers({ deps: () => deps, rules, hasDrafts: false, clock, log, version: '1' })();
+  } as unknown as ToolHandles;
+  const facts = { rules, key: null, clock, timeZone: 'UTC', usualDelivered: null };
+  const server = mcpServers({
+    use: (work) => work(handles),
+    facts,
+    hasDrafts: false,
+    log,
+    version: '1',
+    limits,
+  })();
   const client = new Client({ name: 'a test', version: '1' });
   const [here, there] = InMemoryTransport.createLinkedPair();
   await server.connect(there);
   await client.connect(here);
   return { client, lines };
 }
+
+describe('a server for agents', () => {
+  it('says of a resource that there is none only where it has looked', async () => {
+    const { client } = await connected(() => Promise.reject(new Error()), { callsAMinute: 1 });
+    await assert.rejects(client.readResource({ uri: 'mirror://zebra' }), /not found/i);
+    await assert.rejects(client.readResource({ uri: 'mirror://zebra' }), /more than 1 calls in a minute/);
+    await client.close();
+  });
+});
+
+describe('a mirror that was replaced', () => {
+  it('is read to the end by the calls that began with it, and closed after them', async (t) => {
+    const mirror = openTestMirror();
+    mirror.store.close();
+    const settings = load({ env: { FEEDBACK_BASE_URL: UPSTREAM, MIRROR_PATH: mirror.path } });
+    const kept = keptOpen({ settings, log: SILENT, place: 'command', openDrafts: null });
+    t.after(async () => {
+      await kept.close();
+      mirror.store = mirror.another();
+      mirror.dispose();
+    });
+    const old = await kept.use(async (handles) => {
+      await handles.ask('tally', null);
+      copyFileSync(mirror.path, `${mirror.path}.copy`);
+      renameSync(`${mirror.path}.copy`, mirror.path);
+      await kept.use(async (others) => assert.notEqual(others, handles));
+      assert.deepEqual(await handles.ask('tally', null), []);
+      return handles;
+    });
+    await assert.rejects(old.ask('tally', null), /not open/);
+  });
+});
 
 describe('the log of a server for agents', () => {
   it('has a line for every call, also of what there is not or what is not allowed, and no name but ours', async () => {

@@ -74,7 +74,18 @@ const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
 const NOTHING: Found = { hits: [], isQuestion: true, ...NOTHING_TOLD };
 
 /** Opens what it needs when it is first asked for it. */
-export function openReading(options: OpenOptions): Reading {
+export function openReading(options: OpenOptions): Reading & { close(): Promise<void> } {
+  const opened: { close(): unknown }[] = [];
+  const once = <T extends { close(): unknown }>(open: () => T): (() => T) => {
+    let value: T | undefined;
+    return () => {
+      if (value === undefined) {
+        value = open();
+        opened.push(value);
+      }
+      return value;
+    };
+  };
   const reports = once(() => openReportReader(options));
   const browse = once(() => openBrowseReads(options));
   const texts = once(() => openSearchReads(options));
@@ -130,6 +141,9 @@ export function openReading(options: OpenOptions): Reading {
     },
     comments: async ({ post, after }) => browse().post.comments(post, after),
     similar: async (request) => texts().similar(request),
+    async close() {
+      for (const handle of opened) await handle.close();
+    },
   };
 }
 
@@ -138,14 +152,6 @@ function markedRows(rows: readonly ListedPost[], { hits }: Found): FoundPost[] {
     hits.map(({ id, title, snippet, comment }) => [id, { title, snippet, isComment: comment !== null }]),
   );
   return rows.map((row) => ({ ...row, marked: marks.get(row.id) ?? null }));
-}
-
-function once<T>(open: () => T): () => T {
-  let opened: { value: T } | undefined;
-  return () => {
-    opened ??= { value: open() };
-    return opened.value;
-  };
 }
 
 /** What goes to a thread, and what comes back. */

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../store/db.ts';
-import type { Asked, Reading, Told } from './reading.ts';
+import type { Asked, openReading, Reading, Told } from './reading.ts';
 
 /** The reads of the pages, answered in threads of their own: the service's loop never waits for the mirror. */
 export interface DashboardReads {
@@ -43,14 +43,14 @@ interface Lane {
 }
 
 function answerHere(options: OpenOptions): Lane {
-  let opening: Promise<Reading> | undefined;
+  let opening: Promise<ReturnType<typeof openReading>> | undefined;
   return {
     async ask({ name, request }) {
-      opening ??= import('./reading.ts').then(({ openReading }) => openReading(options));
+      opening ??= import('./reading.ts').then((module) => module.openReading(options));
       const read = (await opening)[name] as (request: unknown) => Promise<unknown>;
       return await read(request);
     },
-    close: async () => undefined,
+    close: async () => await (await opening)?.close(),
   };
 }
 
