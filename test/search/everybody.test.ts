@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { searchable } from '../../src/base/words.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
-import { post, shelfOf } from './shelf.ts';
+import { post, shelfOf, UPSTREAM } from './shelf.ts';
+
+const ISSUE = 'https://github.com/acme/app/issues/17';
 
 describe('a search in any language', () => {
   it('finds words of scripts without spaces, and marks them', async (t) => {
@@ -69,6 +71,40 @@ describe('a search for more than words', () => {
     assert.deepEqual(await ids('https://feedback.example.com/b/bugs/p/plain-12/?x=1'), [12]);
     assert.deepEqual(await ids('http://localhost:8080/posts/13'), [13]);
     assert.deepEqual(await ids('/b/bugs/p/all-of-them/'), [13]);
+  });
+
+  it('takes a number as keyboards and sentences write it', async (t) => {
+    const { ids } = await shelfOf(t, [post(16, 'Other'), post(17, 'Plain')]);
+    for (const text of ['＃17', '# 17', '#17.', '#１７', ' 17, '])
+      assert.deepEqual(await ids(text, { typing: true }), [17], text);
+  });
+
+  it('takes an address for a post only where the upstream has it so, and finds what other addresses are in', async (t) => {
+    const url = (id: number): string => `/b/bugs/p/${id}/`;
+    const { search } = await shelfOf(t, [
+      ...[1, 2, 3, 17, 33].map((id) => aPost(id, { title: 'Something else', url: url(id) })),
+      aPost(301, { title: 'It fails', content: `See ${ISSUE} for the stack trace.`, url: url(301) }),
+      aPost(302, { title: 'A file', content: 'It writes to /srv/data/file-2.csv at night.', url: url(302) }),
+      aPost(303, { title: 'A log', content: 'It is in /var/log/app-1.log.', url: url(303) }),
+      aPost(304, { title: 'A link', content: 'As in https://example.com/posts/3 I read.', url: url(304) }),
+    ]);
+    for (const [text, found] of [
+      [ISSUE, [301]],
+      ['/srv/data/file-2.csv', [302]],
+      ['/var/log/app-1.log', [303]],
+      ['https://example.com/2024/10/33', []],
+      [`${UPSTREAM}/b/bugs/p/17/comments/3`, [17]],
+      [`<${UPSTREAM}/b/moved/p/17/#comment-3>`, [17]],
+      ['upstream.test/b/bugs/p/17/.', [17]],
+      ['/b/bugs/p/17', [17]],
+      ['https://feedback.example.com/b/bugs/p/17/', [17]],
+      ['https://feedback.example.com/b/other/p/17/', []],
+      ['https://example.com/posts/3', [3, 304]],
+    ] as const)
+      for (const typing of [true, false]) {
+        const { hits, isPartial } = await search.find(text, { typing });
+        assert.deepEqual(isPartial ? [] : hits.map(({ id }) => id), found, text);
+      }
   });
 
   it('finds those with most of the words where none has all, and says so', async (t) => {

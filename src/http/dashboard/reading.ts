@@ -15,7 +15,13 @@ import type { BoardView, PersonView } from '../../store/browse/pages.ts';
 import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../store/browse/post.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openReportReader } from '../../store/reports.ts';
-import { type Found, openSearchReads, type Part, type SearchOptions } from '../../store/search/search.ts';
+import {
+  type Found,
+  openSearchReads,
+  type Part,
+  postNumberIn,
+  type SearchOptions,
+} from '../../store/search/search.ts';
 import type { SimilarPost, SimilarRequest } from '../../store/search/similar.ts';
 
 /** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
@@ -68,8 +74,6 @@ export interface FoundPost extends ListedPost {
   marked: { title: Part[]; snippet: Part[]; isComment: boolean } | null;
 }
 
-/** `#626` is the post of that number, whatever the filters say, deleted or not. */
-const POST_NUMBER = /^#(\d{1,15})$/;
 const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
 const NOTHING: Found = { hits: [], isQuestion: true, ...NOTHING_TOLD };
 
@@ -117,13 +121,12 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
     },
     async search({ text, filter: wanted, typing = true, ...options }) {
       const { filter, around } = await resolve(wanted);
-      const [, number] = POST_NUMBER.exec(text) ?? [];
-      const found = number ? NOTHING : await texts().find(text, { ...options, typing, among: filter });
-      const rows = number
-        ? browse()
-            .rows([Number(number)])
-            .map((row) => ({ ...row, marked: null }))
-        : markedRows(browse().rows(found.hits.map(({ id }) => id)), found);
+      // `#626` is the post of that number, whatever the filters say, deleted or not.
+      const number = postNumberIn(text);
+      const found =
+        number === null ? await texts().find(text, { ...options, typing, among: filter }) : NOTHING;
+      const ids = number === null ? found.hits.map(({ id }) => id) : [number];
+      const rows = markedRows(browse().rows(ids), found);
       const total = { posts: rows.length, isMore: false };
       const { isPartial, suggestion, unindexed } = found;
       return { rows, next: null, previous: null, total, ...around, isPartial, suggestion, unindexed };

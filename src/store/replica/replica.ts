@@ -29,7 +29,7 @@ export function openReplicaReads(options: OpenOptions) {
     posts: lister<PostColumns>(db, POSTS),
     comments: lister<CommentColumns>(db, COMMENTS),
   };
-  const search = postSearch(db);
+  const search = postSearch(db, options.upstream);
   const post = scalar(db)<[number], number>('SELECT 1 FROM posts WHERE id = ?');
   return {
     /** One page of a list, newest first, as it is at this moment. */
@@ -109,8 +109,8 @@ function lister<R extends { id: number }>(db: Db, { from, alias, table, read }: 
   });
 }
 
-function postSearch(db: Db): (text: string) => PostWire[] {
-  const rank = ranker(db);
+function postSearch(db: Db, upstream: string): (text: string) => PostWire[] {
+  const rank = ranker(db, upstream);
   const find = db.prepare<[string], PostColumns>(
     `${POSTS_FROM} WHERE p.id IN (SELECT value FROM json_each(?))`,
   );

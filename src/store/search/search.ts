@@ -55,7 +55,7 @@ export type SearchReads = ReturnType<typeof openSearchReads>;
 export function openSearchReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   if (options.cacheKb) db.pragma(`cache_size = -${options.cacheKb}`);
-  const find = searcher(db);
+  const find = searcher(db, options.upstream);
   const similar = db.transaction(moreLikeThis(db));
   return {
     /** The most relevant first; a word in the title weighs more than one in the content, and posts come before comments. */
@@ -83,20 +83,28 @@ interface Ranked {
 }
 
 /** The best matches among the posts themselves, the best first; null where the text holds nothing to look for. */
-export function ranker(db: Db): (text: string, options?: SearchOptions) => Ranked | null {
+export function ranker(db: Db, upstream: string): (text: string, options?: SearchOptions) => Ranked | null {
   const rank = ranking(db);
-  const named = namedPosts(db);
+  const named = namedPosts(db, upstream);
   const boardId = boardFinder(db);
   return (text, { limit = SEARCH_LIMIT, board, typing = false, among = EVERY_LIVE_POST } = {}) => {
     const filter = board === undefined ? among : { ...among, board: [boardId(board)] };
     const scope = { filter, limit: Math.min(limit, SEARCH_LIMIT) };
-    const { ids, words } = named(text, filter);
-    const terms = readTerms(words, { typing });
+    const { ids, words, isAddress } = named(text, filter);
+    const terms = readTerms(words, { typing: typing && !isAddress });
     if (terms.length === 0 && ids.length === 0) return null;
     const found = bestOf(rank, terms, scope);
-    const all = [...new Set([...ids, ...found.ids])].slice(0, scope.limit);
-    const best = all.map((id) => ({ id, comment: null }));
-    return { scope, terms, best, isPartial: found.isPartial && ids.length === 0, unknown: found.unknown };
+    const isPartial = found.isPartial && ids.length === 0;
+    // Beside the post that is named, posts with some of the words are none that were meant.
+    const others = found.isPartial && !isPartial ? [] : found.ids;
+    const all = [...new Set([...ids, ...others])].slice(0, scope.limit);
+    return {
+      scope,
+      terms,
+      best: all.map((id) => ({ id, comment: null })),
+      isPartial,
+      unknown: found.unknown,
+    };
   };
 }
 
@@ -149,8 +157,31 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
   return bestOfWords(rank, wanted, scope);
 }
 
-/** Posts that are asked for by number or address, and what is left to look for as words. */
-function namedPosts(db: Db): (text: string, filter: PostFilter) => { ids: number[]; words: string } {
+/** The number in `#17`, also as other keyboards and sentences write it: `＃17`, `# 17`, `#17.`. */
+export function postNumberIn(text: string): number | null {
+  const [, digits] = /^#\s?(\d{1,15})$/.exec(bare(text)) ?? [];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** Without the brackets around it and what ends a sentence. */
+function bare(text: string): string {
+  return text
+    .normalize('NFKC')
+    .trim()
+    .replace(/[.,;:!?]+$/, '')
+    .replace(/^<(.*)>$/, '$1');
+}
+
+interface Named {
+  ids: number[];
+  /** What is left to look for as words. */
+  words: string;
+  /** Whether the text is an address or a path: it was pasted, and its last word is not being typed. */
+  isAddress: boolean;
+}
+
+/** Posts that are asked for by number or address. What may as well be something else is looked for as words, too. */
+function namedPosts(db: Db, upstream: string): (text: string, filter: PostFilter) => Named {
   const find = (ids: readonly number[], filter: PostFilter) =>
     db
       .prepare<object, { id: number; url: string }>(`
@@ -158,31 +189,60 @@ function namedPosts(db: Db): (text: string, filter: PostFilter) => { ids: number
           WHERE ${['p.id IN (SELECT value FROM json_each($ids))', ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`)
       .all({ ids: JSON.stringify(ids) });
   return (text, filter) => {
-    const asked = text.trim();
-    if (/^#?\d{1,15}$/.test(asked))
-      return { ids: find([Number(asked.replace('#', ''))], filter).map(({ id }) => id), words: asked };
-    if (!/^(?:https?:\/\/|\/)\S+$/i.test(asked)) return { ids: [], words: text };
-    const path = pathOf(asked);
-    const numbers = [...path.matchAll(/\d{1,15}/g)].map(([digits]) => Number(digits));
-    const posts = find(numbers, filter);
-    const exact = posts.filter(({ url }) => pathOf(url) === path);
-    // Other addresses end on the number of their post too: those of the dashboard, or one with another title in it.
-    const last = posts.filter(({ id }) => id === numbers.at(-1));
-    const ids = (exact.length > 0 ? exact : last).map(({ id }) => id);
-    return { ids, words: ids.length > 0 ? '' : (path.split('/').at(-1)?.replace(/[-_]/g, ' ') ?? '') };
+    const asked = bare(text);
+    const number = /^\d{1,15}$/.test(asked) ? Number(asked) : postNumberIn(asked);
+    if (number !== null)
+      return { ids: find([number], filter).map(({ id }) => id), words: asked, isAddress: false };
+    const address = addressIn(asked, upstream);
+    if (!address) return { ids: [], words: text, isAddress: false };
+    const numbers = [...address.pathname.matchAll(/\d{1,15}/g)].map(([digits]) => Number(digits));
+    const found = find(numbers, filter).map((post) => ({
+      ...post,
+      likeness: likenessOf(address, post, upstream),
+    }));
+    const ids = found.filter(({ likeness }) => likeness !== 'none').map(({ id }) => id);
+    const isSure = found.some(({ likeness }) => likeness === 'sure');
+    return { ids, words: isSure ? '' : asked.replace(/[-_]/g, ' '), isAddress: true };
   };
 }
 
-/** Without a host, a slash at the end, or what follows the path. */
-function pathOf(address: string): string {
-  const path = URL.parse(address, 'http://upstream.invalid')?.pathname ?? '';
-  return path.replace(/\/+$/, '');
+/** A whole address, one without its `http://`, or a path of the upstream. */
+function addressIn(text: string, upstream: string): URL | null {
+  if (/^(?:https?:\/\/|\/)\S+$/i.test(text)) return URL.parse(text, upstream);
+  return /^[^\s/]+[.:][^\s/]+\/\S*$/.test(text) ? URL.parse(`http://${text}`) : null;
+}
+
+/**
+ * Whether an address is that of a post. On the host of the post's own it may differ in the board or the title and go on to a comment.
+ * On another host it has the very same path, or that of a page of the dashboard, and may belong to something else.
+ */
+function likenessOf(
+  address: URL,
+  { id, url }: { id: number; url: string },
+  upstream: string,
+): 'sure' | 'maybe' | 'none' {
+  const own = URL.parse(url, upstream);
+  const [asked, known] = [partsOf(address), own ? partsOf(own) : []];
+  const at = known.findIndex((part) => hasNumber(part, id));
+  const isAlike = at >= 0 && hasNumber(asked[at] ?? '', id) && asked[at - 1] === known[at - 1];
+  if (own?.host === address.host && isAlike) return 'sure';
+  const path = asked.join('/');
+  return path === known.join('/') || path === `posts/${id}` ? 'maybe' : 'none';
+}
+
+function partsOf({ pathname }: URL): string[] {
+  return pathname.split('/').filter((part) => part !== '');
+}
+
+/** `17`, `title-17` or `17-title`. */
+function hasNumber(part: string, id: number): boolean {
+  return new RegExp(`^${id}(?![^-_])|(?:^|[-_])${id}$`).test(part);
 }
 
 const SHOWN = `SELECT ${LINE}, p.content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
-function searcher(db: Db): (text: string, options?: SearchOptions) => Found {
-  const rank = ranker(db);
+function searcher(db: Db, upstream: string): (text: string, options?: SearchOptions) => Found {
+  const rank = ranker(db, upstream);
   const inComments = commentRanker(db);
   const suggest = suggester(db);
   const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
