@@ -131,7 +131,34 @@ describe('a search for more than words', () => {
       ['darkmode', 'dark mode'],
       ['xylophone', null],
     ] as const)
-      assert.equal((await search.find(text)).suggestion, meant, text);
+      for (const typing of [false, true])
+        assert.equal((await search.find(text, { typing })).suggestion, meant, text);
+    for (const text of ['calen', 'calendar noti'])
+      assert.equal((await search.find(text, { typing: true })).suggestion, null, text);
+  });
+
+  it('suggests words that only comments have, of those that can be found', async (t) => {
+    const on = { id: 1, title: 'Transport', url: '/p/1/' };
+    const { store, search } = await shelfOf(t, [post(1, 'Transport')], {
+      comments: [
+        aComment(7, { post: on, content: 'The zeppelin integration solved it.' }),
+        aComment(8, { post: on, content: 'A submarine for the team.', internal: true }),
+        aComment(9, { post: on, content: 'A bicycle.' }),
+      ],
+    });
+    const suggested = async (text: string, isInternal = true) =>
+      (await search.find(text, { isInternal })).suggestion;
+    assert.equal(await suggested('zepelin'), 'zeppelin');
+    assert.equal(await suggested('zeppelin integraton'), 'zeppelin integration');
+    assert.deepEqual([await suggested('submarin'), await suggested('submarin', false)], ['submarine', null]);
+    assert.equal(await suggested('bicicle'), 'bicycle');
+    await sweep(
+      store,
+      'comments',
+      [aComment(7, { post: on, content: 'The zeppelin integration solved it.' })],
+      2,
+    );
+    assert.equal(await suggested('bicicle'), null, 'the comment is gone');
   });
 
   it('finds what comments say, after the posts that say it themselves, until the comment is gone', async (t) => {

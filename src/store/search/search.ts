@@ -142,17 +142,20 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
   const [beginning = ''] = words;
   const none = { isPartial: false, unknown: [] };
   const isShort = words.length === 1 && beginning.length <= SHORT;
+  // Where no word begins so, it is one that the person has ended, and may have misspelt.
+  const finished = { ...open, isOpen: false };
   if (closed.length === 0 && words.length === 1) {
     const met = rank.beginnings(beginning, scope);
     const isRare = met.length < scope.limit && (!isShort || isEveryPost(scope.filter));
     const others = isRare ? rank.newest(matchText([open]) ?? '', scope).map(({ id }) => id) : [];
-    return { ids: [...new Set([...met, ...others])].slice(0, scope.limit), ...none };
+    const ids = [...new Set([...met, ...others])].slice(0, scope.limit);
+    return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([finished]), scope);
   }
   const wanted = telling(rank.size(closed));
   if (!isShort) {
     const match = matchText([...wanted.map(({ term }) => term), open]) ?? '';
     const ids = rank.best(match, scope, 0).map(({ id }) => id);
-    return ids.length > 0 || wanted.length === 0 ? { ids, ...none } : bestOfWords(rank, wanted, scope);
+    return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([...closed, finished]), scope);
   }
   return bestOfWords(rank, wanted, scope);
 }
@@ -262,6 +265,7 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
   // One snapshot for all passes: a row may change or go between two of them.
   return db.transaction((text: string, options?: SearchOptions): Found => {
     const ranked = rank(text, options);
+    const isInternal = options?.isInternal ?? true;
     if (ranked === null)
       return {
         hits: [],
@@ -271,12 +275,12 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
         unindexed: unindexedPosts(db),
       };
     const isWhole = !ranked.isPartial && ranked.best.length > 0;
-    const said = inComments(ranked, options?.isInternal ?? true);
+    const said = inComments(ranked, isInternal);
     // A comment with all of the words says more than a post with some of them.
     const best = (ranked.isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said]).filter(isFirst);
     const isPartial = ranked.isPartial && said.length === 0;
     const hits = show({ ...ranked, best: best.slice(0, ranked.scope.limit) });
-    const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown);
+    const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown, isInternal);
     return { hits, isQuestion: true, isPartial, suggestion, unindexed: unindexedPosts(db) };
   });
 }

@@ -8,19 +8,25 @@ import { scalar } from '../sql.ts';
 const SUGGEST_MS = 150;
 const CORRECTABLE = /^\p{L}{4,}$/u;
 
-/** The text with each word that no post has replaced by the nearest one that some have; null where there is none. */
-export function suggester(db: Db): (text: string, unknown: readonly Term[]) => string | null {
+/** Of words that are equally near, so many are tried until one is in a post or comment that can be found. */
+const MOST_TRIED = 20;
+
+type Suggest = (text: string, unknown: readonly Term[], isInternal: boolean) => string | null;
+
+/** The text with each word that no post has replaced by the nearest one that posts or comments have; null where there is none. */
+export function suggester(db: Db): Suggest {
   let words: ReturnType<typeof vocabulary> | undefined;
-  const halves = halver(db);
-  return (text, unknown) => {
+  const isSaid = finder(db);
+  return (text, unknown, isInternal) => {
     const wrong = unknown.map(textOf).filter((word) => CORRECTABLE.test(word));
     if (wrong.length === 0) return null;
     words ??= vocabulary(db);
+    const isFound = (word: string): boolean => isSaid(word, isInternal);
     let better = fold(text).trim();
     let isBetter = false;
-    for (const word of wrong) {
-      const right = nearestWord(words, word) ?? halves(word);
-      if (right === null) continue;
+    for (const word of wrong.filter((one) => !isFound(one))) {
+      const right = nearestWords(words, word).find(isFound) ?? halvesOf(word).find(isFound);
+      if (right === undefined) continue;
       better = better.replace(word, right);
       isBetter = true;
     }
@@ -28,33 +34,44 @@ export function suggester(db: Db): (text: string, unknown: readonly Term[]) => s
   };
 }
 
-/** The words of the index with the posts that have them, by how they begin. The table holds nothing: it shows what the index has. */
+/** The words of both indexes with how often they are said, by how they begin. The tables hold nothing: they show what the indexes have. */
 function vocabulary(db: Db) {
   // The file is open for reading only; a temporary table is not in it.
   db.pragma('query_only = 0');
-  db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS temp.posts_words USING fts5vocab('main', 'posts_text', 'row')");
+  for (const name of ['posts', 'comments'])
+    db.exec(
+      `CREATE VIRTUAL TABLE IF NOT EXISTS temp.${name}_words USING fts5vocab('main', '${name}_text', 'row')`,
+    );
   db.pragma('query_only = 1');
-  return db.prepare<[string, string], { term: string; doc: number }>(`
-    SELECT term, doc FROM temp.posts_words WHERE term >= ? AND term < ?`);
+  return db.prepare<{ from: string; to: string }, { term: string; doc: number }>(`
+    SELECT term, doc FROM temp.posts_words WHERE term >= $from AND term < $to
+    UNION ALL SELECT term, doc FROM temp.comments_words WHERE term >= $from AND term < $to`);
 }
 
-/** At most one letter in four is wrong; of equally near words the most frequent. Both first letters are seldom wrong at once. */
-function nearestWord(words: ReturnType<typeof vocabulary>, word: string): string | null {
+interface Near {
+  term: string;
+  edits: number;
+  doc: number;
+}
+
+/** At most one letter in four is wrong; of equally near words the most frequent first. Both first letters are seldom wrong at once. */
+function nearestWords(words: ReturnType<typeof vocabulary>, word: string): string[] {
   const most = word.length < 6 ? 1 : 2;
   const [a = '', b = '', c = ''] = word;
   const until = performance.now() + SUGGEST_MS;
-  let best: { term: string; edits: number; doc: number } | null = null;
-  for (const start of new Set([a + b, b + a, a + c, b + c])) {
-    for (const { term, doc } of words.iterate(start, `${start}\u{10ffff}`)) {
+  const near: Near[] = [];
+  for (const from of new Set([a + b, b + a, a + c, b + c])) {
+    for (const { term, doc } of words.iterate({ from, to: `${from}\u{10ffff}` })) {
       if (performance.now() > until) break;
       if (Math.abs(term.length - word.length) > most || term === word) continue;
       const edits = distance(word, term);
-      if (edits > most + Number(isSwap(word, term))) continue;
-      if (best === null || edits < best.edits || (edits === best.edits && doc > best.doc))
-        best = { term, edits, doc };
+      if (edits <= most + Number(isSwap(word, term))) near.push({ term, edits, doc });
     }
   }
-  return best?.term ?? null;
+  return near
+    .sort((x, y) => x.edits - y.edits || y.doc - x.doc)
+    .slice(0, MOST_TRIED)
+    .map(({ term }) => term);
 }
 
 /** Two letters in the wrong order are one slip, although it takes two edits to undo. */
@@ -65,13 +82,21 @@ function isSwap(a: string, b: string): boolean {
   );
 }
 
-/** `darkmode` for posts that say dark mode. */
-function halver(db: Db): (word: string) => string | null {
-  const has = scalar(db)<[string], number>('SELECT 1 FROM posts_text WHERE posts_text MATCH ? LIMIT 1');
-  return (word) => {
-    for (let at = 3; at <= word.length - 3; at++)
-      if (has.get(`"${word.slice(0, at)} ${word.slice(at)}"`) === 1)
-        return `${word.slice(0, at)} ${word.slice(at)}`;
-    return null;
-  };
+/** `dark mode` for darkmode. */
+function halvesOf(word: string): string[] {
+  return Array.from({ length: Math.max(0, word.length - 5) }, (_, i) => i + 3).map(
+    (at) => `${word.slice(0, at)} ${word.slice(at)}`,
+  );
+}
+
+/** Whether a live post or comment has these words side by side: the indexes keep those of deleted ones, and some comments are for the team. */
+function finder(db: Db): (words: string, isInternal: boolean) => boolean {
+  const has = scalar(db)<{ match: string; internal: number }, number>(`
+    SELECT EXISTS (SELECT 1 FROM posts_text CROSS JOIN posts p ON p.id = posts_text.rowid
+                    WHERE posts_text MATCH $match AND p.deleted_at IS NULL)
+        OR EXISTS (SELECT 1 FROM comments_text CROSS JOIN comments c ON c.id = comments_text.rowid
+                                 CROSS JOIN posts p ON p.id = c.post_id
+                    WHERE comments_text MATCH $match AND c.deleted_at IS NULL AND c.internal <= $internal
+                      AND p.deleted_at IS NULL)`);
+  return (words, isInternal) => has.get({ match: `"${words}"`, internal: Number(isInternal) }) === 1;
 }
