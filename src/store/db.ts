@@ -214,9 +214,27 @@ export function noteUnclean(db: Db): void {
   writeMeta(db, UNCLEAN, randomUUID());
 }
 
+/** Says that the full-text indexes hold words of texts that were edited since. */
+const LEFT_WORDS = 'left_words';
+
+export function noteLeftWords(db: Db): void {
+  writeMeta(db, LEFT_WORDS, '1');
+}
+
+/** Merged into one piece, an index holds nothing but the words of the texts as they are. */
+function dropLeftWords(db: Db): void {
+  if (readMeta(db, LEFT_WORDS) === undefined) return;
+  db.transaction(() => {
+    for (const index of ['posts_text', 'comments_text'])
+      db.exec(`INSERT INTO ${index} (${index}) VALUES ('optimize')`);
+    db.prepare('DELETE FROM meta WHERE key = ?').run(LEFT_WORDS);
+  }).immediate();
+}
+
 /** Rewrites the file and empties the write-ahead log; false when the log could not be emptied because somebody was reading. */
 export function compact(db: Db): boolean {
   const mark = readMeta(db, UNCLEAN);
+  dropLeftWords(db);
   db.exec('VACUUM');
   const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
   if (busy !== 0) return false;

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 19; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 20; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,

@@ -42,11 +42,11 @@ export function rowErasers(db: Db) {
     markHistory.run(at, id);
     changes.add('post.erased', at, id);
     if (old.title !== next.title || old.content !== next.content)
-      text.posts.changed(id, [old.title, old.content], [next.title, next.content]);
+      text.posts.erased(id, [old.title, old.content], [next.title, next.content]);
   };
 
   const reindexComment = (id: number, old: string, next: string): void => {
-    if (old !== next) text.comments.changed(id, [old], [next]);
+    if (old !== next) text.comments.erased(id, [old], [next]);
   };
   return {
     /** To be called when a transaction begins. */
