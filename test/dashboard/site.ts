@@ -11,6 +11,7 @@ import { syncOnce } from '../../src/sync/engine.ts';
 import { ask, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { folderFor } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 import { type FixtureOptions, openFixture, type ServiceFixture } from '../worker/fixture.ts';
 
 /** The HTTP side as the service composes it. */
@@ -100,6 +101,7 @@ export async function openOnMirror(
     DATA_DIR: folder,
   };
   const settings = loadSettings({ flags: {}, env, cwd: folder, isTerminal: false });
+  placeNewMirror(mirrorOf(settings).path);
   const store = openMirrorStore({ ...mirrorOf(settings), holder: 'the test' });
   t.after(async () => {
     await store.close();

@@ -15,7 +15,7 @@ import type { NewRow } from '../../src/store/outbox/types.ts';
 import { doChore } from '../../src/store/upkeep/chores.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
-import { queryFile } from '../support/mirror.ts';
+import { placeNewMirror, queryFile } from '../support/mirror.ts';
 import { minute } from '../support/rows.ts';
 
 /** A mirror in a folder of its own, open as the service has it open, and what erases from it. */
@@ -40,6 +40,7 @@ const UPSTREAM = 'https://upstream.test/api';
 export async function openBench(t: TestContext): Promise<ErasureBench> {
   const folder = folderFor(t, 'erasure');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const options = { path, upstream: UPSTREAM, holder: 'test' };
   const [store, outbox] = [openMirrorStore(options), openOutboxStore(options)];
   const erasure = openErasureStore(options);

@@ -9,6 +9,7 @@ import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.
 import { openRecoveryLog } from '../../src/store/recovery-log.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 import { aComment, aPost, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -48,6 +49,7 @@ function open(t: TestContext): Opened {
     upstream: 'http://u.test',
     holder: 't',
   };
+  placeNewMirror(options.path);
   const store = openMirrorStore(options);
   const db = new Database(options.path);
   const erasure = openErasureStore(options);

@@ -6,6 +6,7 @@ import { type ExportSource, openExportSource } from '../../src/store/export/expo
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 
 export const UPSTREAM = 'https://upstream.test/api';
 export const OLD = '2026-01-01T00:00:00.000Z';
@@ -33,6 +34,7 @@ interface Row {
 export async function openMirror(t: TestContext): Promise<ExportMirror> {
   const folder = folderFor(t, 'export');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   await openMirrorStore({ path, upstream: UPSTREAM, holder: 'a test' }).close();
   const db = new Database(path);
   const open: { close(): void }[] = [];

@@ -14,7 +14,7 @@ import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
-import { queryFile } from '../support/mirror.ts';
+import { placeNewMirror, queryFile } from '../support/mirror.ts';
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
 
 export const MINUTE = 60_000;
@@ -51,6 +51,7 @@ export interface Bench {
 export function benchFor(t: TestContext): Bench {
   const folder = folderFor(t, 'outbox');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const options = { path, upstream: 'http://upstream.test', holder: 'a test' };
   const clock = fakeClock();
   const [mirror, store] = [openMirrorStore(options), openOutboxStore(options)];

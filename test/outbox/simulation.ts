@@ -8,6 +8,7 @@ import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { type OutboxStore, openOutboxStore } from '../../src/store/outbox/store.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 import { drive } from './drive.ts';
 import { judge, type Verdict } from './judge.ts';
 import { KILLED, type Life, mortalClient, mortalStore } from './mortal.ts';
@@ -71,6 +72,7 @@ interface World {
 export async function simulate(options: SimulationOptions): Promise<Simulation> {
   const folder = temporaryFolder('simulation');
   const file = { path: join(folder, 'mirror.db'), upstream: 'http://simulated.test', holder: 'simulation' };
+  placeNewMirror(file.path);
   const { world, close } = build(options, file);
   try {
     const began = world.clock.now();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openForWriting } from '../../src/store/db.ts';
 import { CHECKOUT } from '../support/cli.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 
 // As the program does at its start: a child that compiles everything anew takes three times as long.
 enableCompileCache(join(CHECKOUT, 'node_modules/.cache/feedback-mirror'));
@@ -12,6 +13,7 @@ enableCompileCache(join(CHECKOUT, 'node_modules/.cache/feedback-mirror'));
 export function makeMirror(): { folder: string; path: string; remove(): void } {
   const folder = temporaryFolder('query');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const db = openForWriting({ path, upstream: 'http://127.0.0.1:9' });
   const at = '2026-01-01T00:00:00.000Z';
   db.exec(`

@@ -7,6 +7,7 @@ import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openReportReader } from '../../src/store/reports.ts';
 import { folderFor } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -155,6 +156,7 @@ export async function tell(
 export async function write(t: TestContext, fill: (store: MirrorStore) => Promise<void>): Promise<Story> {
   const folder = folderFor(t, 'reports');
   const options = { path: join(folder, 'mirror.db'), upstream: UPSTREAM };
+  placeNewMirror(options.path);
   const store = openMirrorStore({ ...options, holder: 'the story' });
   await fill(store);
   while (await store.index());

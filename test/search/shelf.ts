@@ -4,6 +4,7 @@ import type { Comment, Post } from '../../src/contract/decode.ts';
 import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
 import { openSearchReads, type SearchReads } from '../../src/store/search/search.ts';
 import { folderFor } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 
@@ -29,6 +30,7 @@ export async function shelfOf(
   { comments = [], isIndexed = true }: ShelfOptions = {},
 ): Promise<Shelf> {
   const path = join(folderFor(t, 'search'), 'mirror.db');
+  placeNewMirror(path);
   const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   await sweep(store, 'posts', posts, 1);
   if (comments.length > 0) await sweep(store, 'comments', comments, 1);

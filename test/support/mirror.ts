@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import Database from 'better-sqlite3';
 import { searchable } from '../../src/base/words.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
+import { openForWriting } from '../../src/store/db.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import { closing, dropMeta } from '../../src/store/sql.ts';
 import { temporaryFolder } from './folder.ts';
 import { holdLock } from './holder.ts';
 
@@ -15,10 +17,33 @@ export type Row = Record<string, unknown>;
 
 export type Mirror = ReturnType<typeof openTestMirror>;
 
+let migrated: Buffer | undefined;
+
+/**
+ * Puts the file of a new mirror in place, with the tables and without an owner: whoever opens it first claims it. The migrations run once
+ * in a process and are copied from there: on each new file they took 45 ms of processor time, a quarter of all that the units took.
+ */
+export function placeNewMirror(path: string): void {
+  migrated ??= migratedFile();
+  writeFileSync(path, migrated, { mode: 0o600, flag: 'wx' });
+}
+
+function migratedFile(): Buffer {
+  const folder = temporaryFolder('migrated');
+  const path = join(folder, 'mirror.db');
+  try {
+    closing(openForWriting({ path, upstream: UPSTREAM }), (db) => dropMeta(db, 'upstream'));
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** A mirror in a folder of its own. */
 export function openTestMirror() {
   const folder = temporaryFolder('store');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const open = (holder: string) => openMirrorStore({ path, upstream: UPSTREAM, holder });
   const mirror = {
     path,

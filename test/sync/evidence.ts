@@ -7,6 +7,7 @@ import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { fakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 import { type Manners, type SimulatedList, simulatedList } from './simulated-list.ts';
 import { KILLED, killedAfter, stopAfter, UPSTREAM } from './workbench.ts';
 
@@ -36,6 +37,7 @@ const WATCHED = 8;
 export async function play(story: Story): Promise<Found> {
   const folder = temporaryFolder('evidence');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const open = (): MirrorStore => openMirrorStore({ path, upstream: UPSTREAM, holder: 'simulation' });
   const random = randomFrom(story.seed);
   const list = simulatedList(story, random);

@@ -16,7 +16,7 @@ import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { PassSummary } from '../../src/store/mirror/types.ts';
 import { type SyncOutcome, type SyncRequest, syncOnce } from '../../src/sync/engine.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { queryFile } from '../support/mirror.ts';
+import { placeNewMirror, queryFile } from '../support/mirror.ts';
 
 export const UPSTREAM = 'http://upstream.test';
 
@@ -54,6 +54,7 @@ export async function openWorkbench(
 ): Promise<Workbench> {
   const folder = temporaryFolder('sync');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const beforeRequest = async (request: RequestNote): Promise<void> => {
     await options.beforeRequest?.(request);
     bench.meanwhile(request);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
 import { type App, openApp, openQueue } from '../../src/app.ts';
@@ -11,6 +12,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { type Periods, type Service, startService } from '../../src/worker/service.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { placeNewMirror } from '../support/mirror.ts';
 
 /** A sandbox, a mirror in a folder of its own, and as many services on it as a test starts. */
 export interface ServiceFixture {
@@ -61,6 +63,7 @@ const QUICK: Partial<Periods> = {
 export async function openFixture(t: TestContext, options: FixtureOptions): Promise<ServiceFixture> {
   const sandbox = await startSandbox({ posts: 12, pageSize: 5, ...options.sandbox });
   const folder = temporaryFolder('service');
+  placeNewMirror(join(folder, 'mirror.db'));
   const opened: (() => Promise<void>)[] = [
     () => sandbox.close(),
     () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),

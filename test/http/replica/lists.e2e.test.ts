@@ -13,6 +13,7 @@ import { syncOnce } from '../../../src/sync/engine.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { COMMENTS, call, json, POSTS, type Problem, posts, walk } from '../../sandbox/client.ts';
 import { folderFor, temporaryFolder } from '../../support/folder.ts';
+import { placeNewMirror } from '../../support/mirror.ts';
 import { aComment, aPost } from '../../support/rows.ts';
 import { sweep } from '../../support/steps.ts';
 import * as wire from '../../support/wire.ts';
@@ -28,6 +29,7 @@ async function withMirror(
 ): Promise<void> {
   const folder = temporaryFolder('lists');
   const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
   const store = openMirrorStore({ path, upstream: UPSTREAM, holder: 'test' });
   const reads = openReplicaReads({ path, upstream: UPSTREAM });
   let at = 0;
