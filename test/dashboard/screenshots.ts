@@ -122,7 +122,7 @@ async function addresses({ url, uncertain }: Stage): Promise<[name: string, addr
 
 async function take(name: string, address: string, look: Look): Promise<void> {
   if (wanted.length > 0 && !wanted.some((page) => name.startsWith(page))) return;
-  const { page, open, close } = await visit(stage.browser, stage.url, look);
+  const { page, open, close } = await visit(stage, look);
   await open(address);
   // What tells the age of the mirror comes with the first event of the stream.
   await page.locator('.updated[data-state]').waitFor();

@@ -41,7 +41,7 @@ describe('importing in the browser', onStage, () => {
   });
   after(() => stage?.close());
   const enter = async (t: TestContext, look: Look = DESKTOP): Promise<Visit> => {
-    const visitor = await visit(stage.browser, stage.url, look);
+    const visitor = await visit(stage, look);
     t.after(() => visitor.close());
     await visitor.open('/outbox/import');
     return visitor;
@@ -194,7 +194,7 @@ describe('importing into a service without posts', onStage, () => {
   it('says that it is empty, and takes a board that is typed', async (t) => {
     const stage = await openStage({ sandbox: { posts: 0 } });
     t.after(() => stage.close());
-    const { page, open, assertCalm } = await visit(stage.browser, stage.url);
+    const { page, open, assertCalm } = await visit(stage);
     await open('/');
     await page.getByText('The service has no posts.').waitFor();
     await open('/outbox/import');

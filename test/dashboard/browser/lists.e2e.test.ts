@@ -13,7 +13,7 @@ describe('somebody with lists and reports', onStage, () => {
   });
   after(() => stage?.close());
   const enter = async (t: TestContext): Promise<Visit> => {
-    const visitor = await visit(stage.browser, stage.url);
+    const visitor = await visit(stage);
     t.after(() => visitor.close());
     return visitor;
   };

@@ -69,7 +69,7 @@ describe('the pages of the dashboard', onStage, () => {
 
   it('show days, weeks and parts of them by the clock and in the format of whoever looks', async (t) => {
     const reader = { ...DESKTOP, timezoneId: 'Pacific/Kiritimati' };
-    const { page, open, close } = await visit(stage.browser, stage.url, reader);
+    const { page, open, close } = await visit(stage, reader);
     t.after(close);
     // 14 hours ahead of UTC.
     const { format: dayOf } = new Intl.DateTimeFormat('en-GB', {
@@ -88,7 +88,7 @@ describe('the pages of the dashboard', onStage, () => {
 
   for (const [name, first, others] of LOOKS)
     it(`${name} stand without a complaint of the browser, keep nobody out and scroll one way only`, async (t) => {
-      const { page, open, assertCalm, close } = await visit(stage.browser, stage.url, first);
+      const { page, open, assertCalm, close } = await visit(stage, first);
       t.after(close);
       // The reports are made of the same parts: that they fit and can be read is looked at once.
       for (const address of [...addresses(), ...(first === DESKTOP ? REPORTS : [])]) {
@@ -111,7 +111,7 @@ describe('the pages of the dashboard', onStage, () => {
     });
 
   it(`weigh less than ${MOST_BYTES / 1000} kB at first sight, charts included`, async (t) => {
-    const { page, close } = await visit(stage.browser, stage.url);
+    const { page, close } = await visit(stage);
     t.after(close);
     const bytes = await weightOf(page, '/');
     t.diagnostic(`${bytes} bytes`);

@@ -16,7 +16,7 @@ describe('the dashboard against strangers', onStage, () => {
   after(() => stage?.close());
 
   const enter = async (t: TestContext, look = DESKTOP) => {
-    const visitor = await visit(stage.browser, stage.url, look);
+    const visitor = await visit(stage, look);
     t.after(() => visitor.close());
     return visitor;
   };

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import type { Stage } from './stage.ts';
 
 export interface Look {
   scheme: 'light' | 'dark';
@@ -15,7 +16,7 @@ export interface Look {
 export const DESKTOP: Look = { scheme: 'light', width: 1280, height: 900 };
 export const PHONE: Look = { scheme: 'dark', width: 390, height: 844 };
 
-/** A window of its own, and everything the browser complained about in it. */
+/** A page of its own, and everything the browser complained about in it. */
 export interface Visit {
   page: Page;
   /** Goes there and waits until the page stands. */
@@ -25,17 +26,15 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-export async function visit(browser: Browser, base: string, look: Look = DESKTOP): Promise<Visit> {
-  const { scheme, width, height, timezoneId } = look;
-  const context = await browser.newContext({
-    baseURL: base,
-    colorScheme: scheme,
-    viewport: { width, height },
-    locale: 'en-GB',
-    ...(timezoneId === undefined ? {} : { timezoneId }),
-  });
-  context.setDefaultTimeout(120_000);
+/** One at a time: it begins without a cookie and without anything that the last one left in the storage. */
+export async function visit({ context, url }: Stage, look: Look = DESKTOP): Promise<Visit> {
   const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'cookies,local_storage' });
+  if (look.timezoneId !== undefined)
+    await session.send('Emulation.setTimezoneOverride', { timezoneId: look.timezoneId });
+  await page.emulateMedia({ colorScheme: look.scheme });
+  await page.setViewportSize(look);
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('dialog', (dialog) => {
@@ -58,7 +57,7 @@ export async function visit(browser: Browser, base: string, look: Look = DESKTOP
       });
     },
     assertCalm: () => assert.deepEqual(complaints, []),
-    close: () => context.close(),
+    close: () => page.close(),
   };
 }
 

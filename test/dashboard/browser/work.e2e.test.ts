@@ -25,7 +25,7 @@ describe('somebody at work on the dashboard', onStage, () => {
   });
   after(() => stage?.close());
   const enter = async (t: TestContext, look: Look = DESKTOP): Promise<Visit> => {
-    const visitor = await visit(stage.browser, stage.url, look);
+    const visitor = await visit(stage, look);
     t.after(() => visitor.close());
     return visitor;
   };
