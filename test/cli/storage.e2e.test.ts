@@ -39,6 +39,8 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
       PATH: process.env.PATH,
       FEEDBACK_BASE_URL: sandbox.url,
       FEEDBACK_API_TOKEN: 'sandbox',
+      // The one of the checkout belongs to another user: each command would compile the whole program anew.
+      NODE_COMPILE_CACHE: join(home, 'cache'),
       ...env,
     };
     const program = [process.execPath, ENTRY, ...args];

@@ -56,12 +56,18 @@ export function timeline(start = 0): Timeline {
     monotonic: () => now,
     sleep(ms, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const sleeper = { at: now + ms, wake: resolve };
-      sleepers.push(sleeper);
-      signal?.addEventListener('abort', () => {
+      const onAbort = (): void => {
         sleepers = sleepers.filter((other) => other !== sleeper);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      // A listener that stays is gone past whenever another is added: with thousands of sleeps on one signal that took seconds.
+      const wake = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const sleeper = { at: now + ms, wake };
+      sleepers.push(sleeper);
+      signal?.addEventListener('abort', onAbort);
       return promise;
     },
     async runUntil(time) {

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * Runs tests: `run.ts [--unit] [--name PATTERN] [file, folder or glob …]`. Files named `*.e2e.test.ts` start servers, browsers or
- * processes, and each has a process of its own. The others are units and share one, or two where nothing else runs: with one for each
+ * processes, or simulate for seconds, and each has a process of its own. The others are units and share one, or two where nothing else runs: with one for each
  * file the tier took twice the processor time.
  */
 const { values, positionals } = parseArgs({
