@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -8,7 +8,12 @@ import { missingPackage } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import { readPosition } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
-import { createPublisher, type Publisher } from '../publish/publisher.ts';
+import {
+  createPublisher,
+  type LastPublished,
+  type Publisher,
+  type PublisherDeps,
+} from '../publish/publisher.ts';
 import { type Restored, restoreMirror } from '../publish/restore.ts';
 import { PUBLIC_TABLES } from '../query/schema-words.ts';
 import type { OpenOptions } from '../store/db.ts';
@@ -31,12 +36,33 @@ export function openPublisher(settings: Settings, url: Secret): Publisher {
     words: PUBLIC_TABLES,
     openSession,
     clock: systemClock,
+    last: lastPublished(join(settings.dataDir, 'published.json')),
   });
   return {
     ...publisher,
     async close() {
       await publisher.close();
       source.close();
+    },
+  };
+}
+
+/** A file that cannot be read or written costs nothing but what a person is told while PostgreSQL is away. */
+export function lastPublished(path: string): PublisherDeps['last'] {
+  return {
+    read() {
+      try {
+        return JSON.parse(readFileSync(path, 'utf8')) as LastPublished;
+      } catch {
+        return null;
+      }
+    },
+    write(last) {
+      try {
+        writeFileSync(path, JSON.stringify(last), { mode: 0o600 });
+      } catch {
+        // Told by everything else that writes to this disk.
+      }
     },
   };
 }

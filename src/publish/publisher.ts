@@ -28,8 +28,17 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
+/** How far the copy was when it was last written, kept on this machine for when the server cannot be asked. */
+export interface LastPublished {
+  /** The life of the mirror that wrote it. */
+  life: string;
+  number: number;
+  at: number;
+}
+
 export interface PublisherDeps extends Omit<CopyDeps, 'session'> {
   source: PublishSource;
+  last: { read(): LastPublished | null; write(last: LastPublished): void };
   openSession(): Promise<Session>;
   clock: Pick<Clock, 'now'>;
 }
@@ -37,19 +46,25 @@ export interface PublisherDeps extends Omit<CopyDeps, 'session'> {
 /** A step that is under way fails with its session. One that still waits for a server holds nothing. */
 const CLOSE_MS = 1500;
 
-/** Keeps one session open for as long as it lasts. The copy itself says how far it is: nothing is remembered on this side. */
+/** How often it is noted on this side how far the copy is. */
+const NOTE_MS = 5000;
+
+/** Keeps one session open for as long as it lasts. The copy itself says how far it is; what is noted on this side is only for people. */
 export function createPublisher(deps: PublisherDeps): Publisher {
   const { source, schema, clock } = deps;
+  const kept = deps.last.read();
+  const last = kept?.life === source.life ? kept : null;
   const state: Omit<CopyProgress, 'behind' | 'schema'> = {
     place: null,
-    behindSince: clock.now(),
-    publishedAt: null,
+    behindSince: Math.min(source.changedAfter(last?.number ?? null) ?? clock.now(), clock.now()),
+    publishedAt: last?.at ?? null,
     trouble: null,
     isElsewhere: false,
   };
   let open: { session: Session; copy: Copy } | null = null;
   let seen: number | null = null;
-  let published: number | null = null;
+  let published: number | null = last?.number ?? null;
+  let notedAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   let running: Promise<unknown> = Promise.resolve();
 
@@ -84,8 +99,14 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     seen = version;
     published = copy.number();
     state.publishedAt = clock.now();
+    note({ life: source.life, number: published, at: state.publishedAt });
     state.behindSince = source.version() === version ? null : began;
     return rows;
+  };
+  const note = (now: LastPublished): void => {
+    if (Math.abs(now.at - notedAt) < NOTE_MS) return;
+    notedAt = now.at;
+    deps.last.write(now);
   };
   const noteChange = (): void => {
     if (source.version() !== seen) state.behindSince ??= clock.now();
@@ -114,6 +135,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     },
     async close() {
       isClosed = true;
+      if (published !== null && state.publishedAt !== null)
+        deps.last.write({ life: source.life, number: published, at: state.publishedAt });
       await drop();
       await within(CLOSE_MS, running, () => undefined);
     },

@@ -98,6 +98,8 @@ export function openPublishSource(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   const mirrorId = readMeta(db, 'mirror_id') ?? '';
   const head = scalar(db)<[], number | null>('SELECT max(n) FROM changes');
+  const nextAt = scalar(db)<[number], string>('SELECT at FROM changes WHERE n > ? ORDER BY n LIMIT 1');
+  const firstAt = scalar(db)<[], string>('SELECT started_at FROM sync_runs ORDER BY id LIMIT 1');
   const reader = snapshotReader(db);
   return {
     mirrorId,
@@ -110,6 +112,11 @@ export function openPublishSource(options: OpenOptions) {
     version: dataVersion(db),
     /** The number of the last change. */
     head: (): number => head.get() ?? 0,
+    /** When the first change after that number was made, or the mirror was begun; null where there is nothing yet. */
+    changedAfter(number: number | null): number | null {
+      const at = number === null ? firstAt.get() : nextAt.get(number);
+      return at === undefined ? null : Date.parse(at);
+    },
     /** Others go on writing meanwhile, and the write-ahead log grows by what they write. */
     async snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
       const at = new Date().toISOString();

@@ -207,10 +207,13 @@ const COPY_LATE_MS = 60_000;
 
 /** A PostgreSQL that is away is no reason to restart this service either; what is at stake is what a lost disk would cost. */
 function describeCopy(copy: CopyProgress, { now, webhooks = [] }: Progress): Verdict {
-  const { place, schema, behind, behindSince, trouble, isElsewhere } = copy;
+  const { place, schema, behind, behindSince, publishedAt, trouble, isElsewhere } = copy;
   if (isElsewhere) return good(`another service writes the copy in ${schema}`);
   const lag = behindSince === null ? 0 : now - behindSince;
-  const cost = `a lost disk would cost the last ${span(lag)}${behind === null ? '' : `, ${behind} ${behind === 1 ? 'change' : 'changes'}`}`;
+  const cost =
+    publishedAt === null
+      ? 'no copy is known yet, and a lost disk would cost everything'
+      : `a lost disk would cost the last ${span(lag)}${behind === null ? '' : `, ${behind} ${behind === 1 ? 'change' : 'changes'}`}`;
   if (trouble !== null) return { ...good(`${trouble}; ${cost}`), warning: true };
   if (lag > COPY_LATE_MS) return { ...good(`the copy in ${schema} is late: ${cost}`), warning: true };
   const where = `the copy in ${schema} at ${place ?? 'its server'}`;

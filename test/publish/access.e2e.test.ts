@@ -102,10 +102,22 @@ describe('who may write the copy', skipUnless('initdb', 'postgres'), () => {
     const told = checks.find(({ name }) => name === 'copy');
     assert.deepEqual([ready, told?.ok, told?.warning], [true, true, true]);
     assert.match(String(told?.detail), /could not be reached.*a lost disk would cost the last/);
+    const behind = copy.progress();
+    assert.ok((behind.behind ?? 0) > 0);
+    await copy.close();
+    // A service that is started again meanwhile knows as much.
+    const next = publisher('away', own.url);
+    await assert.rejects(next.step());
+    const { place, trouble, ...known } = next.progress();
+    assert.deepEqual(
+      { ...known, place: behind.place, trouble: behind.trouble },
+      { ...behind, behindSince: known.behindSince },
+    );
+    assert.ok((known.behindSince ?? Infinity) <= (behind.behindSince ?? 0));
     await own.restart();
-    await copy.step();
+    await next.step();
     await assertRowEqual(path, own.url, 'away');
-    assert.equal(copy.progress().trouble, null);
+    assert.equal(next.progress().trouble, null);
   });
 
   it(

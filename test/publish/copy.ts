@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import pg from 'pg';
+import { lastPublished } from '../../src/app/publish.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { canonicalJson } from '../../src/contract/json.ts';
@@ -13,8 +15,9 @@ import { openPublishSource, publishedTables } from '../../src/store/publish-sour
 /** A publisher as a service has it. */
 export function openTestPublisher(url: string, mirror: OpenOptions, schema = 'feedback'): Publisher {
   const source = openPublishSource(mirror);
+  const last = lastPublished(join(dirname(mirror.path), 'published.json'));
   const session = () => openSession({ url: new Secret(url), schema, setting: 'PUBLISH_URL' });
-  const deps = { source, schema, words: PUBLIC_TABLES, openSession: session, clock: systemClock };
+  const deps = { source, schema, words: PUBLIC_TABLES, openSession: session, clock: systemClock, last };
   const publisher = createPublisher(deps);
   return {
     ...publisher,

@@ -298,6 +298,14 @@ describe('the copy in PostgreSQL', () => {
   const whole = { ...copy, trouble: null, isElsewhere: false };
   const webhook = { id: 'all', host: 'example.com', failingSince: null, disabledWhy: null };
   table([
+    [
+      'is not there before it was first written',
+      {
+        copy: { ...whole, behind: null, behindSince: NOW - MINUTE, publishedAt: null, trouble: 'db is away' },
+      },
+      null,
+      /db is away; no copy is known yet, and a lost disk would cost everything/,
+    ],
     ['costs nothing where it has everything', { copy: whole }, null, /a lost disk would cost nothing/],
     [
       'does not have what webhooks were not told yet',
