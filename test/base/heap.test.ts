@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { compactHeap } from '../../src/base/heap.ts';
+import { compactHeap, keepHeapSmall } from '../../src/base/heap.ts';
 
 describe('the heap after a start', () => {
   it('is rid of what nothing holds, and no other code can ask for that', async () => {
@@ -11,5 +11,23 @@ describe('the heap after a start', () => {
     compactHeap();
     assert.equal(held.deref(), undefined);
     assert.equal(globalThis.gc, undefined);
+  });
+});
+
+describe('the heap of a program that waits for calls', () => {
+  it('is collected once it has grown over the least it was since, not over what a call held', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    let [megabytes, collections] = [0, 0];
+    keepHeapSmall(
+      () => megabytes * 1024 * 1024,
+      () => collections++,
+    );
+    const collectionsAt = (...sizes: number[]): number[] =>
+      sizes.map((size) => {
+        megabytes = size;
+        t.mock.timers.tick(1000);
+        return collections;
+      });
+    assert.deepEqual(collectionsAt(20, 27, 60, 30, 37, 38), [1, 1, 2, 2, 2, 3]);
   });
 });
