@@ -124,7 +124,8 @@ class OutageWatch {
   #since: number | null = null;
   #isUnclear = false;
   #trouble = { how: '', reason: '' };
-  #probe: Promise<unknown> = Promise.resolve();
+  /** The read of its own that is under way. */
+  #probe: Promise<void> | null = null;
 
   constructor(clock: Clock, patienceMs: number, signal: AbortSignal) {
     this.#clock = clock;
@@ -149,8 +150,11 @@ class OutageWatch {
   watched(client: Client): Client {
     const created = (outcome: CreateOutcome): CreateOutcome => {
       this.#note(outcome);
+      // Another create may have been answered meanwhile; the read that is under way then tells as much as a second one.
       if (outcome.outcome === 'unknown' && this.#since === null)
-        this.#probe = this.#readUntilAnswered(client);
+        this.#probe ??= this.#readUntilAnswered(client).finally(() => {
+          this.#probe = null;
+        });
       return outcome;
     };
     return {

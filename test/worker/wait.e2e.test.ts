@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import type { Client } from '../../src/api/client.ts';
 import type { App } from '../../src/app.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { StateCounts } from '../../src/store/outbox/types.ts';
@@ -99,6 +101,34 @@ describe('sending and waiting in a command', () => {
     ahead = 60_000;
     assert.equal((await waiting).confirmed, 1);
     assert.deepEqual(fixture.posted(), ['One']);
+  });
+
+  it('reads once at a time to find out whether the upstream answers, however many answers are lost', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One', 'Two', 'Three');
+    const app = await fixture.openApp({ PUSH_CONCURRENCY: '1' });
+    const stop = new AbortController();
+    const stopped = once(stop.signal, 'abort');
+    let [creates, reads] = [0, 0];
+    const client: Client = {
+      ...app.client,
+      async create(post, signal) {
+        const outcome = await app.client.create(post, signal);
+        creates += 1;
+        if (creates === 2) return outcome;
+        return { outcome: 'unknown', reason: 'the answer was lost', httpStatus: null, serverTime: null };
+      },
+      async *posts(options) {
+        reads += 1;
+        await stopped;
+        yield* app.client.posts(options);
+      },
+    };
+    const waiting = wait({ ...app, client }, { signal: stop.signal });
+    await until('two are unclear', () => fixture.app.outbox.counts('ours').ambiguous === 2);
+    assert.deepEqual([creates, reads], [3, 1]);
+    stop.abort(new AppError('interrupted', 'stopped by a test'));
+    await assert.rejects(waiting, { code: 'interrupted' });
   });
 
   it('gives up an upstream whose answers all break off, while what it sent is still settling', async (t) => {
