@@ -39,7 +39,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     refuseSecretFlags(argv);
     refuseUnknownTopic(program, argv);
-    await program.parseAsync(argv, { from: 'user' });
+    // commander holds its own command for an unknown one there.
+    const isHelpOfHelp = argv[0] === 'help' && argv[1] === 'help';
+    await program.parseAsync(isHelpOfHelp ? ['help'] : argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
@@ -166,7 +168,7 @@ function refuseSecretFlags(argv: readonly string[]): void {
 
 /** commander answers `help outbx` with the help of the whole program, and a person looks for the answer in there. */
 function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
-  const names = namesBelow(program);
+  const names = ['help', ...namesBelow(program)];
   if (first !== 'help' || topic === undefined || topic.startsWith('-') || names.includes(topic)) return;
   const hint = `${didYouMean(nearest(topic, names))} See feedback-mirror --help.`.trim();
   throw new AppError('usage', `there is no command '${topic}'`, { hint });

@@ -13,6 +13,8 @@ describe('the program', () => {
     const { code, stdout, stderr } = await runProgram(['--help']);
     assert.equal(code, 0);
     assert.equal(stderr, '');
+    for (const args of [['help'], ['help', 'help']])
+      assert.deepEqual(await runProgram(args), { code, stdout, stderr });
     assert.match(stdout, /^Usage: feedback-mirror \[options\] \[command\]/);
     for (const word of ['config', 'sandbox', 'sync', 'DATA_DIR is --data-dir'])
       assert.ok(stdout.includes(word), word);
