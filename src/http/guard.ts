@@ -163,7 +163,7 @@ export function isOurHost(header: string, { host, port, names = [] }: Listening)
   const match = HOST_HEADER.exec(header.toLowerCase());
   const name = match?.groups?.name;
   if (name === undefined) return false;
-  if (names.includes(name)) return true;
+  if (names.some((given) => inUrl(given) === name)) return true;
   const isNamed = name === inUrl(host) || LOOPBACK_NAMES.includes(name);
   if (isLoopback(host)) return isNamed && Number(match?.groups?.port ?? 80) === port;
   return isNamed || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
@@ -176,9 +176,10 @@ export function urlOf({ host, port }: Listening): string {
   return `http://${anywhere[name] ?? name}:${port}`;
 }
 
+/** As a browser spells it, which shortens an address of version 6. */
 function inUrl(host: string): string {
-  const name = host.toLowerCase();
-  return isIP(name) === 6 ? `[${name}]` : name;
+  const name = isIP(host) === 6 ? `[${host}]` : host;
+  return URL.parse(`http://${name}`)?.hostname ?? name.toLowerCase();
 }
 
 /** Browsers ask for HTML when a person opens an address; programs, and the pages for their data, do not. */

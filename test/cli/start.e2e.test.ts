@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import { ask } from '../http/client.ts';
+import { logOf, startService } from '../service/runs.ts';
 import { runCli, spawnCli } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
 import { openSite, type Running, running, type Site } from '../support/mirror-site.ts';
@@ -28,6 +30,22 @@ describe('the service on its own', () => {
     assert.equal(created.code, 0, created.stderr);
     await until('it is sent', () => service.said().includes('"outcome":"confirmed"'));
     await stop(service);
+  });
+
+  it('answers under the names of HTTP_NAMES, and tells of a name that may be meant for another program', async (t) => {
+    const site = await openSite(t);
+    const HTTP_TOKEN = 'a-token-of-some-length';
+    const service = await startService(site, {
+      HTTP_NAMES: 'mirror.example.com',
+      HTTP_TOKEN,
+      LOGLEVEL: 'debug',
+    });
+    const statusAs = async (host: string): Promise<number> =>
+      (await ask(service, '/healthz', { headers: { host } })).status;
+    assert.deepEqual([await statusAs('mirror.example.com'), await statusAs('example.com')], [200, 421]);
+    const told = logOf(service).find(({ event }) => event === 'settings.unknown');
+    assert.match(told?.msg ?? '', /^LOGLEVEL is set .* did you mean LOG_LEVEL\?$/);
+    await service.stop();
   });
 
   it('told to stop while its queue is still opening, does not wait for it', async (t) => {

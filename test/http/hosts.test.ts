@@ -37,6 +37,17 @@ describe('the names that an operator gave a service', () => {
   });
 });
 
+describe('an address that an operator gave a service', () => {
+  it('is answered to as a URL has it, however it was written', () => {
+    for (const given of ['fd00::1', '[fd00::1]', 'FD00:0:0::1'])
+      assert.equal(
+        isOurHost('[fd00::1]:8080', { host: '127.0.0.1', port: 8080, names: [given] }),
+        true,
+        given,
+      );
+  });
+});
+
 describe('the origin of a page', () => {
   it('is that of the service under the port that a proxy names and a browser leaves out, and under no other', () => {
     const named: [origin: string, host: string, isOurs: boolean][] = [
