@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Every Node there is must be able to read this file, to be told that it is too old: no import statement and nothing newer than functions.
+// An old Node must be able to read this file, to say that it is too old: no import statement, and nothing that Node 10.24 does not know,
+// the oldest on which it was tried.
 // Node 23 is left out because its first releases crash in packages that need what came with the later ones.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || major === 23 || (major === 22 && minor < 19)) {
