@@ -209,6 +209,30 @@ for (const { name, programs, start } of SERVERS)
       assert.deepEqual([pattern, tz], ['0 5 * * *', 'Europe/Berlin']);
     });
 
+    it('with another interval keep nothing of the one before', async (t) => {
+      await open(t);
+      // A minute before the hour: BullMQ notes how far from its beginning an interval is.
+      const now = Math.ceil(Date.now() / HOURLY.every) * HOURLY.every - MINUTE;
+      t.mock.timers.enable({ apis: ['Date'], now });
+      const offsets: (number | undefined)[] = [];
+      for (const sweepEvery of [HOURLY.every, 7000]) {
+        await ensureSchedules(backend, schedules({ sweepEvery }), now);
+        offsets.push((await found()).get('sync-sweep-posts')?.offset);
+      }
+      assert.deepEqual(offsets, [HOURLY.every - MINUTE, now % 7000]);
+    });
+
+    it('set again after a missed turn keep their offset', async (t) => {
+      await open(t);
+      const now = Math.ceil(Date.now() / HOURLY.every) * HOURLY.every - MINUTE;
+      t.mock.timers.enable({ apis: ['Date'], now });
+      for (const hours of [0, 2]) {
+        t.mock.timers.setTime(now + hours * HOURLY.every);
+        await backend.queue('ticks').upsertJobScheduler('dispatch', HOURLY, { name: 'dispatch' });
+        assert.equal((await found()).get('dispatch')?.offset, HOURLY.every - MINUTE);
+      }
+    });
+
     it('are left alone while their next job is late because its worker is busy', async (t) => {
       await open(t);
       await ensureSchedules(backend, schedules(), Date.now());

@@ -108,7 +108,7 @@ function upsert(
     known?.next_run != null && removeIteration(scope, id, known.next_run, ['delayed', 'waiting']);
   const isKept = hadJob && opts.every && isSameEvery;
   const next = freeSlot(scope, id, isKept ? Number(known?.next_run) : slot.next, opts.every, hadJob);
-  const isKeptOffset = opts.every && isSameEvery && givenOffset === undefined;
+  const isKeptOffset = opts.every && givenOffset === undefined;
   const offset = isKeptOffset ? (known?.offset ?? slot.offset) : slot.offset;
   file.run(
     `INSERT INTO scheduler (queue, scheduler_id, name, next_run, pattern, every, tz, start_date, end_date, limit_count,
