@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { batchId } from '../../src/outbox/create.ts';
+import { openInput } from '../../src/outbox/import/input.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { folderFor } from '../support/folder.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
 const FILE = `board,title,content,email,full_name,key
@@ -13,6 +17,26 @@ bugs,,no title,,,
 bugs,Two,,ada@example.com,Ada,
 bugs,Keyed,,,,K1
 `;
+
+describe('what can be read only once', () => {
+  it('is kept in a file, and a full disk is told by the folder of that file', async (t) => {
+    const folder = folderFor(t, 'spool');
+    async function* stdin() {
+      yield Buffer.from(FILE);
+    }
+    const input = await openInput({ path: '-', stdin, spoolIn: folder });
+    for await (const chunk of input.read()) assert.equal(Buffer.from(chunk).toString(), FILE);
+    await input.close();
+    const handle = await open(join(folder, 'any'), 'w');
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    t.mock.method(Object.getPrototypeOf(handle) as typeof handle, 'write', () => Promise.reject(full));
+    await handle.close();
+    await assert.rejects(openInput({ path: '-', stdin, spoolIn: folder }), {
+      code: 'storage',
+      hint: new RegExp(`^Make room on the disk of ${folder}, `),
+    });
+  });
+});
 
 describe('taking a file into the outbox', () => {
   it('accounts for every row: accepted, already there, or refused with line and reason', async (t) => {

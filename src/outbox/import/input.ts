@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../../base/errors.ts';
+import { AppError, storageError } from '../../base/errors.ts';
 
 /** A file to import: it can be read from the start as often as wanted. */
 export interface Input {
@@ -25,7 +25,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise<Input> {
   if (path === '-') return await spooled(stdin(), spoolIn);
-  const handle = await openFile(path);
+  const handle = await openPath(path);
   const stats = await handle.stat();
   if (stats.isFile()) return onDisk(handle, stats);
   if (stats.isDirectory()) {
@@ -36,7 +36,13 @@ export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise
   return await spooled(handle.createReadStream({ highWaterMark: CHUNK_BYTES }), spoolIn);
 }
 
-async function openFile(path: string): Promise<FileHandle> {
+/** A file that is known to be one. */
+export async function openFile(path: string): Promise<Input> {
+  const handle = await openPath(path);
+  return onDisk(handle, await handle.stat());
+}
+
+async function openPath(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r');
   } catch (cause) {
@@ -81,7 +87,11 @@ async function spooled(source: AsyncIterable<Uint8Array>, folder: string): Promi
   const handle = await open(path, 'wx+', 0o600);
   try {
     await unlink(path);
-    for await (const chunk of source) await handle.write(chunk);
+    for await (const chunk of source)
+      await handle.write(chunk).catch((error) => {
+        // Without a name it is not told which disk is full, and DATA_DIR is often on another one than temporary files.
+        throw storageError(error, folder) ?? error;
+      });
     return onDisk(handle, await handle.stat());
   } catch (error) {
     await handle.close();
