@@ -8,7 +8,7 @@ import { type Inspection, inspectCsv } from '../../outbox/csv/read.ts';
 import type { Encoding } from '../../outbox/csv/text.ts';
 import type { Estimate } from '../../outbox/estimate.ts';
 import type { Comparison, Imported } from '../../outbox/import/import.ts';
-import { type Input, openInput } from '../../outbox/import/input.ts';
+import { type Input, openFile } from '../../outbox/import/input.ts';
 import type { Tally } from '../../outbox/import/intake.ts';
 import type { Preview as Found } from '../../outbox/import/preview.ts';
 
@@ -140,7 +140,7 @@ export function openUploads({ folder, clock, limitBytes, onDrop }: UploadOptions
     return await opened(id, saved);
   };
   const opened = async (id: string, { choices, committed }: Saved): Promise<Upload> => {
-    const input = await openInput({ path: pathOf(id, 'csv'), stdin: () => [] as never, spoolIn: folder });
+    const input = await openFile(pathOf(id, 'csv'));
     try {
       const { headers } = await inspectCsv(input.read);
       const progress = {
