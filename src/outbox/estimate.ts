@@ -52,16 +52,19 @@ type Rates = Pick<Pace, 'perMinute' | 'ownPerMinute'>;
 /** The pace of rows that are not in the outbox yet; behind all that wait there. */
 export function paceOf(reads: PaceReads | null, rows: number, rates: Rates, now: number): Pace {
   if (!reads) return { rows, ahead: 0, ...rates, observed: null, closedUntil: null };
-  const { posts, ms, last, closedUntil } = reads.recentSends(now - OBSERVED_MS);
   const ahead = reads.countFree();
-  const stalledMs = ahead === 0 || last === null ? 0 : Math.max(0, now - last);
-  return {
-    rows,
-    ahead,
-    ...rates,
-    observed: last === null ? null : { posts, ms: ms + stalledMs },
-    closedUntil,
-  };
+  return { rows, ahead, ...rates, ...observedOf(reads, ahead > 0, now) };
+}
+
+/** What the last minutes showed; where rows wait, the time since the last post counts as theirs. */
+function observedOf(
+  reads: PaceReads,
+  areWaiting: boolean,
+  now: number,
+): Pick<Pace, 'observed' | 'closedUntil'> {
+  const { posts, ms, last, closedUntil } = reads.recentSends(now - OBSERVED_MS);
+  const stalledMs = areWaiting && last !== null ? Math.max(0, now - last) : 0;
+  return { observed: last === null ? null : { posts, ms: ms + stalledMs }, closedUntil };
 }
 
 /** How long what waits takes: of one batch, at its own pace, or of all. Null where nothing waits, or where it is paused. */
@@ -74,10 +77,12 @@ export function estimateWaiting(
   const told = batch === null ? null : reads.batch(batch);
   if (told?.paused_at || told?.cancelled_at) return null;
   const { ready, sending } = reads.counts(batch);
-  const rows = (batch === null ? reads.countFree() : ready) + sending;
+  const free = reads.countFree();
+  const rows = (batch === null ? free : ready) + sending;
   if (rows === 0) return null;
-  const pace = paceOf(reads, rows, { perMinute, ownPerMinute: told?.per_minute ?? null }, now);
-  return estimateOf({ ...pace, ahead: batch === null ? 0 : reads.countFreeBefore(batch) }, now);
+  const ahead = batch === null ? 0 : reads.countFreeBefore(batch);
+  const rates = { perMinute, ownPerMinute: told?.per_minute ?? null };
+  return estimateOf({ rows, ahead, ...rates, ...observedOf(reads, free > 0, now) }, now);
 }
 
 /** `5,000 posts at 60 a minute: about 83 min, until 17:40`. */

@@ -78,7 +78,9 @@ describe('how long an import takes', () => {
     await bench.add({ title: 'B' }, 'fast');
     const estimate = (batch: string | null) => estimateWaiting(bench.store, batch, 60, bench.clock.now());
     assert.deepEqual([estimate('slow')?.perMinute, estimate('fast')?.perMinute], [6, 60]);
+    const { mock } = t.mock.method(bench.store, 'countFree');
     assert.equal(estimate(null)?.rows, 1, 'what is held does not wait for the service');
+    assert.equal(mock.callCount(), 1, 'counted once, as a million may wait');
     bench.store.pauseBatch('slow', bench.clock.now());
     assert.equal(estimate('slow'), null);
   });
