@@ -132,12 +132,12 @@ async function eraseSoon({ app, signal }: WorkContext): Promise<void> {
   }
 }
 
-/** A sweep with more new posts than one chunk of the index: the index has several pieces then. */
+/** A sweep with more new rows than one chunk of the index: the index of posts or comments has several pieces then. */
 const MANY_NEW = 10_000;
 
 /**
- * The first sweep of a million leaves a hundred pieces of the index, and posts like another take twice as long to find until those are
- * merged: that does not wait for the night. A process of its own does it in steps. Not a part of the sweep, which would take a tenth longer.
+ * The first sweep of a million leaves a hundred pieces of the index, and posts like another take several times as long to find until those
+ * are merged: that does not wait for the night. A process of its own does it in steps. Not a part of the sweep, which would take a tenth longer.
  */
 async function mergeSoon({ app, signal }: WorkContext): Promise<void> {
   try {

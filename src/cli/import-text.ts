@@ -108,7 +108,7 @@ export function printPreview(context: Context, tally: Tally, preview: Preview, e
   if (duplicates && duplicates.found > 0) context.print(`\n${duplicatesTable(duplicates)}`);
   const lines = ['', ...tallyNotes(tally, '.')];
   if (unknownBoards.length > 0)
-    lines.push('An import stops at boards that nobody knows: use --board-map "Old name=slug" for each.');
+    lines.push('An import stops at boards that nobody knows: use --board-map "Old name=board" for each.');
   if (preview.mirror === 'empty')
     lines.push('There is no mirror yet to compare with: run "feedback-mirror sync" first to learn more.');
   else if (tally.accepted > 0 && duplicates?.found === 0)

@@ -39,10 +39,14 @@ export function register(program: Command, stop: AbortSignal): void {
     .argument('<file>', 'a CSV file with a header line, or - for standard input')
     .description('put the rows of a CSV file into the outbox, each of them once')
     .option('--dry-run', 'only tell what would happen; nothing is written')
-    .option('--map <field=Header>', 'which column is board, title, content, email, full_name or key', collect)
+    .option(
+      '--map <field=Header>',
+      'which column is board, title, content, email, full_name or key; "--map content=" says that none is',
+      collect,
+    )
     .option('--board <board>', 'one board for all rows: its name, its id or the short part of its URL')
     .option(
-      '--board-map <Old name=slug>',
+      '--board-map <Old name=board>',
       'where the rows of a board go; a file has one such line each',
       collect,
     )
@@ -118,7 +122,7 @@ function linesOf(text: string): string[] {
   } catch (cause) {
     throw new AppError(
       'usage',
-      `--board-map "${text}" is neither "Old name=slug" nor a file that can be read`,
+      `--board-map "${text}" is neither "Old name=board" nor a file that can be read`,
       {
         cause,
       },

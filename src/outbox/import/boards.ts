@@ -55,14 +55,14 @@ export function boardChooser(
   return { choose: (text) => chosen(text).slug, unknown: (text) => chosen(text).unknown };
 }
 
-/** `Old name=slug`, one or several of them; nothing after the sign leaves the rows of that board out. */
+/** `Old name=board`, one or several of them; nothing after the sign leaves the rows of that board out. */
 export function readBoardMap(pairs: readonly string[]): Record<string, string | null> {
   const map: Record<string, string | null> = {};
   for (const pair of pairs) {
     const at = pair.lastIndexOf('=');
     const name = pair.slice(0, at).trim();
     if (at < 1 || name === '')
-      throw new AppError('usage', `--board-map "${pair}" is not of the form "Old name=slug"`, {
+      throw new AppError('usage', `--board-map "${pair}" is not of the form "Old name=board"`, {
         hint: 'For example: --board-map "Feature Requests=ideas"; "Old name=" leaves its rows out.',
       });
     const target = pair.slice(at + 1).trim() || null;
