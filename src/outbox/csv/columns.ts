@@ -2,6 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import { foldedName, nearest } from '../../base/text.ts';
 import { LAYOUTS, type Layout } from './layouts.ts';
 import {
+  ASKER,
   type Column,
   columnOf,
   holdsAddresses,
@@ -13,7 +14,9 @@ import {
   isNotes,
   isPersonal,
   isTitleOfPeople,
+  MAIL,
   oneOf,
+  POST,
 } from './people.ts';
 import { dataColumns, FIELDS, type Field, type MappedColumn, type ReadOptions } from './rows.ts';
 
@@ -41,17 +44,11 @@ const ORDER: readonly Field[] = ['title', 'content', 'email', 'full_name', 'boar
 const RANKS = ['exact', 'likely', 'possible'] as const;
 type Rank = (typeof RANKS)[number];
 
-/** What a post is called, also as part of a longer header: "Post Body", "Titel der Idee". */
-const THING =
-  '(posts?|ideas?|idee|ideia|suggestion|tickets?|issues?|request|feature|featurerequest|feedback|wish|card|task|item|story|topic|beitrag|vorschlag|wunsch|sugerencia|sugestao|submission)';
 /** "de l'auteur" begins like "del autor": one way to read each text keeps a long header from taking long. */
 const OF_THE = '(of|de|del|des|der|da|do|du)(the|la|el)?';
-const aboutPosts = (words: string): string => `${THING}?(${words})(${OF_THE}${THING}(e?s)?)?`;
-/** Who asked for something; the person who works on it, such as an assignee, did not. */
-const WHO =
-  '(authors?|autor(s|a|en|in)?|auteure?|autrice|users?|usuari[oa]|utilisateur|(be)?nutzers?|requester|customers?|kunden?|clients?|cliente|creator|ersteller|creador|criador|submitter|contact|kontakt|contacto|contato|sender|absender|respondent)';
-const MAIL = '(e?mails?|courriels?|correos?)';
-const AROUND_MAIL = `(electronic[oa]|eletronico|electronique|address|adresse|direccion|endereco|your|${OF_THE}|${WHO})`;
+/** Also as part of a longer header: "Post Body", "Titel der Idee". */
+const aboutPosts = (words: string): string => `${POST}?(${words})(${OF_THE}${POST}(e?s)?)?`;
+const AROUND_MAIL = `(electronic[oa]|eletronico|electronique|address|adresse|direccion|endereco|your|${OF_THE}|${ASKER})`;
 
 const NONE = /^(?!)/;
 
@@ -75,7 +72,7 @@ const ALIASES: Readonly<Record<Field, { likely: RegExp; possible: RegExp }>> = {
       '(your|customer|user|client|kunden|additional|general|public)?(comments?|feedback|kommentare?|commentaires?|comentarios?)',
     ),
   },
-  email: { likely: oneOf(`${AROUND_MAIL}*${MAIL}${AROUND_MAIL}*`), possible: oneOf('requester') },
+  email: { likely: oneOf(`${AROUND_MAIL}*${MAIL.source}${AROUND_MAIL}*`), possible: oneOf('requester') },
   full_name: {
     likely:
       oneOf(`author(name)? username customer(name)? creator(name)? requestername sender(name)? vollstandigername autor kunde

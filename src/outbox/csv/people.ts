@@ -1,3 +1,4 @@
+import { isAddress } from '../../base/email.ts';
 import { foldedName } from '../../base/text.ts';
 
 /** A column as its header and its first values show it. What is personal is told by them, since a title and a text are public. */
@@ -30,15 +31,19 @@ function wordsOf(text: string): string[] {
 }
 
 /** The words are parts of a pattern, with blanks between them. */
-export const oneOf = (words: string): RegExp => new RegExp(`^(?:${words.trim().replace(/\s+/g, '|')})$`);
+const anyOf = (words: string): string => `(${words.trim().replace(/\s+/g, '|')})`;
+export const oneOf = (words: string): RegExp => new RegExp(`^${anyOf(words)}$`);
 
-/** Words for a person, in English, German, French, Spanish and Portuguese. */
+/** Who asked for something, in English, German, French, Spanish and Portuguese; who works on it, such as an assignee, did not. */
+export const ASKER = anyOf(`
+  contacts? kontakte? contactos? contatos? customers? kund(e|en|in|innen) clients? clientes? authors? autor(s|a|es|en|in|innen)?
+  auteure?s? autrice creators? creat(eur|rice) creador(a)? criador(a)? ersteller(in)? users? (be)?nutzer(in|s)? usuari[oa]s?
+  utilisateurs? utilisatrice request[eo]rs? submitters? senders? absender(in)? respondents?`);
+/** Words for a person. */
 const PERSON = oneOf(`
-  person(s|en|as?|nes?)? people leute pessoas? contacts? kontakte? contactos? contatos? customers? kund(e|en|in|innen) clients? clientes?
-  authors? autor(s|a|es|en|in|innen)? auteure?s? autrice verfasser(in)? creators? creat(eur|rice) creador(a)? criador(a)? ersteller(in)?
-  users? usernames? nutzer(in|s)? benutzer(in|s)? usuari[oa]s? utilisateurs? utilisatrice request[eo]rs? antragsteller(in)? demandeur
-  solicitante respondents? befragte[rn]? repondante?s? encuestad[oa]s? respondentes? entrevistad[oa]s? interviewees? voters? wahler(in)?
-  votante?s? votantes? reporters? rapporteur submitters? einsender(in)? senders? absender(in)? expediteur remitente remetente from
+  ${ASKER} person(s|en|as?|nes?)? people leute pessoas? verfasser(in)? usernames? antragsteller(in)? demandeur solicitante
+  befragte[rn]? repondante?s? encuestad[oa]s? respondentes? entrevistad[oa]s? interviewees? voters? wahler(in)? votante?s?
+  reporters? rapporteur einsender(in)? expediteur remitente remetente from
   assignees? owners? besitzer(in)? members? mitglied(er)? membres? miembros? membros? employe?e?s? mitarbeiter(in)?
   emplead[oa]s? funcionari[oa]s? participants? teilnehmer(in|innen)? participantes? attendees? leads? subscribers? agents? managers?
   guests? patients? patienten? students? schuler(in)? ansprechpartner(in)? logins? nick(name)? who wer qui quien quem by`);
@@ -47,12 +52,14 @@ const NAME = oneOf('[a-z]*names? namen noms? nombres? nomes? initials');
 const NAME_PART =
   oneOf(`first last given family firstname lastname givenname familyname middlename surname vorname nachname zuname
   prenoms? apellidos? sobrenomes?`);
+/** What a post is called. */
+export const POST = anyOf(`
+  posts? ideas? idee[ns]? ideias? suggestions? tickets? issues? requests? features? featurerequests? feedback wish(es)? wunsche?
+  cards? tasks? items? story stories topics? beitrage? vorschlage? sugerencias? sugestao sugestoes submissions?`);
 /** What people are asked about: "Customer request" is no person, and "Card name" is none either. */
 const THING = oneOf(`
-  requests? wish(es)? wunsch wunsche ideas? ideen? idees? ideias? feedback story stories comments? kommentare? commentaires? comentarios?
-  problems? probleme? problemas? title titel titre titulo subject betreff descriptions? beschreibung questions? fragen? messages?
-  nachricht suggestions? vorschlag vorschlage sugerencias? sugestao sugestoes features? needs? issues? tickets? posts? cards? tasks?
-  projects? products? topics? items? body text details? contents?`);
+  ${POST} comments? kommentare? commentaires? comentarios? problems? probleme? problemas? title titel titre titulo subject betreff
+  descriptions? beschreibung questions? fragen? messages? nachricht needs? projects? products? body text details? contents?`);
 /** Between a thing and whose it is, where the thing comes first: "Autor des Beitrags", "nom de l'idée". */
 const OF = oneOf('of de del della do da dos das des der du');
 
@@ -75,7 +82,7 @@ const DETAIL =
   endereco street strasse rue calle rua city stadt ville ciudad cidade zip plz postcode birthday birthdate geburtstag geburtsdatum
   naissance nacimiento nascimento dob age alter edad idade gender geschlecht sexe sexo salary gehalt salaire salario iban bic ssn
   salutation anrede civilite tratamiento tratamento linkedin twitter ip`);
-const MAIL = /mail|courriel|correo/;
+export const MAIL = /(e?mails?|courriels?|correos?)/;
 /** Not for everybody, whoever wrote it. */
 const INTERNAL =
   oneOf(`internal intern(e[rsn]?|a|o|as|os)? private? privat(e[rsn]?)? privee?s? privad[oa]s? confidential vertraulich
@@ -111,8 +118,7 @@ function mostly({ values }: Column, test: (value: string) => boolean): boolean {
   return values.length > 0 && values.filter(test).length * 2 >= values.length;
 }
 
-export const holdsAddresses = (column: Column): boolean =>
-  mostly(column, (value) => /^<?[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+>?$/.test(value));
+export const holdsAddresses = (column: Column): boolean => mostly(column, isAddress);
 
 export const holdsNumbers = (column: Column): boolean =>
   mostly(column, (value) => /^[-+]?[\d.,\s]+%?$/.test(value));
