@@ -155,23 +155,38 @@ const BROKEN_PER_VALID = 20;
 /** The share of runs that Western text does not have; other alphabets have more than half, and it has next to none. */
 const MOST_ALIEN = 0.25;
 
+/** Runs of bytes beyond ASCII. */
+interface Runs {
+  /** UTF-8, by what they are or by chance. */
+  valid: number;
+  broken: number;
+  /** Broken, and nothing that Western text has. */
+  alien: number;
+}
+
 /**
- * Counts the runs of bytes beyond ASCII. A file is windows-1252, of which Latin-1 is a part, when they are not UTF-8, but for a few by
- * chance, and look like Western text. One that has UTF-8 as well is UTF-8 with damage: its broken rows are refused. A file of another
- * single-byte encoding would be public as gibberish before anybody notices, so in doubt its rows are refused too.
+ * A file is windows-1252, of which Latin-1 is a part, when its runs are not UTF-8, but for a few by chance, and look like Western text.
+ * One that has UTF-8 as well is UTF-8 with damage: its broken rows are refused. A file of another single-byte encoding would be public as
+ * gibberish before anybody notices, so in doubt its rows are refused too.
  */
+function areWestern({ valid, broken, alien }: Runs): boolean {
+  return broken > valid * BROKEN_PER_VALID && alien <= broken * MOST_ALIEN;
+}
+
+function countRun(runs: Runs, before: number, run: Buffer, after: number): void {
+  const isValid = run.length === LONGEST_RUN || isUtf8(run);
+  runs[isValid ? 'valid' : 'broken']++;
+  const [first, last] = [String.fromCharCode(before), String.fromCharCode(after)];
+  if (!isValid && isAlien(first, run.toString('latin1'), last)) runs.alien++;
+}
+
+/** Counts the runs of a text that comes in chunks. */
 function byteCensus(): { add(chunk: Buffer): void; isWestern(): boolean } {
   const run = Buffer.alloc(LONGEST_RUN);
-  const found = { valid: 0, broken: 0, alien: 0 };
+  const runs: Runs = { valid: 0, broken: 0, alien: 0 };
   let [length, before, last] = [0, 0, 0];
   const endRun = (after: number): void => {
-    const bytes = run.subarray(0, length);
-    if (length === LONGEST_RUN || isUtf8(bytes)) found.valid++;
-    else {
-      found.broken++;
-      if (isAlien(String.fromCharCode(before), bytes.toString('latin1'), String.fromCharCode(after)))
-        found.alien++;
-    }
+    countRun(runs, before, run.subarray(0, length), after);
     length = 0;
   };
   return {
@@ -192,8 +207,7 @@ function byteCensus(): { add(chunk: Buffer): void; isWestern(): boolean } {
     },
     isWestern() {
       if (length > 0) endRun(0);
-      const { valid, broken, alien } = found;
-      return broken > valid * BROKEN_PER_VALID && alien <= broken * MOST_ALIEN;
+      return areWestern(runs);
     },
   };
 }

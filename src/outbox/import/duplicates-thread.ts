@@ -4,190 +4,17 @@ import { wordsOf } from '../../base/words.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openImportReads } from '../../store/outbox/imports.ts';
 import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates.ts';
+import { ExactPosts, FieldIndex, Vocabulary } from './word-index.ts';
 
 /** As much of a text as tells it from others. */
 const TEXT_WORDS = 60;
 const TEXT_CHARACTERS = 2000;
-/** Entries of the index that are looked at for one field of one row: the rarest words first. */
-const MOST_ENTRIES = 5000;
-/** How many of the posts that share most with a row are compared word for word. */
-const CANDIDATES = 8;
-
 /** How much of two titles must be shared; of two texts more, because long ones of a language are alike anyway. */
 const ALIKE_TITLE = 0.7;
 const ALIKE_TEXT = 0.8;
 const SAME = 0.95;
 /** A shorter text, such as "please!", may be under any title. */
 const SHORTEST_TEXT = 40;
-
-/** Words as numbers, and how many letters each has. */
-class Vocabulary {
-  readonly #ids = new Map<string, number>();
-  readonly letters: number[] = [];
-
-  add(word: string): number {
-    const known = this.#ids.get(word);
-    if (known !== undefined) return known;
-    const id = this.letters.push(word.length) - 1;
-    this.#ids.set(word, id);
-    return id;
-  }
-}
-
-/** The words of one field of many posts in flat arrays: a hundred thousand sets of strings would be ten times as large. */
-class FieldIndex {
-  #words = new Int32Array(1 << 16);
-  #used = 0;
-  readonly #starts: number[] = [0];
-  /** By word: where its posts begin in `#posts`. */
-  #postStarts = new Int32Array(0);
-  #posts = new Int32Array(0);
-  /** While posts are counted: the letters that each shares, and which posts were met. */
-  #hits = new Int32Array(0);
-  #touched = new Int32Array(0);
-  #met = 0;
-
-  add(words: readonly number[]): void {
-    if (this.#used + words.length > this.#words.length) {
-      const larger = new Int32Array(this.#words.length * 2);
-      larger.set(this.#words);
-      this.#words = larger;
-    }
-    this.#words.set(words, this.#used);
-    this.#used += words.length;
-    this.#starts.push(this.#used);
-  }
-
-  wordsOf(post: number): Int32Array {
-    return this.#words.subarray(this.#starts[post], this.#starts[post + 1]);
-  }
-
-  /** After the last `add`: which posts have each word. */
-  close(vocabulary: number): void {
-    const starts = new Int32Array(vocabulary + 1);
-    const more = (word: number, by: number): void => {
-      starts[word] = (starts[word] ?? 0) + by;
-    };
-    for (let at = 0; at < this.#used; at++) more((this.#words[at] ?? 0) + 1, 1);
-    for (let word = 0; word < vocabulary; word++) more(word + 1, starts[word] ?? 0);
-    const next = starts.slice();
-    this.#posts = new Int32Array(this.#used);
-    for (let post = 0; post + 1 < this.#starts.length; post++)
-      for (const word of this.wordsOf(post)) {
-        const at = next[word] ?? 0;
-        this.#posts[at] = post;
-        next[word] = at + 1;
-      }
-    this.#postStarts = starts;
-    this.#hits = new Int32Array(this.#starts.length);
-    this.#touched = new Int32Array(this.#starts.length);
-  }
-
-  /** The posts that share most letters in rare words with these. */
-  candidates(words: readonly number[], letters: readonly number[]): number[] {
-    const known = words
-      .map((word) => ({ word, posts: this.#frequency(word) }))
-      .filter(({ posts }) => posts > 0);
-    known.sort((a, b) => a.posts - b.posts);
-    this.#met = 0;
-    let left = MOST_ENTRIES;
-    for (const { word, posts } of known) {
-      if (left <= 0) break;
-      left -= posts;
-      this.#count(word, letters[word] ?? 0);
-    }
-    return this.#best();
-  }
-
-  #frequency(word: number): number {
-    const starts = this.#postStarts;
-    return word + 1 < starts.length ? (starts[word + 1] ?? 0) - (starts[word] ?? 0) : 0;
-  }
-
-  #count(word: number, weight: number): void {
-    const [from, to] = [this.#postStarts[word] ?? 0, this.#postStarts[word + 1] ?? 0];
-    const [posts, hits, touched] = [this.#posts, this.#hits, this.#touched];
-    let met = this.#met;
-    for (let at = from; at < to; at++) {
-      const post = posts[at] as number;
-      const before = hits[post] as number;
-      if (before === 0) touched[met++] = post;
-      hits[post] = before + weight;
-    }
-    this.#met = met;
-  }
-
-  /** The few with the most, and everything is as if nothing had been counted. */
-  #best(): number[] {
-    const best: { post: number; hits: number }[] = [];
-    let least = 0;
-    for (let i = 0; i < this.#met; i++) {
-      const post = this.#touched[i] as number;
-      const hits = this.#hits[post] as number;
-      this.#hits[post] = 0;
-      if (hits <= least) continue;
-      best.push({ post, hits });
-      if (best.length < 2 * CANDIDATES) continue;
-      best.sort((a, b) => b.hits - a.hits).length = CANDIDATES;
-      least = best.at(-1)?.hits ?? 0;
-    }
-    return best
-      .sort((a, b) => b.hits - a.hits)
-      .slice(0, CANDIDATES)
-      .map(({ post }) => post);
-  }
-}
-
-/**
- * Posts by all of their words. Where each word of a post is in thousands of others, the rare words lead to some of those, and the post
- * itself may not be among them. Slots of an array, because a map of a million keys takes ten times the memory.
- */
-class ExactPosts {
-  readonly #slots: Int32Array;
-  readonly #wordsOf: (post: number) => ArrayLike<number>;
-
-  constructor(posts: number, wordsOf: (post: number) => ArrayLike<number>) {
-    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * posts + 2)));
-    this.#wordsOf = wordsOf;
-    for (let post = 0; post < posts; post++) {
-      const words = wordsOf(post);
-      const slot = this.#slotOf(words);
-      if (words.length > 0 && this.#slots[slot] === 0) this.#slots[slot] = post + 1;
-    }
-  }
-
-  /** The first post with these words; none where there are no words. */
-  find(words: ArrayLike<number>): number[] {
-    const held = words.length === 0 ? 0 : (this.#slots[this.#slotOf(words)] ?? 0);
-    return held === 0 ? [] : [held - 1];
-  }
-
-  /** Where such a post is, or would be. */
-  #slotOf(words: ArrayLike<number>): number {
-    const last = this.#slots.length - 1;
-    let slot = hashOf(words) & last;
-    for (;;) {
-      const held = this.#slots[slot] ?? 0;
-      if (held === 0 || areEqual(this.#wordsOf(held - 1), words)) return slot;
-      slot = (slot + 1) & last;
-    }
-  }
-}
-
-function hashOf(words: ArrayLike<number>): number {
-  let hash = words.length;
-  for (let i = 0; i < words.length; i++) {
-    hash = Math.imul(hash ^ (words[i] ?? 0), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return hash;
-}
-
-function areEqual(ours: ArrayLike<number>, theirs: ArrayLike<number>): boolean {
-  if (ours.length !== theirs.length) return false;
-  for (let i = 0; i < ours.length; i++) if (ours[i] !== theirs[i]) return false;
-  return true;
-}
 
 /** Between title and text, where both count. */
 const THEN = -1;
@@ -200,8 +27,10 @@ interface Best {
 
 const RANK: Record<DuplicateKind, number> = { same: 2, title: 1, content: 0 };
 
-/** All live posts, ready to be compared. */
-function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | null {
+type Posts = ReturnType<typeof readPosts>;
+
+/** All live posts, by their words. */
+function readPosts(mirror: OpenOptions) {
   const vocabulary = new Vocabulary();
   const [titles, contents] = [new FieldIndex(), new FieldIndex()];
   const posts: { id: number; title: string }[] = [];
@@ -216,10 +45,12 @@ function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | 
     posts.push({ id, title });
   }
   reads?.close();
-  const known = vocabulary.letters.length;
-  titles.close(known);
-  contents.close(known);
-  const { letters } = vocabulary;
+  for (const index of [titles, contents]) index.close(vocabulary.letters.length);
+  return { titles, contents, posts, idsOf, letters: vocabulary.letters };
+}
+
+/** The posts that may be like a row: those with exactly its words, and those that share most of the rare ones. */
+function openCandidates({ titles, contents, posts, letters }: Posts) {
   const byTitle = new ExactPosts(posts.length, (post) => titles.wordsOf(post));
   const byText = new ExactPosts(posts.length, (post) => contents.wordsOf(post));
   const byBoth = new ExactPosts(posts.length, (post) => [
@@ -227,35 +58,40 @@ function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | 
     THEN,
     ...contents.wordsOf(post),
   ]);
-
-  return ({ line, title, content }) => {
-    const [ours, text] = [idsOf(title), idsOf(content)];
-    const found = new Set([
+  return (ours: readonly number[], text: readonly number[]): Set<number> =>
+    new Set([
       ...(ours.length > 0 ? byBoth.find([...ours, THEN, ...text]) : []),
       ...byTitle.find(ours),
       ...byText.find(text),
-      ...titles.candidates([...ours], letters),
-      ...contents.candidates([...text], letters),
+      ...titles.candidates(ours, letters),
+      ...contents.candidates(text, letters),
     ]);
+}
+
+function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | null {
+  const known = readPosts(mirror);
+  const { titles, contents, posts, idsOf, letters } = known;
+  const candidates = openCandidates(known);
+  return ({ line, title, content }) => {
+    const [ours, text] = [idsOf(title), idsOf(content)];
     let best: Best | null = null;
-    for (const post of found) {
+    for (const post of candidates(ours, text)) {
       const match = compare(likeness(ours, titles.wordsOf(post), letters), {
         score: likeness(text, contents.wordsOf(post), letters),
         letters: sum(text, letters),
       });
-      if (
-        match &&
-        (!best ||
-          RANK[match.kind] > RANK[best.kind] ||
-          (match.kind === best.kind && match.score > best.score))
-      )
-        best = { post, ...match };
+      if (match && isBetter(match, best)) best = { post, ...match };
     }
     const post = best && posts[best.post];
     return best && post
       ? { line, title, kind: best.kind, score: best.score, postId: post.id, postTitle: post.title }
       : null;
   };
+}
+
+function isBetter(match: Omit<Best, 'post'>, best: Best | null): boolean {
+  if (!best || match.kind !== best.kind) return !best || RANK[match.kind] > RANK[best.kind];
+  return match.score > best.score;
 }
 
 function compare(title: number, text: { score: number; letters: number }): Omit<Best, 'post'> | null {
@@ -266,7 +102,7 @@ function compare(title: number, text: { score: number; letters: number }): Omit<
     : null;
 }
 
-/** The same measure as `base/likeness.ts`, over numbers; two empty texts are the same. */
+/** The same measure as `likeness` of `base/words.ts`, over numbers; two empty texts are the same. */
 function likeness(ours: readonly number[], theirs: Int32Array, letters: readonly number[]): number {
   if (ours.length === 0 && theirs.length === 0) return 1;
   const all = sum(ours, letters) + sum(theirs, letters);
