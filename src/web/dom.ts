@@ -60,3 +60,73 @@ export function fill(parent: Element, ...children: Child[]): void {
   again?.focus({ preventScroll: true });
   if (again instanceof HTMLInputElement && caret !== null) again.setSelectionRange(caret, caret);
 }
+
+/**
+ * The same for fields that people fill in: an element that is to be there again stays the element it is. Nobody loses the text that they
+ * are typing, an open list or half a click to a redraw. Its listeners stay too, so they must not know what was drawn when it was made.
+ */
+export function refill(parent: Element, ...children: Child[]): void {
+  const fresh = document.createDocumentFragment();
+  append(fresh, children);
+  become(parent, fresh);
+}
+
+function become(old: Node, fresh: Node): void {
+  let at = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const same = sameFrom(at, wanted);
+    if (same === null) {
+      old.insertBefore(wanted, at);
+      continue;
+    }
+    at = removeUpTo(old, at, same).nextSibling;
+    if (same instanceof Element && wanted instanceof Element) update(same, wanted);
+    else same.nodeValue = wanted.nodeValue;
+  }
+  removeUpTo(old, at, null);
+}
+
+function sameFrom(first: ChildNode | null, wanted: Node): ChildNode | null {
+  for (let node = first; node; node = node.nextSibling)
+    if (node.nodeName === wanted.nodeName && keyOf(node) === keyOf(wanted)) return node;
+  return null;
+}
+
+/** An element is known by its id, or by the first one within. */
+function keyOf(node: Node): string {
+  return node instanceof Element ? node.id || (node.querySelector('[id]')?.id ?? '') : '';
+}
+
+function removeUpTo<T extends ChildNode | null>(parent: Node, first: ChildNode | null, end: T): T {
+  for (let node = first; node && node !== end; ) {
+    const next = node.nextSibling;
+    parent.removeChild(node);
+    node = next;
+  }
+  return end;
+}
+
+function update(old: Element, fresh: Element): void {
+  const isTyping = isBeingTyped(old, fresh);
+  for (const { name } of [...old.attributes])
+    if (!fresh.hasAttribute(name) && !(isTyping && name === 'value')) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes)
+    if (old.getAttribute(name) !== value && !(isTyping && name === 'value')) old.setAttribute(name, value);
+  become(old, fresh);
+  if (isTyping || !isControl(old) || !isControl(fresh)) return;
+  if (old.value !== fresh.value && old.type !== 'file') old.value = fresh.value;
+  if (old instanceof HTMLInputElement && fresh instanceof HTMLInputElement) old.checked = fresh.checked;
+}
+
+function isControl(element: Element): element is HTMLInputElement | HTMLSelectElement {
+  return element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
+}
+
+/** Whether a person is in the field, and it says neither what it did when it was drawn nor what it is to say now. */
+function isBeingTyped(old: Element, fresh: Element): boolean {
+  if (old !== document.activeElement || !(old instanceof HTMLInputElement)) return false;
+  return (
+    old.validity.badInput ||
+    (old.value !== old.defaultValue && old.value !== (fresh as HTMLInputElement).value)
+  );
+}

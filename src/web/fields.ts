@@ -29,22 +29,31 @@ export function plainChoices(values: readonly string[]): Choice[] {
   return values.map((value) => ({ value, text: value.replaceAll('_', ' ') }));
 }
 
+/** What becomes of a list in an address, `a,b`. */
+export type ListChange = (values: readonly string[]) => readonly string[];
+
+export function listed(text: string | null): string[] {
+  return text?.split(',') ?? [];
+}
+
+export function changedList(text: string | null, change: ListChange): string | null {
+  return change(listed(text)).join(',') || null;
+}
+
 /** Several of a list: a box that opens, with a box to tick for each. What was open stays open when it is drawn again. */
 export function picks(
   name: string,
   label: string,
   choices: readonly Choice[],
   chosen: readonly string[],
-  onChange: (values: string[]) => void,
+  onChange: (change: ListChange) => void,
   none = 'All',
 ): HTMLElement {
   const id = `picks-${name}`;
   const known = choices.filter(({ value }) => chosen.includes(value));
   const isOpen = document.querySelector<HTMLDetailsElement>(`#${id}`)?.open ?? false;
-  const toggle = (value: string, isOn: boolean): void => {
-    const others = chosen.filter((one) => one !== value);
-    onChange(isOn ? [...others, value] : others);
-  };
+  const toggle = (value: string, isOn: boolean): void =>
+    onChange((values) => [...values.filter((one) => one !== value), ...(isOn ? [value] : [])]);
   const boxes = choices.map(({ value, text }, i) =>
     h(
       'label.tick',
@@ -75,7 +84,7 @@ export function picks(
         'div.picks-list',
         { role: 'group', 'aria-labelledby': `${id}-label` },
         ...boxes,
-        chosen.length > 0 ? button(none, () => onChange([]), { id: `${id}-none` }) : null,
+        chosen.length > 0 ? button(none, () => onChange(() => []), { id: `${id}-none` }) : null,
       ),
     ),
   );
@@ -107,7 +116,7 @@ interface PeriodOptions {
 export function periodFields(
   { since, until }: PeriodChoice,
   { usual, hasUntil }: PeriodOptions,
-  onChange: (choice: PeriodChoice) => void,
+  onChange: (change: Partial<PeriodChoice>) => void,
 ): HTMLElement[] {
   const isCustom = until !== null || (since !== null && !PERIODS.some(({ value }) => value === since));
   const choices = [
@@ -121,19 +130,44 @@ export function periodFields(
   };
   const period = field('Period', select('period', choices, isCustom ? CUSTOM : (since ?? ''), pick));
   if (!isCustom) return [period];
-  const day = (name: string, label: string, value: string, set: (value: string | null) => void) => {
-    const input = h('input', { type: 'date', id: `field-${name}`, name, value });
-    input.addEventListener('change', () => set(input.value === '' ? null : input.value));
-    return field(label, input);
-  };
   const last = until !== null && isDay(until) ? dayOf(Date.parse(until) - DAY_MS) : '';
-  const to = (value: string | null): void =>
-    onChange({ since, until: value && dayOf(Date.parse(value) + DAY_MS) });
+  const to = (value: string | null): void => onChange({ until: value && dayOf(Date.parse(value) + DAY_MS) });
   return [
     period,
-    day('since', 'From', firstDay(since), (value) => onChange({ since: value, until })),
-    ...(hasUntil ? [day('until', 'To', last, to)] : []),
+    dayField('since', 'From', firstDay(since), (value) => onChange({ since: value })),
+    ...(hasUntil ? [dayField('until', 'To', last, to)] : []),
   ];
+}
+
+/** Long enough to go from the day to the year; whoever picks a day from the calendar waits no longer. */
+const DAY_PAUSE_MS = 1200;
+
+/**
+ * A day to type or to pick. A browser tells of every key as a change once the field holds a date, also of the first digit of another
+ * year: it counts when the person leaves the field, presses Enter or pauses.
+ */
+function dayField(
+  name: string,
+  label: string,
+  value: string,
+  onDay: (day: string | null) => void,
+): HTMLElement {
+  const input = h('input', { type: 'date', id: `field-${name}`, name, value });
+  let told = value;
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  const tell = (): void => {
+    clearTimeout(pause);
+    if (!input.isConnected || input.validity.badInput || input.value === told) return;
+    told = input.value;
+    onDay(told || null);
+  };
+  input.addEventListener('change', () => {
+    clearTimeout(pause);
+    pause = setTimeout(tell, DAY_PAUSE_MS);
+  });
+  input.addEventListener('blur', tell);
+  input.addEventListener('keydown', ({ key }) => key === 'Enter' && tell());
+  return field(label, input);
 }
 
 /** Also of what an address counts back from now, such as `45d`. */

@@ -1,4 +1,5 @@
 import type { LiveStats } from '../http/dashboard/events.ts';
+import { withQuery } from './api.ts';
 import { type Child, fill } from './dom.ts';
 import { ago, counted } from './format.ts';
 
@@ -28,6 +29,39 @@ export function chosenIn<K extends string>(
   names: readonly K[],
 ): Record<K, string | null> {
   return Object.fromEntries(names.map((name) => [name, searchParams.get(name)])) as Record<K, string | null>;
+}
+
+/** What is chosen on a page; null is no choice. */
+export type Choose<K extends string> = (
+  change:
+    | Partial<Record<K, string | null>>
+    | ((now: Record<K, string | null>) => Partial<Record<K, string | null>>),
+  options?: { replace?: boolean },
+) => void;
+
+/**
+ * What the address says about these, and the way to change it. A change is merged with what is chosen by then, not with what was drawn,
+ * and drawn in place, so that whoever types or chooses keeps the field; the address says the same, and so does the button back.
+ */
+export function keepChosen<K extends string>(
+  { url, signal, go }: PageContext,
+  names: readonly K[],
+  redraw: () => Promise<void>,
+): { now(): Record<K, string | null>; choose: Choose<K> } {
+  let chosen = chosenIn(url, names);
+  return {
+    now: () => chosen,
+    choose(change, { replace = false } = {}) {
+      if (signal.aborted) return;
+      chosen = { ...chosen, ...(typeof change === 'function' ? change(chosen) : change) };
+      const address = withQuery(url.pathname, chosen);
+      const isSame = address === `${location.pathname}${location.search}`;
+      if (replace || isSame) history.replaceState(null, '', address);
+      else history.pushState(null, '', address);
+      // The whole page says what is wrong, and tries again.
+      redraw().catch(() => signal.aborted || go(address, { replace: true }));
+    },
+  };
 }
 
 /**
@@ -64,18 +98,22 @@ export async function keepDrawn<T>(
   load: () => Promise<T>,
   draw: (answer: T, signal: AbortSignal) => Child[],
 ): Promise<() => Promise<void>> {
-  let [shown, drawing] = ['', new AbortController()];
-  const redraw = async (): Promise<void> => {
-    const answer = await load();
+  let [shown, drawing, asked] = ['', new AbortController(), 0];
+  const isOpen = (): boolean => body.querySelector('details[open], [data-more]') !== null;
+  const redraw = async ({ isNews = false } = {}): Promise<void> => {
+    const turn = isNews ? asked : ++asked;
+    if (!isNews) body.classList.add('busy');
+    const answer = await load().finally(() => turn === asked && body.classList.remove('busy'));
     const text = JSON.stringify(answer);
-    if (text === shown || body.querySelector('details[open], [data-more]')) return;
+    // Another choice may have been made meanwhile, and its answer is the one to draw.
+    if (turn !== asked || text === shown || (isNews && isOpen())) return;
     shown = text;
     drawing.abort();
     drawing = new AbortController();
     fill(body, ...draw(answer, AbortSignal.any([context.signal, drawing.signal])));
   };
   await redraw();
-  onNews(context, redraw);
+  onNews(context, () => redraw({ isNews: true }));
   return redraw;
 }
 

@@ -175,6 +175,7 @@ describe('the list of posts', () => {
       [{ text: 'onerror', isMatch: true }],
     );
     assert.deepEqual((await search('nothing-like-it')).rows, []);
+    assert.equal((await search('tabels')).suggestion, 'tables');
     assert.deepEqual(
       (await search('%2399&board=features')).rows.map(({ id, marked }) => [id, marked]),
       [[99, null]],
@@ -191,7 +192,7 @@ describe('the list of posts', () => {
       'sort=best',
       'board=nowhere',
       'status=x',
-      'votes=0',
+      'votes=-3',
       'deleted=yes',
       'since=soon',
       'limit=-1',

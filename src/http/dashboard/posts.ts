@@ -174,7 +174,8 @@ function filterOf(query: unknown, now: number, calendar: Calendar): Wanted {
     board: listOf(query, 'board'),
     status: listOf(query, 'status'),
     creator: textOf(query, 'creator'),
-    votes: numberOf(query, 'votes'),
+    // At least no vote is what every post has.
+    votes: textOf(query, 'votes') === '0' ? null : numberOf(query, 'votes'),
     deleted: oneOf(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
     since: moment('since'),
     until: moment('until'),

@@ -3,10 +3,10 @@ import type { ReportName } from '../../reports/catalogue.ts';
 import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
-import { type Child, fill, h } from '../dom.ts';
+import { type Child, fill, h, refill } from '../dom.ts';
 import { boardChoices, choiceField, periodFields } from '../fields.ts';
 import { ago, counted, date, number, OWN_ZONE, percent, span, withDates } from '../format.ts';
-import { chosenIn, keepDrawn, type Page, type PageContext } from '../page.ts';
+import { type Choose, keepChosen, keepDrawn, type Page } from '../page.ts';
 import { bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
 
 type Chosen = Record<'since' | 'until' | 'board', string | null>;
@@ -15,18 +15,19 @@ type Chosen = Record<'since' | 'until' | 'board', string | null>;
 export const page: Page = {
   title: 'Overview',
   async show(context) {
-    const chosen = chosenIn(context.url, ['since', 'until', 'board']);
     const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
+    const { now, choose } = keepChosen(context, ['since', 'until', 'board'], () => redraw());
     const load = async (): Promise<Overview> => {
+      const chosen = now();
       const path = withQuery('/data/overview', { ...chosen, tz: OWN_ZONE });
       const { asOf, ...overview } = await fetchJson<OverviewAnswer>(path, { signal: context.signal });
-      fill(lead, leadOf(overview, asOf));
-      if (tools.childElementCount === 0) fill(tools, ...fieldsOf(context, chosen, overview));
+      if (chosen === now()) fill(lead, leadOf(overview, asOf));
+      refill(tools, ...fieldsOf(now(), overview, choose));
       // A period that ends now is another one each time, and no reason to draw everything again.
-      return { ...overview, since: '', until: '' };
+      return { ...overview, since: chosen.since ?? '', until: chosen.until ?? '' };
     };
-    const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, chosen));
-    await keepDrawn(context, body, load, (overview, signal) => [
+    const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, now()));
+    const redraw = await keepDrawn(context, body, load, (overview, signal) => [
       h('div.figures', ...figuresOf(overview, toReport)),
       ...cardsOf(overview, toReport, signal),
     ]);
@@ -44,12 +45,11 @@ function withoutPeriod(name: ReportName, { since, until, board }: Chosen): Parti
   return name === 'boards' ? period : { ...period, board };
 }
 
-function fieldsOf({ go }: PageContext, chosen: Chosen, { boards }: Overview): HTMLElement[] {
-  const goTo = (change: Partial<Chosen>): void => go(withQuery('/', { ...chosen, ...change }));
+function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Chosen>): HTMLElement[] {
   const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   return [
-    ...periodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, goTo),
-    choiceField('board', 'Board', places, chosen.board, (board) => goTo({ board })),
+    ...periodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, choose),
+    choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
   ];
 }
 

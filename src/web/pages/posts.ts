@@ -2,11 +2,19 @@ import type { LinkedPost, PostsAnswer } from '../../http/dashboard/posts.ts';
 import type { ListedPost } from '../../store/browse/post.ts';
 import type { Part } from '../../store/search/search.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { type Child, fill, h } from '../dom.ts';
-import { boardChoices, choiceField, periodFields, picks, statusChoices } from '../fields.ts';
+import { type Child, fill, h, refill } from '../dom.ts';
+import {
+  boardChoices,
+  changedList,
+  choiceField,
+  listed,
+  periodFields,
+  picks,
+  statusChoices,
+} from '../fields.ts';
 import { counted, date, number } from '../format.ts';
 import { isField } from '../frame.ts';
-import { chosenIn, onNews, type Page, type PageContext } from '../page.ts';
+import { type Choose as ChooseOf, keepChosen, onNews, type Page, type PageContext } from '../page.ts';
 import {
   button,
   type Choice,
@@ -49,7 +57,6 @@ export const page: Page = {
 
 function createFinder(context: PageContext) {
   const { signal } = context;
-  let chosen: Chosen = chosenIn(context.url, NAMES);
   let asking = new AbortController();
   let typing: ReturnType<typeof setTimeout> | undefined;
   const [filters, list] = [h('div.filters.posts-filters'), h('div.posts-stage')];
@@ -59,8 +66,9 @@ function createFinder(context: PageContext) {
   const lead = h('span', { role: 'status' });
 
   const show = (answer: PostsAnswer): void => {
+    const chosen = now();
     fill(lead, totalOf(answer, chosen));
-    fill(filters, ...postFilters(chosen, answer, choose));
+    refill(filters, ...postFilters(chosen, answer, choose));
     fill(list, remarks(answer, correct), postList(answer, isFiltered(chosen)), pagerOf(answer, chosen));
     links.show(answer.rows);
     const { cursor: _, from: __, ...wanted } = chosen;
@@ -71,11 +79,8 @@ function createFinder(context: PageContext) {
     asking.abort();
     asking = new AbortController();
     const mine = AbortSignal.any([signal, asking.signal]);
-    const { search: text, ...rest } = chosen;
     try {
-      const answer = await fetchJson<PostsAnswer>(withQuery('/data/posts', { search: text, ...rest }), {
-        signal: mine,
-      });
+      const answer = await fetchJson<PostsAnswer>(withQuery('/data/posts', now()), { signal: mine });
       if (mine.aborted) return;
       fill(news);
       show(answer);
@@ -85,15 +90,14 @@ function createFinder(context: PageContext) {
       fill(news, failure(error));
     }
   };
-  /** In place, so that whoever types or chooses keeps the field; the address says the same, and so does the button back. */
-  const choose = (change: Partial<Chosen>, { replace = false } = {}): void => {
-    chosen = { ...chosen, cursor: null, from: null, ...change };
-    const address = withQuery('/posts', { ...chosen });
-    if (replace) history.replaceState(null, '', address);
-    else history.pushState(null, '', address);
-    void refresh();
-  };
-  const search = searchField(chosen.search ?? '', (text) => {
+  const kept = keepChosen(context, NAMES, refresh);
+  const { now } = kept;
+  const choose: Choose = (change, options) =>
+    kept.choose((current) => {
+      const wanted = typeof change === 'function' ? change(current) : change;
+      return { cursor: null, from: null, ...wanted };
+    }, options);
+  const search = searchField(now().search ?? '', (text) => {
     clearTimeout(typing);
     typing = setTimeout(() => choose({ search: text }, { replace: true }), TYPING_MS);
   });
@@ -106,9 +110,10 @@ function createFinder(context: PageContext) {
   const head = h('div', pageHead('Posts', lead), h('div.posts-search', field('Search posts', search)));
   /** The first page moves with the mirror; what somebody has searched for or walked to stays. */
   const follow = async (): Promise<void> => {
-    if (chosen.search === null && chosen.cursor === null) await refresh();
+    const { search: text, cursor } = now();
+    if (text === null && cursor === null) await refresh();
   };
-  const address = (): string => withQuery('/posts', { ...chosen, cursor: null, from: null });
+  const address = (): string => withQuery('/posts', { ...now(), cursor: null, from: null });
   return {
     head,
     filters,
@@ -173,7 +178,7 @@ function isFiltered(chosen: Chosen): boolean {
   return FILTERS.some((name) => chosen[name]);
 }
 
-type Choose = (change: Partial<Chosen>) => void;
+type Choose = ChooseOf<keyof Chosen>;
 
 const DELETED: Choice[] = [
   { value: '', text: 'Hide' },
@@ -210,14 +215,14 @@ function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose): Child
       choose({ [name]: value }),
     );
   const several = (name: 'board' | 'status', label: string, choices: Choice[]): HTMLElement =>
-    picks(name, label, choices, chosen[name]?.split(',') ?? [], (values) =>
-      choose({ [name]: values.join(',') || null }),
+    picks(name, label, choices, listed(chosen[name]), (change) =>
+      choose((now) => ({ [name]: changedList(now[name], change) })),
     );
   return [
     several('board', 'Board', boardChoices(answer.boards)),
     several('status', 'Status', statusChoices(answer.statuses)),
     ...periodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
-    typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 1 }, choose),
+    typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 0, step: 1 }, choose),
     typed('creator', 'Written by', creatorText(chosen, answer), { placeholder: 'Name or e-mail' }, choose),
     one('deleted', 'Deleted posts', DELETED),
     chosen.search === null ? one('sort', 'Sort by', SORTS) : null,
@@ -240,7 +245,12 @@ function typed(
   choose: Choose,
 ): HTMLElement {
   const input = h('input', { id: `field-${name}`, name, value, autocomplete: 'off', ...attributes });
-  input.addEventListener('change', () => choose({ [name]: input.value.trim() || null }));
+  input.addEventListener('change', () => {
+    const text = input.value.trim();
+    // At least no vote is what every post has.
+    if (input.reportValidity())
+      choose({ [name]: name === 'votes' && Number(text) === 0 ? null : text || null });
+  });
   return field(label, input);
 }
 

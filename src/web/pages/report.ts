@@ -10,10 +10,12 @@ import {
   timeChart,
 } from '../chart.ts';
 import { customerColumns, customersText, keepCustomers } from '../customers.ts';
-import { type Child, fill, h } from '../dom.ts';
+import { type Child, h, refill } from '../dom.ts';
 import {
   boardChoices,
+  changedList,
   choiceField,
+  listed,
   periodFields,
   picks,
   plainChoices,
@@ -21,7 +23,7 @@ import {
   zoneField,
 } from '../fields.ts';
 import { ago, number, OWN_ZONE, percent, span, time, withDates } from '../format.ts';
-import { chosenIn, keepDrawn, type Page, type PageContext } from '../page.ts';
+import { type Choose, keepChosen, keepDrawn, type Page, type PageContext } from '../page.ts';
 import {
   attempt,
   type Bar,
@@ -68,36 +70,32 @@ type Chosen = Record<(typeof NAMES)[number], string | null>;
 export const page: Page = {
   title: 'Reports',
   async show(context) {
-    const { root, url, parts, signal, go } = context;
+    const { root, parts, signal } = context;
     const all = await fetchJson<ReportsAnswer>('/data/reports', { signal });
     if (parts[0] === undefined) return showList(context, all);
     const info = all.reports.find(({ name }) => name === parts[0]);
     if (!info) throw new Error(`There is no report "${parts[0]}".`);
     document.title = `${titleOf(info.name)} · Feedback Mirror`;
-    const chosen = chosenIn(url, NAMES);
-    const address = (change: Partial<Chosen> = {}): string =>
-      withQuery(`/reports/${info.name}`, { ...chosen, ...change });
-    const said = liveRegion();
+    const { now, choose } = keepChosen(context, NAMES, () => redraw());
+    const [said, filters, body] = [liveRegion(), h('div.filters.report-filters'), h('div.stacked')];
+    const load = async (): Promise<ReportAnswer | string> => {
+      refill(filters, ...filtersOf(info, all, now(), choose));
+      return missingOf(info, now()) ?? (await ask(info, now(), signal));
+    };
+    const redraw = await keepDrawn(context, body, load, (answer, drawing) =>
+      typeof answer === 'string' ? [h('p.empty.card', answer)] : drawn(answer, drawing),
+    );
     const tools = [
-      button('Save view', () => saveView(address())),
-      button('Download CSV', () => void attempt(said, () => downloadCsv(info, chosen))),
+      button('Save view', () => saveView(withQuery(`/reports/${info.name}`, now()))),
+      button('Download CSV', () => void attempt(said, () => downloadCsv(info, now()))),
     ];
     root.append(
       h('p.crumbs', h('a', { href: '/reports' }, 'Reports')),
       pageHead(titleOf(info.name), questionOf(info), h('div.actions', ...tools)),
-      h('div.filters.report-filters', ...filtersOf(info, all, chosen, (change) => go(address(change)))),
+      filters,
+      said,
+      body,
     );
-    const missing = missingOf(info, chosen);
-    const body = h('div.stacked');
-    root.append(said, body);
-    if (missing) fill(body, h('p.empty.card', missing));
-    else
-      await keepDrawn(
-        context,
-        body,
-        () => ask(info, chosen, signal),
-        (answer, drawing) => drawn(answer, drawing),
-      );
   },
 };
 
@@ -171,13 +169,11 @@ function filtersOf(
   { takes, since: usual }: ReportInfo,
   { boards, statuses }: ReportsAnswer,
   chosen: Chosen,
-  choose: (change: Partial<Chosen>) => void,
+  choose: Choose<keyof Chosen>,
 ): Child[] {
   const takesOne = (flag: ReportInfo['takes'][number]): boolean => takes.includes(flag);
   const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   const named = [...new Set(statuses.map(({ name }) => name))].map((name) => ({ value: name, text: name }));
-  const several = (text: string | null): string[] => text?.split(',') ?? [];
-  const joined = (values: string[]): string | null => values.join(',') || null;
   return [
     takesOne('post') && postField(chosen.post, (post) => choose({ post })),
     takesOne('segments') && customersFields(chosen, choose),
@@ -185,16 +181,16 @@ function filtersOf(
       periodFields(chosen, { usual: usualText(usual), hasUntil: takesOne('until') }, choose),
     takesOne('board') && choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
     takesOne('status') &&
-      picks('status', 'Status', statusChoices(statuses), several(chosen.status), (values) =>
-        choose({ status: joined(values) }),
+      picks('status', 'Status', statusChoices(statuses), listed(chosen.status), (change) =>
+        choose(({ status }) => ({ status: changedList(status, change) })),
       ),
     takesOne('delivered') &&
       picks(
         'delivered',
         'Counts as delivered',
         named,
-        several(chosen.delivered),
-        (values) => choose({ delivered: joined(values) }),
+        listed(chosen.delivered),
+        (change) => choose(({ delivered }) => ({ delivered: changedList(delivered, change) })),
         'As set',
       ),
     takesOne('same') &&
@@ -219,7 +215,7 @@ function postField(post: string | null, onChange: (post: string | null) => void)
 }
 
 /** The file, and which of its columns customers are grouped by and added up. */
-function customersFields({ by, sum }: Chosen, choose: (change: Partial<Chosen>) => void): HTMLElement[] {
+function customersFields({ by, sum }: Chosen, choose: Choose<keyof Chosen>): HTMLElement[] {
   const file = h('input', { type: 'file', id: 'field-segments', name: 'segments', accept: '.csv,text/csv' });
   file.addEventListener('change', async () => {
     keepCustomers((await file.files?.[0]?.text()) ?? null);

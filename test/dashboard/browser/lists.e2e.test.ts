@@ -70,6 +70,71 @@ describe('somebody with lists and reports', onStage, () => {
     assertCalm();
   });
 
+  it('types a date key by key, in a field that stays while the list is drawn again', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    const focused = (): Promise<unknown> => page.evaluate('document.activeElement.id');
+    // Day and month are alike: which comes first is up to the browser.
+    await open('/posts?since=2026-10-10');
+    await page.locator('#field-since').focus();
+    await page.keyboard.type('05');
+    await page.locator('a[href*="since=2026-10-05"], a[href*="since=2026-05-10"]').first().waitFor();
+    assert.equal(await focused(), 'field-since');
+    await page.keyboard.type('052025');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/since=2025-05-05$/);
+    await page.locator('#field-until').focus();
+    await page.keyboard.type('06062025');
+    await page.locator('#field-votes').focus();
+    await page.waitForURL(/since=2025-05-05&until=2025-06-07$/);
+    assertCalm();
+  });
+
+  for (const { address, typed, drawn } of [
+    { address: '/posts', typed: 'creator', drawn: 'a[download="posts.csv"][href*="since=7d"]' },
+    { address: '/reports/first-reply', typed: 'tz', drawn: '.report-filters ~ .stacked:not(.busy)' },
+  ])
+    it(`goes on choosing on ${address} while what was chosen before is loaded`, async (t) => {
+      const { page, open, assertCalm } = await enter(t);
+      await open(address);
+      const gate = Promise.withResolvers<void>();
+      await page.route(`**/data${address}?*`, async (route) => {
+        await gate.promise;
+        // The page gives up an answer that it does not wait for any more.
+        await route.continue().catch(() => undefined);
+      });
+      await page.locator('#picks-status summary').click();
+      for (const n of [0, 1, 2]) await page.locator('input[name=status]').nth(n).click();
+      await page.locator('#field-period').selectOption('7d');
+      const input = page.locator(`#field-${typed}`);
+      await input.fill('');
+      await input.pressSequentially('Asia/T');
+      gate.resolve();
+      await page.locator(drawn).waitFor();
+      await page.keyboard.type('okyo');
+      assert.equal(await input.inputValue(), 'Asia/Tokyo');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(({ searchParams: said }) => said.get(typed) === 'Asia/Tokyo');
+      const { searchParams: said } = new URL(page.url());
+      assert.deepEqual([said.get('status')?.split(',').length, said.get('since')], [3, '7d']);
+      assertCalm();
+    });
+
+  it('is told of a number of votes that cannot be, and takes none for any', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/posts?votes=2');
+    const votes = page.getByLabel('Votes, at least');
+    await votes.fill('-3');
+    await page.keyboard.press('Enter');
+    await page.locator('#field-votes:invalid').waitFor();
+    assert.match(page.url(), /votes=2$/);
+    await votes.fill('0');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/posts$/);
+    await open('/posts?votes=0');
+    await page.getByRole('list', { name: 'Posts' }).waitFor();
+    assertCalm();
+  });
+
   it('goes through a list by keys, chooses posts and copies their links', async (t) => {
     const { page, open, assertCalm } = await enter(t);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
