@@ -69,10 +69,10 @@ describe('the reports of the dashboard', () => {
     const site = await open(t);
     for (const [path, said] of [
       ['top-post', /Did you mean top-posts/],
-      ['top-posts?status=Nope', /no status "Nope"/],
+      ['top-posts?status=Nope', /^Status: there is no status "Nope"/],
       ['top-posts?tz=Mars/Base', /no time zone/],
-      ['top-posts?since=yesterday', /no date/],
-      ['post-votes', /needs --post/],
+      ['top-posts?since=yesterday', /^Since "yesterday" is no date/],
+      ['post-votes', /needs post\b/],
     ] as const) {
       const reply = await site.ask(`/data/reports/${path}`);
       assert.equal(reply.status, 400, path);
