@@ -141,6 +141,8 @@ export function periodFields(
 
 /** Long enough to go from the day to the year; whoever picks a day from the calendar waits no longer. */
 const DAY_PAUSE_MS = 1200;
+/** The first digits of a year make an early one, which no filter takes. */
+const DAYS = { min: '1900-01-01', max: '9999-12-30' };
 
 /**
  * A day to type or to pick. A browser tells of every key as a change once the field holds a date, also of the first digit of another
@@ -152,12 +154,12 @@ function dayField(
   value: string,
   onDay: (day: string | null) => void,
 ): HTMLElement {
-  const input = h('input', { type: 'date', id: `field-${name}`, name, value });
+  const input = h('input', { type: 'date', id: `field-${name}`, name, value, ...DAYS });
   let told = value;
   let pause: ReturnType<typeof setTimeout> | undefined;
   const tell = (): void => {
     clearTimeout(pause);
-    if (!input.isConnected || input.validity.badInput || input.value === told) return;
+    if (!input.isConnected || !input.validity.valid || input.value === told) return;
     told = input.value;
     onDay(told || null);
   };

@@ -44,8 +44,9 @@ export type Choose<K extends string> = (
  * and drawn in place, so that whoever types or chooses keeps the field; the address says the same, and so does the button back.
  */
 export function keepChosen<K extends string>(
-  { url, signal, go }: PageContext,
+  { url, signal }: PageContext,
   names: readonly K[],
+  /** Says itself what it fails with. */
   redraw: () => Promise<void>,
 ): { now(): Record<K, string | null>; choose: Choose<K> } {
   let chosen = chosenIn(url, names);
@@ -58,8 +59,7 @@ export function keepChosen<K extends string>(
       const isSame = address === `${location.pathname}${location.search}`;
       if (replace || isSame) history.replaceState(null, '', address);
       else history.pushState(null, '', address);
-      // The whole page says what is wrong, and tries again.
-      redraw().catch(() => signal.aborted || go(address, { replace: true }));
+      void redraw();
     },
   };
 }
@@ -103,10 +103,17 @@ export async function keepDrawn<T>(
   const redraw = async ({ isNews = false } = {}): Promise<void> => {
     const turn = isNews ? asked : ++asked;
     if (!isNews) body.classList.add('busy');
-    const answer = await load().finally(() => turn === asked && body.classList.remove('busy'));
-    const text = JSON.stringify(answer);
+    const isLast = (): boolean => turn === asked;
+    const answer = await load()
+      .catch((error: unknown) => {
+        shown = '';
+        if (isLast()) throw error;
+      })
+      .finally(() => isLast() && body.classList.remove('busy'));
     // Another choice may have been made meanwhile, and its answer is the one to draw.
-    if (turn !== asked || text === shown || (isNews && isOpen())) return;
+    if (answer === undefined || !isLast()) return;
+    const text = JSON.stringify(answer);
+    if (text === shown || (isNews && isOpen())) return;
     shown = text;
     drawing.abort();
     drawing = new AbortController();

@@ -7,7 +7,7 @@ import { type Child, fill, h, refill } from '../dom.ts';
 import { boardChoices, choiceField, periodFields } from '../fields.ts';
 import { ago, counted, date, number, OWN_ZONE, percent, span, withDates } from '../format.ts';
 import { type Choose, keepChosen, keepDrawn, type Page } from '../page.ts';
-import { bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
+import { attempt, bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
 
 type Chosen = Record<'since' | 'until' | 'board', string | null>;
 
@@ -16,7 +16,9 @@ export const page: Page = {
   title: 'Overview',
   async show(context) {
     const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
-    const { now, choose } = keepChosen(context, ['since', 'until', 'board'], () => redraw());
+    const { now, choose } = keepChosen(context, ['since', 'until', 'board'], () =>
+      attempt(body, redraw, context.signal),
+    );
     const load = async (): Promise<Overview> => {
       const chosen = now();
       const path = withQuery('/data/overview', { ...chosen, tz: OWN_ZONE });

@@ -76,7 +76,7 @@ export const page: Page = {
     const info = all.reports.find(({ name }) => name === parts[0]);
     if (!info) throw new Error(`There is no report "${parts[0]}".`);
     document.title = `${titleOf(info.name)} · Feedback Mirror`;
-    const { now, choose } = keepChosen(context, NAMES, () => redraw());
+    const { now, choose } = keepChosen(context, NAMES, () => attempt(body, redraw, signal));
     const [said, filters, body] = [liveRegion(), h('div.filters.report-filters'), h('div.stacked')];
     const load = async (): Promise<ReportAnswer | string> => {
       refill(filters, ...filtersOf(info, all, now(), choose));

@@ -79,7 +79,10 @@ describe('somebody with lists and reports', onStage, () => {
     await page.keyboard.type('05');
     await page.locator('a[href*="since=2026-10-05"], a[href*="since=2026-05-10"]').first().waitFor();
     assert.equal(await focused(), 'field-since');
-    await page.keyboard.type('052025');
+    await page.keyboard.type('0520');
+    await page.keyboard.press('Enter');
+    assert.doesNotMatch(page.url(), /since=00/, 'the year is not there yet');
+    await page.keyboard.type('25');
     await page.keyboard.press('Enter');
     await page.waitForURL(/since=2025-05-05$/);
     await page.locator('#field-until').focus();
@@ -118,6 +121,18 @@ describe('somebody with lists and reports', onStage, () => {
       assert.deepEqual([said.get('status')?.split(',').length, said.get('since')], [3, '7d']);
       assertCalm();
     });
+
+  it('is told of a period that cannot be beside its fields, and mends it there', async (t) => {
+    const { page, open } = await enter(t);
+    await open('/reports/first-reply?since=2026-01-01&until=2026-02-01');
+    await page.locator('#field-since').fill('2026-03-01');
+    await page.keyboard.press('Enter');
+    await page.getByText('Give since an earlier date, or until a later one.').waitFor();
+    await page.locator('#field-since:focus').fill('2026-01-01');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Rows' }).waitFor();
+    assert.match(page.url(), /since=2026-01-01&until=2026-02-01$/);
+  });
 
   it('is told of a number of votes that cannot be, and takes none for any', async (t) => {
     const { page, open, assertCalm } = await enter(t);
