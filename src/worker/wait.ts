@@ -122,7 +122,6 @@ class OutageWatch {
   readonly #patienceMs: number;
   readonly #signal: AbortSignal;
   #since: number | null = null;
-  #isUnclear = false;
   #trouble = { how: '', reason: '' };
   /** The read of its own that is under way. */
   #probe: Promise<void> | null = null;
@@ -149,12 +148,10 @@ class OutageWatch {
 
   watched(client: Client): Client {
     const created = (outcome: CreateOutcome): CreateOutcome => {
+      const wasReached = this.#since === null;
       this.#note(outcome);
       // Another create may have been answered meanwhile; the read that is under way then tells as much as a second one.
-      if (outcome.outcome === 'unknown' && this.#since === null)
-        this.#probe ??= this.#readUntilAnswered(client).finally(() => {
-          this.#probe = null;
-        });
+      if (outcome.outcome === 'unknown' && wasReached) this.#probe ??= this.#readUntilAnswered(client);
       return outcome;
     };
     return {
@@ -171,15 +168,14 @@ class OutageWatch {
     do {
       try {
         for await (const _ of this.#pages(client, { signal })) break;
-        return;
       } catch {
         await pause(this.#clock, PROBE_MS, signal);
       }
     } while (this.#since !== null && !signal.aborted);
+    this.#probe = null;
   }
 
   async *#pages(client: Client, options?: WalkOptions): AsyncGenerator<Page<Post>, void, undefined> {
-    if (this.#isUnclear) this.#since ??= this.#clock.monotonic();
     try {
       for await (const page of client.posts(options)) {
         this.#answered();
@@ -196,16 +192,12 @@ class OutageWatch {
 
   #note(outcome: CreateOutcome): void {
     if (outcome.outcome === 'not-sent') this.#failed({ how: 'could not be reached', reason: outcome.reason });
-    else if (outcome.outcome !== 'unknown') this.#answered();
-    else {
-      this.#isUnclear = true;
-      this.#trouble = { how: UNUSABLE, reason: outcome.reason };
-    }
+    else if (outcome.outcome === 'unknown') this.#failed({ how: UNUSABLE, reason: outcome.reason });
+    else this.#answered();
   }
 
   #answered(): void {
     this.#since = null;
-    this.#isUnclear = false;
   }
 
   #failed(trouble: { how: string; reason: string }): void {

@@ -106,7 +106,7 @@ describe('sending and waiting in a command', () => {
   it('reads once at a time to find out whether the upstream answers, however many answers are lost', async (t) => {
     const fixture = await openFixture(t, QUEUE);
     await fixture.addTo('ours', 'One', 'Two', 'Three');
-    const app = await fixture.openApp({ PUSH_CONCURRENCY: '1' });
+    const app = await fixture.openApp({ PUSH_CONCURRENCY: '1', PUSH_SETTLE: '1h' });
     const stop = new AbortController();
     const stopped = once(stop.signal, 'abort');
     let [creates, reads] = [0, 0];
@@ -124,7 +124,7 @@ describe('sending and waiting in a command', () => {
         yield* app.client.posts(options);
       },
     };
-    const waiting = wait({ ...app, client }, { signal: stop.signal });
+    const waiting = wait({ ...app, client }, { patienceMs: 600_000, signal: stop.signal });
     await until('two are unclear', () => fixture.app.outbox.counts('ours').ambiguous === 2);
     assert.deepEqual([creates, reads], [3, 1]);
     stop.abort(new AppError('interrupted', 'stopped by a test'));
