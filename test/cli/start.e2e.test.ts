@@ -43,9 +43,9 @@ describe('the service on its own', () => {
     const statusAs = async (host: string): Promise<number> =>
       (await ask(service, '/healthz', { headers: { host } })).status;
     assert.deepEqual([await statusAs('mirror.example.com'), await statusAs('example.com')], [200, 421]);
+    await service.stop();
     const told = logOf(service).find(({ event }) => event === 'settings.unknown');
     assert.match(told?.msg ?? '', /^LOGLEVEL is set .* did you mean LOG_LEVEL\?$/);
-    await service.stop();
   });
 
   it('told to stop while its queue is still opening, does not wait for it', async (t) => {
