@@ -162,17 +162,18 @@ function badHeader(line: number, reason: string): AppError {
   return new AppError('usage', `the header in line ${line} ${reason}`);
 }
 
-const HALF = 'has half a character (a lone surrogate)';
 /** What in another encoding could not become UTF-8. */
-const UNSAID: Partial<Record<Encoding, string>> = {
-  'utf-16le': HALF,
-  'utf-16be': HALF,
-  'windows-1252': 'has a byte that is no character of windows-1252',
-};
+function unsaid(encoding: Encoding): string | undefined {
+  if (encoding === 'utf-8') return undefined;
+  const isUtf16 = encoding.startsWith('utf-16');
+  return isUtf16
+    ? 'has half a character (a lone surrogate)'
+    : `has a byte that is no character of ${encoding}`;
+}
 
 function refusal({ line, cells, fault }: CsvRecord, encoding: Encoding, options: ReadOptions) {
   if (fault === null) return null;
-  const said = fault.kind === 'not-utf8' ? UNSAID[encoding] : undefined;
+  const said = fault.kind === 'not-utf8' ? unsaid(encoding) : undefined;
   const reason = said === undefined ? faultText(fault, limitsOf(options)) : `${said} in line ${fault.line}`;
   return { ok: false as const, line, cells, reason };
 }

@@ -1,7 +1,19 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
 
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+/** Of those of one byte a character only windows-1252 is found by its bytes; the others are read where a person names them. */
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'iso-8859-2',
+  'iso-8859-15',
+] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 /** What is handed on at once, whatever the source yields: it bounds the memory and the size of a batch of rows. */
@@ -88,7 +100,7 @@ async function* afterMarks(markBytes: number, chunks: AsyncGenerator<Buffer, voi
 }
 
 async function* transcoded(chunks: AsyncGenerator<Buffer, void, undefined>, encoding: Encoding) {
-  const transcoder = encoding === 'windows-1252' ? windows1252() : utf16(encoding === 'utf-16be');
+  const transcoder = encoding.startsWith('utf-16') ? utf16(encoding === 'utf-16be') : singleByte(encoding);
   for await (const chunk of chunks) yield transcoder.push(chunk);
   yield transcoder.end();
 }
@@ -152,8 +164,8 @@ function refuseNuls(head: Buffer): void {
 const LONGEST_RUN = 4096;
 /** So many broken runs on one that is valid UTF-8: capitals before a quote, as in "CAFÉ»", are valid UTF-8 by chance. */
 const BROKEN_PER_VALID = 20;
-/** The share of runs that Western text does not have; other alphabets have more than half, and it has next to none. */
-const MOST_ALIEN = 0.25;
+/** The share of runs that Western text does not have; names of countries and languages in twenty of them have 1 % at most. */
+const MOST_ALIEN = 0.05;
 
 /** Runs of bytes beyond ASCII. */
 interface Runs {
@@ -162,6 +174,9 @@ interface Runs {
   broken: number;
   /** Broken, and nothing that Western text has. */
   alien: number;
+  /** With an õ that is not before an e. */
+  tilde: number;
+  acute: number;
 }
 
 /**
@@ -169,40 +184,47 @@ interface Runs {
  * One that has UTF-8 as well is UTF-8 with damage: its broken rows are refused. A file of another single-byte encoding would be public as
  * gibberish before anybody notices, so in doubt its rows are refused too.
  */
-function areWestern({ valid, broken, alien }: Runs): boolean {
-  return broken > valid * BROKEN_PER_VALID && alien <= broken * MOST_ALIEN;
+function areWestern({ valid, broken, alien, tilde, acute }: Runs): boolean {
+  // Portuguese has õ before e alone, and Estonian, which has it anywhere, no acutes; Hungarian has many, and õ stands for its ő.
+  const foreign = acute > broken / 4 ? alien + tilde : alien;
+  return broken > valid * BROKEN_PER_VALID && foreign <= broken * MOST_ALIEN;
 }
 
-function countRun(runs: Runs, before: number, run: Buffer, after: number): void {
+/** `before` is the three letters before the run. */
+function countRun(runs: Runs, before: string, run: Buffer, after: string): void {
   const isValid = run.length === LONGEST_RUN || isUtf8(run);
   runs[isValid ? 'valid' : 'broken']++;
-  const [first, last] = [String.fromCharCode(before), String.fromCharCode(after)];
-  if (!isValid && isAlien(first, run.toString('latin1'), last)) runs.alien++;
+  if (isValid) return;
+  const text = run.toString('latin1');
+  if (isAlien(before, text, after)) runs.alien++;
+  else if (/\xf5(?=[a-df-z\xdf-\xff])/.test(text + after)) runs.tilde++;
+  if (/[\xe1\xed\xf3\xfa]/.test(text)) runs.acute++;
 }
 
 /** Counts the runs of a text that comes in chunks. */
 function byteCensus(): { add(chunk: Buffer): void; isWestern(): boolean } {
   const run = Buffer.alloc(LONGEST_RUN);
-  const runs: Runs = { valid: 0, broken: 0, alien: 0 };
+  const runs: Runs = { valid: 0, broken: 0, alien: 0, tilde: 0, acute: 0 };
+  // The last three bytes, as one number.
   let [length, before, last] = [0, 0, 0];
   const endRun = (after: number): void => {
-    countRun(runs, before, run.subarray(0, length), after);
+    countRun(runs, lettersOf(before), run.subarray(0, length), String.fromCharCode(after));
     length = 0;
   };
   return {
     add(chunk) {
       if (length === 0 && isAscii(chunk)) {
-        last = chunk.at(-1) ?? last;
+        for (const byte of chunk.subarray(-3)) last = (last << 8) | byte;
         return;
       }
       for (const byte of chunk) {
         if (byte < 0x80) {
           if (length > 0) endRun(byte);
-          last = byte;
-          continue;
+        } else {
+          if (length === 0) before = last;
+          if (length < LONGEST_RUN) run[length++] = byte;
         }
-        if (length === 0) before = last;
-        if (length < LONGEST_RUN) run[length++] = byte;
+        last = (last << 8) | byte;
       }
     },
     isWestern() {
@@ -212,20 +234,45 @@ function byteCensus(): { add(chunk: Buffer): void; isWestern(): boolean } {
   };
 }
 
+function lettersOf(last: number): string {
+  return String.fromCharCode((last >> 16) & 0xff, (last >> 8) & 0xff, last & 0xff);
+}
+
 /** Quotes, dashes and such, which stand before and after a word. */
 const AROUND_WORDS =
   /^[\x80\x82\x84\x85\x8b\x91-\x99\x9b\xa0-\xa9\xab-\xb7\xb9\xbb-\xbf]+|[\x80\x82\x84\x85\x8b\x91-\x99\x9b\xa0-\xa9\xab-\xb7\xb9\xbb-\xbf]+$/g;
-/** Of these only an apostrophe, a dash, a middle dot or a soft hyphen is met inside a word. */
-const NOT_IN_WORDS =
-  /^[\x80\x82\x84\x86-\x89\x8b\x93-\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9\xbb-\xbf]$/;
-const CAPITALS = /^[\x8a\x8c\x8e\x9f\xc0-\xd6\xd8-\xde]/;
 
-/** Bytes that windows-1252 does not have, three letters with accents in a row, a sign or a capital inside a word. */
+const LOWER = String.raw`[a-z\x9a\x9c\x9e\xdf-\xf6\xf8-\xff]`;
+const LETTER = String.raw`[A-Za-z\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xc0-\xd6\xd8-\xf6\xf8-\xff]`;
+const CAPITAL = String.raw`[\x8a\x8c\x8e\x9f\xc0-\xd6\xd8-\xde]`;
+/** Of the signs only an apostrophe, a dash, dots or a soft hyphen is met inside a word. */
+const NOT_IN_WORDS = String.raw`[\x80\x82\x84\x86-\x89\x8b\x93-\x95\x98\x99\x9b\xa1-\xac\xae-\xb3\xb5\xb6\xb8-\xbf]`;
+
+/**
+ * What no Western language has: mostly the letters of windows-1250, ISO-8859-2, windows-1254 and code page 850 as windows-1252 shows them.
+ * A rule may be wrong about a rare word, because many must be before a file is refused.
+ */
+const ALIEN = new RegExp(
+  [
+    String.raw`[\x81\x8d\x8f\x90\x9d]`,
+    `(?<=${LETTER})${NOT_IN_WORDS}(?=${LOWER})`,
+    // But na hÉireann.
+    `(?<=${LOWER})(?<!\\b[hnt])${CAPITAL}|(?<=[A-Z])${CAPITAL}(?=${LOWER})`,
+    // by¿, ¶le, £ód¼; but ¿cómo, 10 m³ and 5½.
+    String.raw`(?<=${LETTER})[\xa1\xbf]|(?<=${LOWER})[\x84\xa3\xa6\xac\xaf\xb1\xb6\xbc\xbe]`,
+    String.raw`(?<!\d)[\xa3\xa6\xac\xaf\xb1\xb3\xb6\xb9\xbc\xbe](?=${LOWER})`,
+    String.raw`(?<=${LOWER}${LOWER})(?<!ft|in|yd|mi|[cdhkmn]m)[\xb2\xb3\xb9]`,
+    // mìsto, dùm, pøi, pøed, èas, nový: French and Italian have ì and ù at the end, è before no vowel, Danish ø before few.
+    String.raw`[\xec\xf9](?=${LOWER})|[\xe8\xf8](?=[aiou\xe1\xe9\xed\xf3\xfa\xfd])|\xe8(?=e)|(?<=[pb])\xf8(?=e)`,
+    String.raw`(?<=${LOWER}${LOWER})[\xaa\xba\xf5\xfb\xfd](?!${LETTER})|(?<!\d)[\xaa\xba](?=${LOWER})`,
+    // czêœci, mûködik, cãutare, informaþii.
+    String.raw`\x9c(?=[clnwkmp\xe6])|\xfb(?=[dgjkvz])|\xe3(?=[^oes\W]|[\xc0-\xff])|(?<=${LOWER})\xfe(?=[ie\xe3])|\xfe(?!${LETTER})`,
+  ].join('|'),
+);
+
+/** Letters or signs where Western text has none, or three letters with accents in a row. */
 function isAlien(before: string, run: string, after: string): boolean {
-  if (/[\x81\x8d\x8f\x90\x9d]/.test(run)) return true;
-  if (run.replace(AROUND_WORDS, '').length > 2) return true;
-  const isInWord = /[A-Za-z]/.test(before) && /[a-z]/.test(after);
-  return isInWord && (NOT_IN_WORDS.test(run) || CAPITALS.test(run));
+  return run.replace(AROUND_WORDS, '').length > 2 || ALIEN.test(before + run + after);
 }
 
 function notCsv(looks: string, hint: string): AppError {
@@ -243,15 +290,25 @@ const UNSAYABLE = Buffer.from([0xff]);
 /** What windows-1252 has from 0x80 to 0x9f, where Latin-1 has control characters; half a character stands for the five that are none. */
 const BEYOND_LATIN1 = '€\ud800‚ƒ„…†‡ˆ‰Š‹Œ\ud800Ž\ud800\ud800‘’“”•–—˜™š›œ\ud800žŸ';
 
-/** One byte is one character, so no chunk edge matters. The TextDecoder of Node 22.19, 24.0 and 25.0 reads windows-1252 as Latin-1. */
-function windows1252(): Transcoder {
+/** One byte is one character, so no chunk edge matters. */
+function singleByte(encoding: Encoding): Transcoder {
+  const beyondAscii = encoding === 'windows-1252' ? BEYOND_LATIN1 : upperHalf(encoding);
   const push = (chunk: Uint8Array): Buffer =>
     encode(
       Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
         .toString('latin1')
-        .replace(/[\x80-\x9f]/g, (sign) => BEYOND_LATIN1[sign.charCodeAt(0) - 0x80] ?? sign),
+        .replace(/[\x80-\xff]/g, (sign) => beyondAscii[sign.charCodeAt(0) - 0x80] ?? sign),
     );
   return { push, end: () => Buffer.alloc(0) };
+}
+
+/**
+ * What the encoding has from 0x80 on, with half a character for what is none. Not for windows-1252, which the TextDecoder of Node 22.19,
+ * 24.0 and 25.0 reads as Latin-1.
+ */
+function upperHalf(encoding: Encoding): string {
+  const bytes = Uint8Array.from({ length: 128 }, (_, i) => 0x80 + i);
+  return new TextDecoder(encoding).decode(bytes).replace(/[\x80-\x9f\ufffd]/g, '\ud800');
 }
 
 /**

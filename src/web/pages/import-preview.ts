@@ -346,7 +346,18 @@ function listed(names: readonly string[]): string {
     : names.join(', ');
 }
 
-const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'iso-8859-2',
+  'iso-8859-15',
+] as const satisfies readonly ImportChoices['encoding'][];
 
 function encodingField({ choices, columns }: Preview, choose: Choose): HTMLElement {
   const found = columns ? ` (${columns.encoding.toUpperCase()})` : '';

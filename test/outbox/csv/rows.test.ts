@@ -119,11 +119,11 @@ describe('one bad row never costs another', () => {
       [2, 'ok'],
       [
         3,
-        'has a byte that is not UTF-8 in line 4; save the file as "CSV UTF-8", or read it with --encoding windows-1252',
+        'has a byte that is not UTF-8 in line 4; save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)',
       ],
       [
         5,
-        'has a byte that is not UTF-8 in line 5; save the file as "CSV UTF-8", or read it with --encoding windows-1252',
+        'has a byte that is not UTF-8 in line 5; save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)',
       ],
       [6, 'ok'],
     ]);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { openCsv } from '../../../src/outbox/csv/read.ts';
+import type { Encoding } from '../../../src/outbox/csv/text.ts';
 import { accepted, inChunks, outcomes, read, readChunked, refusal } from './feed.ts';
 
 const TEXT = 'board,title,content\nidées,Größe 👩‍🚀,"שלום\r\n𝄞"\n';
@@ -98,7 +99,8 @@ describe('encodings', () => {
     );
   });
 
-  const HINT = 'save the file as "CSV UTF-8", or read it with --encoding windows-1252';
+  const HINT =
+    'save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)';
 
   test('what is valid UTF-8 by chance does not outweigh the rest', async () => {
     const file = await read(
@@ -109,10 +111,13 @@ describe('encodings', () => {
   });
 
   test('a byte that windows-1252 does not have refuses its row', async () => {
-    const rows = `${'b,M\xfcll\n'.repeat(5)}b,M\x81ll\n`;
+    const rows = `${'b,M\xfcll\n'.repeat(20)}b,M\x81ll\n`;
     const file = await read(Buffer.from(`board,title\n${rows}`, 'latin1'));
     assert.equal(file.encoding, 'windows-1252');
-    assert.deepEqual(outcomes(file).at(-1), [7, 'has a byte that is no character of windows-1252 in line 7']);
+    assert.deepEqual(outcomes(file).at(-1), [
+      22,
+      'has a byte that is no character of windows-1252 in line 22',
+    ]);
   });
 
   test('UTF-8 with one broken character stays UTF-8: only its row is refused', async () => {
@@ -138,6 +143,88 @@ describe('encodings', () => {
       assert.deepEqual([file.encoding, file.rows[0]?.ok], ['utf-8', false]);
     });
   }
+
+  const asWindows1252 = (text: string): Buffer =>
+    Buffer.from(
+      [...text].map((c) => {
+        const at = '€\0‚ƒ„…†‡ˆ‰Š‹Œ\0Ž\0\0‘’“”•–—˜™š›œ\0žŸ'.indexOf(c);
+        return at < 0 || c === '\0' ? c.charCodeAt(0) : 0x80 + at;
+      }),
+    );
+  const WESTERN_TITLES = [
+    ['Größere Schrift für alle Menüs', 'Straße', 'Ärger mit Ölständen'],
+    ['Où est-ce ? Déjà très sûr, naïf, cœur, œuvre, ça coûte 5 € – « oui »', 'l’été n°5'],
+    ['¿Cómo añado más años? ¡Así no! ¿qué? ¡vale! 1º, 2ª, Mª José', 'Nº 5'],
+    ['Não há opções, põe ações, manhã, irmãs, órfão, São João', 'Avançado'],
+    ['Perché è così, più, può, città, lunedì, caffè', 'È già qui'],
+    ['Søg i køen, miljøet, Ønsker, prøve, før, blå, æbler', 'træet'],
+    ['Höger knapp på skärmen, även här, idéer', 'Åland'],
+    ['Þetta er ný síða, samþykkja, íþróttir, bæinn', 'Ísland'],
+    ['Võimalus lisada õige päev, töö, šokk, žanr', 'Tõlge'],
+    ['Això és història, què, l·l, ciència, països', 'Ús'],
+    ['Costs £5 or €5, 20 °C, §3, 5½ hours, 10 m² and 3 cm³, ±2, x³', 'Acme® and Foo™, © us'],
+    ['“Smart” quotes, it’s – a dash — and an ellipsis…', '‘single’ • bullet'],
+    ['Punt na hÉireann, in Éirinn', 'café'],
+    ['CAFÉ À LA CARTE, GRÖSSE, ÜBER', 'ÉCRAN'],
+  ];
+  for (const titles of WESTERN_TITLES) {
+    test(`"${titles[0]}" is windows-1252`, async () => {
+      const file = await read(asWindows1252(`board;title\n${titles.map((t) => `b;"${t}"\n`).join('')}`));
+      assert.equal(file.encoding, 'windows-1252');
+      assert.deepEqual(
+        file.rows.map((row) => accepted(row).post.title),
+        titles,
+      );
+    });
+  }
+
+  /** As windows-1252 would show them. */
+  const NOT_WESTERN = [
+    ['Polish in ISO-8859-2', '£ód¼ ¿ó³w ciê¿ki'],
+    ['Polish in ISO-8859-2', '¬le dzia³a wyszukiwanie w czê¶ci'],
+    ['Polish in windows-1250', 'Brak mo¿liwoœci wyœwietlenia ca³ej listy'],
+    ['Polish in windows-1250', 'Proszê dodaæ wiêksz¹ czcionkê'],
+    ['Czech in windows-1250', 'Možnost øazení sloupcù'],
+    ['Czech in windows-1250', 'Nìkdy pøi uložení èasu zmizí øádek'],
+    ['Czech in ISO-8859-2', 'Mo¾nost øazení sloupcù'],
+    ['Slovak in windows-1250', 'Ve¾mi pomalé naèítanie stránky'],
+    ['Slovak in ISO-8859-2', 'Veµmi pomalé naèítanie stránky'],
+    ['Hungarian in windows-1250', 'Legyen elérhetõ az idõpont mûködés közben'],
+    ['Hungarian in ISO-8859-2', 'Gyûjtemény szûrõ és idõ'],
+    ['Romanian in windows-1250', 'Cãutare în informaþii ºi setãri'],
+    ['Slovenian in windows-1250', 'Naèin prikaza raèuna in veè možnosti'],
+    ['Turkish in windows-1254', 'Adý ve soyadý alaný'],
+    ['German in code page 850', 'Gr”áere Schrift'],
+    ['French in code page 850', 'D‚j… tr\x8as bien, pr‚f‚r‚'],
+    ['Spanish in code page 850', 'Informaci¢n y configuraci¢n'],
+    ['German in Mac Roman', 'Gršßere Schrift fŸr alle'],
+  ];
+  for (const [name, title] of NOT_WESTERN) {
+    test(`"${title}" (${name}) is not taken for windows-1252`, async () => {
+      const file = await read(asWindows1252(`board,title\nb,"${title}"\n`));
+      assert.deepEqual(outcomes(file), [[2, `has a byte that is not UTF-8 in line 2; ${HINT}`]]);
+    });
+  }
+
+  const NAMED: [Encoding, string, string][] = [
+    ['windows-1250', '£ód\x9f ¿ó³w \x8ci', 'Łódź żółw Śi'],
+    ['iso-8859-2', '£ód¼ ¿ó³w', 'Łódź żółw'],
+    ['windows-1251', '\xcf\xf0\xe8\xe2\xe5\xf2', 'Привет'],
+    ['windows-1253', '\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1', 'Καλημέρα'],
+    ['windows-1254', 'da\xf0 \xfeey', 'dağ şey'],
+    ['iso-8859-15', '5 \xa4 c\xbdur', '5 € cœur'],
+  ];
+  for (const [encoding, bytes, title] of NAMED) {
+    test(`${encoding} is read where a person names it`, async () => {
+      const file = await read(Buffer.from(`board,title\nb,${bytes}\n`, 'latin1'), { encoding });
+      assert.equal(accepted(file.rows[0]).post.title, title);
+    });
+  }
+
+  test('a byte that a named encoding does not have refuses its row', async () => {
+    const file = await read(Buffer.from('board,title\nb,\x81\n', 'latin1'), { encoding: 'windows-1250' });
+    assert.deepEqual(outcomes(file), [[2, 'has a byte that is no character of windows-1250 in line 2']]);
+  });
 
   test('a person can say which encoding it is', async () => {
     const file = await read(Buffer.from('board,title\nb,\xe9\xe8\xe0\n', 'latin1'), {
