@@ -53,6 +53,10 @@ function tallyTable({ rows, accepted, already, skipped, refused }: Tally, accept
 function tallyNotes({ refused, refusals, notes, alreadyBy }: Tally, more: string): string[] {
   const lines: string[] = [];
   if (Object.keys(alreadyBy).length > 0) lines.push(`Already imported: ${stateText(alreadyBy)}.`);
+  if ((alreadyBy.cancelled ?? 0) > 0)
+    lines.push(
+      'Cancelled rows are sent after all by "feedback-mirror outbox retry --batch B --state cancelled".',
+    );
   for (const { text, rows, lines: at } of notes)
     lines.push(
       `Note: ${text} (${counted(rows, 'row')}: line ${listed(at, 5)}${rows > at.length ? ', ...' : ''}).`,
@@ -79,7 +83,10 @@ export function printIntake(context: Context, tally: Tally, outcome: Outcome, wa
     tally,
     results === null ? '; use --results to see all' : `; all are in ${results}`,
   );
-  if (tally.accepted > 0) lines.push('', `Batch ${batch}: ${counted(tally.accepted, 'row')} in the outbox.`);
+  // Rows that came again are in their own batches still.
+  const where = batches.includes(batch) ? [batch] : batches;
+  if (tally.accepted > 0)
+    lines.push('', `Batch ${where.join(', ')}: ${counted(tally.accepted, 'row')} in the outbox.`);
   else lines.push('', 'Nothing in this file is new.');
   if (estimate) lines.push(`${estimateText(estimate)}.`);
   if (!waits && batches.length > 0)

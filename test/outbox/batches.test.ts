@@ -11,6 +11,7 @@ import {
   retry,
   retryBatch,
 } from '../../src/outbox/decide.ts';
+import { outboxCsv } from '../../src/outbox/import/results.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -188,5 +189,63 @@ describe('a row that is mended', () => {
     const tally = await bench.take(text, { batch: 'two' });
     assert.deepEqual([tally.accepted, tally.openBatches], [1, ['one']]);
     assert.deepEqual(bench.query('SELECT board, state FROM outbox'), [{ board: 'ideas', state: 'ready' }]);
+  });
+});
+
+describe('the CSV of the cancelled rows of an import', () => {
+  const FILE = 'board,title,key\nideas,One,K1\nideas,Two,K2\nideas,Three,\n';
+  const cancelledSet = ({ store }: Bench): string =>
+    [...outboxCsv(store.list({ batch: 'one', state: 'cancelled', limit: 10 }))].join('');
+  const rows = (bench: Bench) => bench.store.list({ limit: 10 }).map(({ title, state }) => [title, state]);
+
+  it('is imported again: its rows are ready, with the words of the file', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take(FILE);
+    await cancelBatch(bench, 'one');
+    const set = cancelledSet(bench).replace('Two', 'Two mended');
+    assert.equal((await bench.dryRun(set)).accepted, 3);
+    const tally = await bench.take(set, { batch: 'two' });
+    assert.deepEqual([tally.accepted, tally.refused, tally.openBatches], [3, 0, ['one']]);
+    assert.deepEqual(rows(bench), [
+      ['One', 'ready'],
+      ['Two mended', 'ready'],
+      ['Three', 'ready'],
+    ]);
+    assert.equal(bench.store.batch('one')?.cancelled_at, null);
+    assert.equal(bench.store.due(bench.clock.now(), 10).ready.length, 3);
+  });
+
+  it('brings back no row that was ever sent or unclear, and none by the file that was imported first', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take(FILE);
+    reject(bench, 1);
+    claim(bench, 2);
+    const { store, clock } = bench;
+    store.move(2, TRANSITIONS.markAmbiguous, { now: clock.now(), wasAmbiguous: true });
+    store.move(2, TRANSITIONS.park, { now: clock.now() });
+    for (const state of ['rejected', 'uncertain', 'ready'] as const) await cancelBatch(bench, 'one', state);
+    assert.deepEqual((await bench.take(FILE)).alreadyBy, { cancelled: 3 });
+    const set = cancelledSet(bench);
+    assert.equal((await bench.dryRun(set)).accepted, 1);
+    const tally = await bench.take(set);
+    assert.deepEqual([tally.accepted, tally.alreadyBy], [1, { cancelled: 2 }]);
+    assert.deepEqual(rows(bench), [
+      ['One', 'cancelled'],
+      ['Two', 'cancelled'],
+      ['Three', 'ready'],
+    ]);
+    const mended = await bench.take(set.replace('One', 'Uno').replace('Two', 'Dos'));
+    assert.equal(mended.refused, 2);
+  });
+
+  it('keeps the pace that the import was given', async (t) => {
+    const bench = importBenchFor(t);
+    bench.store.paceBatch('one', 1, bench.clock.now());
+    await bench.take(FILE);
+    await cancelBatch(bench, 'one');
+    await bench.take(cancelledSet(bench), { batch: 'two' });
+    assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, []);
+    bench.store.releasePaced(bench.clock.now());
+    assert.equal(bench.store.due(bench.clock.now(), 10).ready.length, 1);
   });
 });

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { batchId } from '../../src/outbox/create.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
+import { conflictReason } from '../../src/outbox/import/intake.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { folderFor } from '../support/folder.ts';
 import { counts, importBenchFor } from './import-feed.ts';
@@ -157,8 +158,8 @@ describe('taking a file into the outbox', () => {
     const tally = await bench.take(text);
     assert.deepEqual(counts(tally), [4, 1, 1, 2]);
     assert.deepEqual(tally.refusals, [
-      { line: 2, reason: 'has the key of outbox row 1, which has other content; give it a key of its own' },
-      { line: 4, reason: 'has the key of outbox row 2, which has other content; give it a key of its own' },
+      { line: 2, reason: conflictReason('outbox row 1') },
+      { line: 4, reason: conflictReason('outbox row 2') },
     ]);
     assert.deepEqual(
       rehearsed.refusals.map(({ line }) => line),

@@ -67,7 +67,7 @@ export async function importFile(
   if (perMinute !== null) store.paceBatch(batch, perMinute, clock.now());
   const sink = outboxSink(store, reads, clock);
   const tally = await readInto(sink, batch, request, chooser);
-  const batches = new Set([...sink.openBatches, ...(tally.accepted > 0 ? [batch] : [])]);
+  const batches = new Set([...sink.openBatches, ...(store.hasBatch(batch) ? [batch] : [])]);
   return { tally, batches: [...batches] };
 }
 

@@ -125,11 +125,11 @@ function note(tally: Tally, row: AcceptedRow, verdict: Verdict | undefined): voi
 }
 
 export function conflictReason(holder: string): string {
-  return `has the key of ${holder}, which has other content; give it a key of its own`;
+  return `has the key of ${holder}, and other words. An edit of a row that was imported before is not sent; only another post gets a key of its own`;
 }
 
 export function newRow(
-  { line, post }: Pick<AcceptedRow, 'line' | 'post'>,
+  { line, post, previous }: Pick<AcceptedRow, 'line' | 'post' | 'previous'>,
   source_key: string,
   batch: string,
 ): NewRow {
@@ -144,6 +144,7 @@ export function newRow(
     email,
     full_name,
     content_hash: contentHash(post),
+    ...(previous?.state === 'cancelled' && { wasCancelled: true }),
   };
 }
 

@@ -58,8 +58,8 @@ type Earlier = 'none' | 'same' | 'other';
 
 function judge(known: KnownRow | null, earlier: Earlier): Verdict {
   if (known) {
-    const { id, state, same, mendable } = known;
-    if (!same && mendable) return { outcome: 'accepted' };
+    const { id, state, same, mendable, revivable } = known;
+    if (revivable || (!same && mendable)) return { outcome: 'accepted' };
     return same ? { outcome: 'already', state } : { outcome: 'conflict', with: `outbox row ${id}` };
   }
   if (earlier === 'none') return { outcome: 'accepted' };

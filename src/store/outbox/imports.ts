@@ -15,6 +15,7 @@ export interface KeyedText extends PostText {
   source_key: string;
   /** What an older version called it. */
   former_keys?: readonly string[];
+  wasCancelled?: boolean;
 }
 
 export interface KnownRow {
@@ -27,6 +28,8 @@ export interface KnownRow {
   same: boolean;
   /** Rejected, and certainly no post: other text under its key mends it. */
   mendable: boolean;
+  /** Cancelled before it was ever sent, and the file calls it so. */
+  revivable: boolean;
 }
 
 /** A post of the mirror, to be compared with rows of a file. */
@@ -85,10 +88,11 @@ export function boardReader(db: Db): () => KnownBoard[] {
 
 function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
   const byKey = db.prepare<
-    Omit<KeyedText, 'former_keys'>,
-    Omit<KnownRow, 'same' | 'mendable'> & { same: number; mendable: number }
+    Omit<KeyedText, 'former_keys' | 'wasCancelled'>,
+    Omit<KnownRow, 'same' | 'mendable' | 'revivable'> & { same: number; mendable: number; unsent: number }
   >(`
     SELECT id, state, post_id, url, last_error, state = 'rejected' AND was_ambiguous = 0 AS mendable,
+           state = 'cancelled' AND attempts = 0 AND was_ambiguous = 0 AND erased_at IS NULL AS unsent,
            erased_at IS NOT NULL OR source_key LIKE 'row:%'
            OR (board = $board AND title = $title AND content = $content AND email IS $email AND full_name IS $full_name)
            OR EXISTS (SELECT 1 FROM outbox_edits e WHERE e.outbox_id = o.id AND e.n = 1
@@ -97,10 +101,12 @@ function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
       FROM outbox o WHERE source_key = $source_key`);
   const under = (
     source_key: string,
-    { board, title, content, email, full_name }: KeyedText,
+    { board, title, content, email, full_name, wasCancelled = false }: KeyedText,
   ): KnownRow | null => {
-    const row = byKey.get({ source_key, board, title, content, email, full_name });
-    return row ? { ...row, same: row.same === 1, mendable: row.mendable === 1 } : null;
+    const found = byKey.get({ source_key, board, title, content, email, full_name });
+    if (!found) return null;
+    const { unsent, same, mendable, ...row } = found;
+    return { ...row, same: same === 1, mendable: mendable === 1, revivable: wasCancelled && unsent === 1 };
   };
   const former = (text: KeyedText): KnownRow | null => {
     const found = (text.former_keys ?? []).map((key) => under(key, text));

@@ -31,11 +31,13 @@ export interface NewRow extends PostText {
   content_hash: string;
   /** An agent proposes it: it waits for a person. Ready to be sent unless given. */
   isProposed?: true;
+  /** The file calls it cancelled: who imports that file wants it after all. */
+  wasCancelled?: boolean;
 }
 
 export type Acceptance =
   | { outcome: 'accepted'; id: number }
-  /** A rejected row that came again with other words: it has them now, and is ready. */
+  /** A rejected row that came again with other words, or a cancelled one that is wanted again: it has them now, and is ready. */
   | { outcome: 'mended'; id: number }
   | { outcome: 'already'; id: number; state: OutboxState; post_id: number | null; url: string | null }
   | { outcome: 'conflict'; id: number };

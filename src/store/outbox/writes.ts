@@ -86,7 +86,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
 
   const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
     const former = formerRow(row);
-    if (former) return already(former);
+    if (former) return canRevive(former, row) ? mendFrom(former, row, at) : already(former);
     const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
     const words = [board, title, content, email, full_name, content_hash];
     const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
@@ -95,8 +95,23 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (added.changes === 1) return { outcome: 'accepted', id: Number(added.lastInsertRowid) };
     const found = byKey.get(source_key);
     if (!found) throw new Error('a key that cannot be inserted is there');
-    if (!isSameSource(found, row)) return mendRejected(found, row, at);
-    return already(found);
+    if (canRevive(found, row)) return mendFrom(found, row, at);
+    if (isSameSource(found, row)) return already(found);
+    // The upstream certainly has no post of a row that it rejected: other words under its key are that row, mended in the file.
+    const isMendable = found.state === 'rejected' && found.was_ambiguous === 0;
+    return isMendable ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
+  };
+
+  /** Only a row that was never sent: what may have left a post waits for a person who looks at it. */
+  const canRevive = (found: StoredRow, { wasCancelled }: NewRow): boolean => {
+    const { state, attempts, was_ambiguous, erased_at } = found;
+    return (
+      wasCancelled === true &&
+      state === 'cancelled' &&
+      attempts === 0 &&
+      was_ambiguous === 0 &&
+      erased_at === null
+    );
   };
 
   const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
@@ -118,17 +133,13 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     return before !== undefined && isSameText(JSON.parse(before) as PostText, row);
   };
 
-  /** The upstream certainly has no post of a row that it rejected: other words under its key are that row, mended in the file. */
-  const mendRejected = (found: StoredRow, row: NewRow, at: string): Acceptance => {
-    if (found.state !== 'rejected' || found.was_ambiguous === 1) return { outcome: 'conflict', id: found.id };
+  const mendFrom = (found: StoredRow, row: NewRow, at: string): Acceptance => {
     const { board, title, content, email, full_name, content_hash } = row;
     const post = { board, title, content, email, full_name };
-    edit({ id: found.id, from: ['rejected'], post, content_hash, now: Date.parse(at) });
-    move(
-      found.id,
-      { from: ['rejected'], to: 'ready' },
-      { now: Date.parse(at), notBefore: null, error: null },
-    );
+    const [now, from] = [Date.parse(at), [found.state]];
+    if (!isSameSource(found, row)) edit({ id: found.id, from, post, content_hash, now });
+    if (found.state === 'cancelled') batches.reopen(found.batch, now);
+    move(found.id, { from, to: 'ready' }, { now, notBefore: null, error: null });
     return { outcome: 'mended', id: found.id };
   };
 
@@ -147,11 +158,13 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (!old || !transition.from.includes(old.state)) return null;
     if (transition.to === 'ready' && old.erased_at !== null) return null;
     if (change.postId !== undefined && (boundTo.get(change.postId) ?? id) !== id) return null;
-    const { isHeld, isCancelled } = batches.holds(old.batch);
+    const { isHeld, isPaced, isCancelled } = batches.holds(old.batch);
     const comesBack = old.state === 'sending' || old.state === 'ambiguous';
     // A row that would be sent again by itself although its import was cancelled meanwhile takes two steps at once: ready, cancelled.
     const to = transition.to === 'ready' && isCancelled && comesBack ? 'cancelled' : transition.to;
-    const onHold = to === 'ready' && isHeld ? 1 : 0;
+    // All rows of a slow import may come back at once, and keep its pace.
+    const waitsForTurn = isPaced && !isCancelled && old.state === 'cancelled';
+    const onHold = to === 'ready' && (isHeld || waitsForTurn) ? 1 : 0;
     const text = { ...merged(old, change), ...dismissed(old, transition) };
     update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
     if (to === 'confirmed') sentBoard.run(old.board, iso(change.now));
