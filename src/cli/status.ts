@@ -33,9 +33,9 @@ interface OutboxStatus {
   states: StateCounts;
   /** Why nothing is sent just now. */
   paused: string | null;
-  /** Imports that are paused or have a pace of their own. */
-  batches: BatchRow[];
-  /** Of what waits; null where nothing does. */
+  /** Imports that are paused or have a pace of their own, each with its own estimate. */
+  batches: (BatchRow & { estimate: Estimate | null })[];
+  /** Of what waits for no pace of its own; null where nothing does. */
   estimate: Estimate | null;
 }
 
@@ -45,8 +45,10 @@ async function outboxStatus(
 ): Promise<OutboxStatus | null> {
   await using view = closing(viewOutbox(settings));
   if (!view) return null;
-  const estimate = estimateWaiting(view, null, settings.pushPerMinute, Date.now());
-  return { states: view.counts(null), paused: view.paused(), batches: view.batches(), estimate };
+  const estimateOf = (batch: string | null): Estimate | null =>
+    estimateWaiting(view, batch, settings.pushPerMinute, Date.now());
+  const batches = view.batches().map((row) => ({ ...row, estimate: estimateOf(row.batch) }));
+  return { states: view.counts(null), paused: view.paused(), batches, estimate: estimateOf(null) };
 }
 
 async function serviceReport({ settings }: Context): Promise<ServiceReport | null> {
@@ -101,14 +103,24 @@ function statusText(
     ...resources.flatMap(advice),
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
-    ...(outbox?.estimate && outbox.estimate.ms >= LONG_MS ? [`${estimateText(outbox.estimate)}.`] : []),
-    ...(outbox?.batches ?? []).flatMap((batch) => batchLines(batch).map((line) => `${batch.batch}: ${line}`)),
+    ...(outbox ? outboxLines(outbox) : []),
     ...(outbox?.paused ? [pausedText(outbox.paused)] : []),
     ...serviceText(service),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
     ...failures(runs),
   ].join('\n');
+}
+
+/** An import with a pace of its own may end long after the others, so it has a line of its own. */
+function outboxLines({ estimate, batches }: OutboxStatus): string[] {
+  const own = batches.flatMap((row) => {
+    const lines = row.estimate ? [`${estimateText(row.estimate)}.`] : batchLines(row);
+    return lines.map((line) => `${row.batch}: ${line}`);
+  });
+  if (!estimate || estimate.ms < LONG_MS) return own;
+  const others = batches.some((row) => row.estimate) ? 'Others: ' : '';
+  return [`${others}${estimateText(estimate)}.`, ...own];
 }
 
 /** Told until a whole sweep was read and every row was looked for. */

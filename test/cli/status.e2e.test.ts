@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openSite } from '../support/mirror-site.ts';
 
@@ -90,6 +92,22 @@ describe('feedback-mirror status', () => {
       /\nDeletions of posts: gaps in its order prove them, because the list stands strictly by id, newest first/,
     );
     assert.match(stdout, /\n1 comment may be gone upstream; later sweeps will tell\.\n/);
+  });
+
+  it('tells how long an import with a pace of its own takes, beside what the others take', async (t) => {
+    const site = await openSite(t);
+    const rows = (name: string, n: number): string =>
+      `board,title\n${Array.from({ length: n }, (_, i) => `ideas,${name} ${i}\n`).join('')}`;
+    writeFileSync(join(site.folder, 'slow.csv'), rows('Slow', 300));
+    writeFileSync(join(site.folder, 'plain.csv'), rows('Plain', 300));
+    const slow = await site.run(['import', 'slow.csv', '--per-minute', '6', '--json']);
+    const { batch } = JSON.parse(slow.stdout) as { batch: string };
+    const own = new RegExp(`^${batch}: 300 posts at 6 a minute: about 50 min, until \\d\\d:\\d\\d\\.$`, 'm');
+    assert.match((await site.run(['status'])).stdout, own);
+    await site.run(['import', 'plain.csv']);
+    const { stdout } = await site.run(['status']);
+    assert.match(stdout, own);
+    assert.match(stdout, /^Others: 300 posts at 60 a minute: about 5 min, until \d\d:\d\d\.$/m);
   });
 
   it('belongs to one upstream like every other command', async (t) => {
