@@ -1,6 +1,6 @@
 /**
  * E-mail addresses in texts that people wrote, in the spellings that a reader or a program takes for one: escaped, percent-encoded, with
- * markup or invisible signs in between, with spaces or brackets around the sign. A text is first read as it would be shown, with the place of
+ * markup or invisible signs in between, with look-alike signs, with spaces or brackets around the sign and the dots. A text is first read as it would be shown, with the place of
  * each letter in the original beside it; then there is one form left to look for.
  */
 export interface Address {
@@ -63,22 +63,38 @@ const UNSEEN = String.raw`(?!\n|\t)[\p{C}\p{Default_Ignorable_Code_Point}]`;
 const OPEN = '[[({<]';
 const CLOSE = String.raw`[\])}>]`;
 const SPACE = String.raw`[^\S\n]`;
-/** Full-width and other forms are the same sign for those who read and for many who send. */
-const AT_SIGN = String.raw`[@\uff20\ufe6b]`;
-const DOT_SIGN = String.raw`[.\uff0e\u3002\uff61]`;
+const EMPHASIS = '*_~\x60';
+const QUOTES = `"'“”‘’`;
 
-/** The sign, perhaps in brackets or written out in them, with spaces around it; none of those before it may end a line, as a mention begins one. */
+/**
+ * The sign, perhaps repeated, emphasised, in brackets or written out in them, with spaces around it. None of those before it may end a line,
+ * as a mention begins one; only where it is alone on its line.
+ */
 const AT = new RegExp(
-  String.raw`${SPACE}{0,4}(?:${OPEN}\s{0,2}(?:${AT_SIGN}|at)\s{0,2}${CLOSE}|${AT_SIGN})\s{0,4}(?:[({<]|\[(?!\d|ipv6))?`,
+  String.raw`(?:${SPACE}{1,4}[${EMPHASIS}]{1,3}|${SPACE}{0,4}|\s{1,4}(?=@${SPACE}{0,4}\n))` +
+    String.raw`(?:${OPEN}\s{0,2}(?:@|at)\s{0,2}${CLOSE}|@+)[${EMPHASIS}${QUOTES}]{0,3}\s{0,4}(?:[${EMPHASIS}${QUOTES}({<]|\[(?!\d|ipv6)){0,3}`,
   'giu',
 );
-const MARKUP = '[*_~`]{0,3}';
-const DOT = String.raw`${MARKUP}(?:${DOT_SIGN}|\s?${OPEN}\s?(?:dot|${DOT_SIGN})\s?${CLOSE}\s?)${MARKUP}`;
-/** The last part is a word, which tells an address from a price or a version. */
-const DOMAIN = new RegExp(
-  String.raw`(?:[${WORD}-]+${DOT})+\p{L}[${WORD}-]*[${WORD}]|\[(?:ipv6:)?[\d.:a-f]{3,45}\]`,
-  'iuy',
-);
+/** Emphasis may begin and end anywhere; it belongs to the parts and not to the dots, as a text that fits both would be tried in every way. */
+const PART = `[${WORD}${EMPHASIS}-]+`;
+/** The last part is a word, which tells an address from a price or a version. Emphasis behind it is of the sentence, unless it stands after one letter. */
+const LAST = String.raw`[${EMPHASIS}]{0,3}(?:\p{L}[${WORD}-]*[${WORD}]|\p{L}${PART}[${WORD}])`;
+const DOT = String.raw`(?:\.|\s?${OPEN}\s?(?:[Dd][Oo][Tt]|\.)\s?${CLOSE}\s?)`;
+const DOMAIN = new RegExp(String.raw`(?:${PART}${DOT})+${LAST}|\[(?:ipv6:)?[\d.:a-f]{3,45}\]`, 'iuy');
+/**
+ * What is read as a domain only where there is no better one: dots with spaces beside them, two dots, the word. After a sign that touches the
+ * words on both sides a space may follow a dot; elsewhere that ends a sentence ("me @ work. thanks"), as it does before a capital letter.
+ */
+const WORD_DOT = String.raw`\s{1,2}[Dd][Oo][Tt]\s{1,2}`;
+const LOOSE_LAST = String.raw`[${EMPHASIS}]{0,3}(?!\p{Lu}\p{Ll})[\p{L}\p{M}]{2,24}(?![${WORD}@-])`;
+const TIGHT_DOT = String.raw`[${QUOTES}\])}>]?\s{0,2}\.{1,2}\s{0,2}|${WORD_DOT}`;
+const LOOSE_DOMAIN = {
+  spaced: new RegExp(String.raw`(?:${PART}(?:${DOT}|\s{1,2}\.\s{0,2}|${WORD_DOT}))+${LOOSE_LAST}`, 'uy'),
+  tight: new RegExp(
+    String.raw`(?:${PART}(?:${TIGHT_DOT}))+${LOOSE_LAST}|\d{1,3}(?:\.\d{1,3}){3}(?![${WORD}-]|\.[${WORD}])`,
+    'uy',
+  ),
+};
 /** Of one part, each a letter of RFC 5322, an apostrophe as programs write it, or half of a letter beyond 16 bits. */
 const LOCAL = new RegExp(String.raw`[${WORD}!#$%&'’*+\-/=?^_\x60{|}~.\ud800-\udfff]`, 'u');
 /** What may stand before the name: signs that no name begins with, the name of a field, and in a link all up to that. */
@@ -89,12 +105,14 @@ const LINK_FIELD = /^\S*[?&][\w.-]{1,40}=/;
 /** Most texts hold none of these; in two goes, as they take half the time of one. */
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
 const MAY_HOLD_ADDRESS = new RegExp(
-  String.raw`${AT_SIGN}|&(?:#|amp|commat)|%\d{0,9}40|=40|\\[ux]|${OPEN}\s{0,2}at\s{0,2}${CLOSE}`,
+  String.raw`[@\uff20\ufe6b]|&(?:#|amp|commat)|%[\du]{0,9}40|=40|\\[ux]|${OPEN}\s{0,2}at\s{0,2}${CLOSE}`,
   'iu',
 );
 
+/** A dot with spaces beside it, behind the first part of a domain, and all that follows. */
+const HALF_DOT = String.raw`(?:\s{1,2}(?:(?:\.{1,2}|d(?:ot?)?)\s{0,2}\S*)?|(?<=\.)\s{1,2}\S*)?`;
 /** At the end only from where its word begins, as each later letter would be tried up to the end, too. */
-const HALF = new RegExp(String.raw`^\S*(?:${AT.source})\S*|(?<!\S)\S*(?:${AT.source})\S*$`, 'giu');
+const HALF = new RegExp(String.raw`^\S*(?:${AT.source})\S*|(?<!\S)\S*(?:${AT.source})\S*${HALF_DOT}$`, 'giu');
 
 /** A text as it is shown, and where each of its units begins and ends in the original; null where they are the same. */
 interface Seen {
@@ -114,9 +132,8 @@ function addressesIn(seen: Seen): Address[] {
   const { text } = seen;
   let floor = 0;
   for (const { 0: sign, index } of text.matchAll(AT)) {
-    DOMAIN.lastIndex = index + sign.length;
-    const domain = index < floor ? undefined : DOMAIN.exec(text)?.[0];
-    const name = domain === undefined ? null : nameBefore(text, index, floor);
+    const domain = index < floor ? undefined : domainAfter(text, sign, index + sign.length);
+    const name = domain === undefined ? null : nameBefore(text, { from: index, sign }, floor);
     if (domain === undefined || name === null) continue;
     const end = index + sign.length + domain.length;
     const address = `${name.plain}@${plainDomain(domain)}`;
@@ -126,8 +143,21 @@ function addressesIn(seen: Seen): Address[] {
   return found;
 }
 
-/** What stands before the sign at this place; walked backwards, so that the longest text costs no more than its length. */
-function nameBefore(text: string, end: number, floor: number): { from: number; plain: string } | null {
+function domainAfter(text: string, sign: string, at: number): string | undefined {
+  for (const pattern of [DOMAIN, LOOSE_DOMAIN[/\s/.test(sign) ? 'spaced' : 'tight']]) {
+    pattern.lastIndex = at;
+    const domain = pattern.exec(text)?.[0];
+    if (domain !== undefined) return domain;
+  }
+  return undefined;
+}
+
+/** What stands before the sign; walked backwards, so that the longest text costs no more than its length. */
+function nameBefore(
+  text: string,
+  { from: end, sign }: { from: number; sign: string },
+  floor: number,
+): { from: number; plain: string } | null {
   const quote = quotedBefore(text, end, floor);
   if (quote !== null) return { from: quote, plain: text.slice(quote, end) };
   const until = /[\])>"”»]/.test(text[end - 1] ?? '') ? end - 1 : end;
@@ -140,7 +170,7 @@ function nameBefore(text: string, end: number, floor: number): { from: number; p
   const [field = ''] = (isLink ? LINK_FIELD : FIELD).exec(run) ?? [];
   const [marks = ''] = MARKS.exec(run.slice(field.length)) ?? [];
   const before = field.length + marks.length;
-  const plain = withoutEmphasis(run.slice(before), marks);
+  const plain = withoutEmphasis(run.slice(before), marks, sign.slice(sign.lastIndexOf('@') + 1));
   return plain === '' ? null : { from: from + before, plain };
 }
 
@@ -153,16 +183,19 @@ function quotedBefore(text: string, end: number, floor: number): number | null {
   return quoted && end - quoted[0].length;
 }
 
-/** `**kim**` is kim, where the same signs stand before it. Walked backwards: a pattern would try each sign within the name as the first. */
-function withoutEmphasis(name: string, before: string): string {
+/** `**kim**` is kim, and so is `kim**@**`. Walked backwards: a pattern would try each sign within the name as the first. */
+function withoutEmphasis(name: string, before: string, behind: string): string {
   let end = name.length;
-  while (end > 0 && /[*_~`]/.test(name[end - 1] ?? '')) end--;
-  const plain = before.endsWith(name.slice(end)) ? name.slice(0, end) : name;
+  while (end > 0 && /[*_~`']/.test(name[end - 1] ?? '')) end--;
+  const marks = name.slice(end);
+  const plain = before.endsWith(marks) || behind.startsWith(marks) ? name.slice(0, end) : name;
   return plain.replaceAll('’', "'");
 }
 
+const ANY_DOT = new RegExp(`${TIGHT_DOT}|${DOT}`, 'giu');
+
 function plainDomain(domain: string): string {
-  return domain.replaceAll(new RegExp(DOT, 'giu'), '.');
+  return domain.replaceAll(ANY_DOT, '.').replaceAll(/[*~`]|(?<=^|\.)_+|_+(?=\.|$)/g, '');
 }
 
 const BLANKS = { nbsp: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', Tab: '\t', NewLine: '\n' };
@@ -175,12 +208,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...UNSEEN_NAMES,
   ...BRACKETS,
 };
+/** Forms of letters and signs that are the same for those who read and for many who send; a dash between words is none of them. */
+const ALIKE = String.raw`[\u00b7\u2010\u2011\u2013\u2024\u2027\u2212\u24b6-\u24e9\u3002\ufe50-\ufe6b\uff01-\uff5e\uff61\u{1d400}-\u{1d7ff}]`;
 /** HTML with or without its semicolon, percent-encoding, JSON, quoted-printable and Markdown; the first two also escaped many times over. */
 const ESCAPE = new RegExp(
-  String.raw`&(?:amp;?)*(?:#\d{1,7}|#x[\da-f]{1,6}|${Object.keys(ENTITIES).join('|')});?|%(?:25)*[2-7][\da-f]|\\x[2-7][\da-f]` +
-    String.raw`|\\u\{?0{2,4}[2-7][\da-f]\}?|=(?:40|2[ebd]|5f)(?=[${WORD}])|\\[!-/:-@[-\x60{-~]|${UNSEEN}|\u2800`,
+  String.raw`&(?:amp;?)*(?:#\d{1,7}|#x[\da-f]{1,6}|${Object.keys(ENTITIES).join('|')});?|%(?:25)*(?:u00)?[2-7][\da-f]|\\x[2-7][\da-f]` +
+    String.raw`|\\u\{?0{2,4}[2-7][\da-f]\}?|=(?:40|2[ebd]|5f)(?=[${WORD}])|\\[!-/:-@[-\x60{-~]|${UNSEEN}|\u2800|${ALIKE}`,
   'giu',
 );
+const IS_ALIKE = new RegExp(ALIKE, 'u');
 /** Different ways of escaping within each other; whoever writes more of them is not read by anybody. */
 const MOST_ROUNDS = 4;
 
@@ -214,8 +250,16 @@ function unescaped(written: string): string {
         ? written.slice(1)
         : letter(Number.parseInt(written.replace(/\W|[ux]/gi, ''), 16));
     default:
-      return written === '\u2800' ? ' ' : '';
+      return alike(written);
   }
+}
+
+/** Empty for what cannot be seen. */
+function alike(sign: string): string {
+  if (sign === '\u2800') return ' ';
+  if (/[\u2010\u2011\u2013\u2212]/.test(sign)) return '-';
+  if (/[\u00b7\u2027\u3002\uff61]/.test(sign)) return '.';
+  return IS_ALIKE.test(sign) ? sign.normalize('NFKC') : '';
 }
 
 function entity(name: string): string {

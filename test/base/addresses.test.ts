@@ -33,6 +33,29 @@ const SPELLINGS = [
   'kim<wbr>@corp.example',
   'kim<span class="x">@</span>corp<!-- no -->.example',
   'k<b>i</b>m@corp<i>.</i>example',
+  'kim @ corp . example',
+  'kim@corp .example',
+  'kim@corp. example',
+  'kim@corp.\nexample',
+  'kim\n@\ncorp.example',
+  'kim@corp..example',
+  'kim@@@corp.example',
+  'kim@corp dot example',
+  'kim @ corp dot example',
+  'kim**@**corp.example',
+  'kim **@** corp.example',
+  'kim@**corp**.example',
+  'kim@_corp_.example',
+  'kim@c*or*p.e*xample',
+  'kim`@`corp.example',
+  `kim"@"corp.example`,
+  `kim'@'corp.example`,
+  'kim@(corp).example',
+  'kim@corp\u2024example',
+  'kim@corp·example',
+  'ｋｉｍ@ｃorp.example',
+  'ⓚⓘⓜ@ⓒⓞⓡⓟ.example',
+  'kim%u0040corp.example',
 ] as const;
 
 describe('an address in a text', () => {
@@ -44,7 +67,11 @@ describe('an address in a text', () => {
       ['<p>kim</p>@corp.example', '<p>{kim@corp.example}'],
       ['**kim**@corp.example', '**{kim@corp.example}'],
       ['**kim@corp**.example', '**{kim@corp.example}'],
+      ['kim@corp.**example**', '{kim@corp.example}**'],
       ['(kim)@corp.example', '({kim@corp.example}'],
+      ['Mail kim@corp.example. thanks', 'Mail {kim@corp.example}. thanks'],
+      ['Mail kim@corp.example..thanks', 'Mail {kim@corp.example}..thanks'],
+      ['kim@corp. lee@corp.example', 'kim@corp. {lee@corp.example}'],
       ['“kim”@corp.example', '“{kim@corp.example}'],
       ['kim"@corp.example', '{kim@corp.example}'],
       ['<a href="mailto:kim@corp.example">Kim</a>', '<a href="mailto:{kim@corp.example}">Kim</a>'],
@@ -68,6 +95,10 @@ describe('an address in a text', () => {
       found('kim@[192.0.2.1], kim@[IPv6:2001:db8::1]'),
       '{kim@[192.0.2.1]}, {kim@[IPv6:2001:db8::1]}',
     );
+    assert.equal(found('kim@192.0.2.1.'), '{kim@192.0.2.1}.');
+    for (const dash of '-\u2010\u2011\u2013')
+      assert.equal(found(`kim@my${dash}corp.example`), '{kim@my-corp.example}');
+    assert.equal(found('kim@my_corp.example'), '{kim@my_corp.example}');
     assert.equal(found('O’Brien@corp.example'), `{${soleAddress("O'Brien@corp.example")}}`);
     assert.equal(soleAddress('Kim <kim@corp.example>'), null);
   });
@@ -81,6 +112,11 @@ describe('an address in a text', () => {
       'npm i @scope/pkg.js',
       'https://medium.example/@kim/post.html https://x.example/@kim.o',
       'me @ 5pm. Thanks',
+      'price @ 3 . Then we',
+      'I am @ work. thanks, also x@home. Then',
+      'seen @ work...please mend',
+      'thanks @ada. can you',
+      'pkg@1.2.3.4-rc and pkg@1.2.3.4.5',
       'x=40&y=example.com width=40px',
       'class X\n@decorator.method',
       'R&D at example.com, 100% at corp.example',

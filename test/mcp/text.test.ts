@@ -39,6 +39,9 @@ describe('what an agent is shown of a customer’s text', () => {
     for (let from = 0; from < text.length; from++)
       for (let to = from + 1; to <= text.length; to++)
         assert.doesNotMatch(hidden.excerpt(text.slice(from, to), 100), /y@|@hid|@$/);
+    const spaced = 'Write to kimberley @ hidden . example';
+    for (let to = spaced.indexOf('@') + 1; to <= spaced.length; to++)
+      assert.doesNotMatch(hidden.excerpt(spaced.slice(0, to), 100), /kimberley|hid/);
     assert.equal(open.excerpt('kimberley@hid', 100), 'kimberley@hid');
   });
 
