@@ -1,8 +1,11 @@
 import {
+  type Implementation,
+  type JSONRPCRequest,
   type Tool as ListedTool,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
+  type Result,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -35,10 +38,7 @@ export function mcpServers(options: McpOptions): () => Server {
   const tools = hasDrafts ? [...TOOLS, DRAFT_POST] : TOOLS;
   let listed: ListedTool[] | undefined;
   return () => {
-    const server = new Server(
-      { name: 'feedback-mirror', version },
-      { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
-    );
+    const server = new LoggedServer({ name: 'feedback-mirror', version }, run);
     server.setRequestHandler('tools/list', () => {
       listed ??= tools.map(listedTool);
       return { tools: listed };
@@ -50,6 +50,48 @@ export function mcpServers(options: McpOptions): () => Server {
     addPrompts(server, run);
     return server;
   };
+}
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+const KINDS: Readonly<Record<string, Asked['kind']>> = {
+  'tools/call': 'tool',
+  'resources/read': 'resource',
+  'prompts/get': 'prompt',
+};
+
+/** Requests that a handler of ours has answered for, by the signal that each has of its own. */
+const taken = new WeakSet<AbortSignal>();
+
+/** The library itself refuses a call whose arguments are no object, or that names nothing: those count and are logged, too. */
+class LoggedServer extends Server {
+  readonly #run: Run;
+
+  constructor(info: Implementation, run: Run) {
+    super(info, { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS });
+    this.#run = run;
+  }
+
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const [wrapped, kind] = [super._wrapHandler(method, handler), KINDS[method]];
+    if (!kind) return wrapped;
+    return async (request, context) => {
+      try {
+        return await wrapped(request, context);
+      } catch (error) {
+        if (taken.has(context.mcpReq.signal)) throw error;
+        const name = kind === 'tool' ? knownTool(request.params?.name) : undefined;
+        const asked = { kind, name, given: request.params };
+        const { text } = await this.#run(asked, context, () => Promise.reject(malformed(method)));
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+      }
+    };
+  }
+}
+
+function malformed(method: string): AppError {
+  const wanted = method === 'resources/read' ? 'a uri' : 'a name and, if any, arguments that are an object';
+  return new AppError('usage', `the params of ${method} are ${wanted}`);
 }
 
 /** What is asked for: the name of a tool, resource or prompt of ours, or none of them. */
@@ -77,6 +119,7 @@ const FAILURE = 1000;
 function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): Run {
   const limited = limiter(clock, limits);
   return async ({ kind, name = 'unknown', given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
+    taken.add(gone);
     const began = clock.monotonic();
     const tell = (outcome: string, text: string): void => {
       const sizes = { asked: Buffer.byteLength(JSON.stringify(given) ?? ''), told: Buffer.byteLength(text) };
@@ -117,6 +160,11 @@ function listedTool({ name, title, description, input, isDraft }: Tool): ListedT
 
 /** Also the one that is not offered: that an agent tried to write is worth a line in the log. */
 const KNOWN = new Map([...TOOLS, DRAFT_POST].map((tool) => [tool.name, tool]));
+
+/** The name where it is one of ours: those of a client are not logged. */
+export function knownTool(name: unknown): string | undefined {
+  return KNOWN.get(String(name))?.name;
+}
 
 interface ToolCall {
   name: string;

@@ -43,7 +43,7 @@ async function connected(ask: (signal?: AbortSignal) => Promise<never>, limits: 
   const [here, there] = InMemoryTransport.createLinkedPair();
   await server.connect(there);
   await client.connect(here);
-  return { client, lines };
+  return { client, lines, here };
 }
 
 describe('a server for agents', () => {
@@ -109,6 +109,32 @@ describe('the log of a server for agents', () => {
     );
     for (const { ms, asked, told } of called)
       for (const number of [ms, asked, told]) assert.equal(typeof number, 'number');
+    assert.doesNotMatch(JSON.stringify(lines), /zebra/);
+    await client.close();
+  });
+
+  it('has a line for what is no proper call, which is answered in words', async () => {
+    const { client, lines, here } = await connected(() => Promise.reject(new Error('a defect')));
+    const answers: unknown[] = [];
+    here.onmessage = (message) => answers.push(message);
+    const params = [{ name: 'search', arguments: ['zebra'] }, { name: 5 }, undefined];
+    for (const [index, one] of params.entries())
+      await here.send({ jsonrpc: '2.0', id: 100 + index, method: 'tools/call', ...(one && { params: one }) });
+    await here.send({ jsonrpc: '2.0', id: 103, method: 'resources/read', params: { uri: 5 } });
+    await here.send({ jsonrpc: '2.0', id: 104, method: 'prompts/get', params: { name: 'x', arguments: 5 } });
+    await until('all answers', () => answers.length === 5);
+    for (const answer of answers) assert.match(JSON.stringify(answer), /-32602,"message":"the params of/);
+    const called = lines.filter(({ event }) => event === 'mcp.called');
+    assert.deepEqual(
+      called.map(({ tool, resource, prompt, outcome }) => [tool, resource, prompt, outcome]),
+      [
+        ['search', undefined, undefined, 'usage'],
+        ['unknown', undefined, undefined, 'usage'],
+        ['unknown', undefined, undefined, 'usage'],
+        [undefined, 'unknown', undefined, 'usage'],
+        [undefined, undefined, 'unknown', 'usage'],
+      ],
+    );
     assert.doesNotMatch(JSON.stringify(lines), /zebra/);
     await client.close();
   });
