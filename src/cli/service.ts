@@ -46,15 +46,21 @@ export interface ServiceReport {
 const ANSWER_MS = 3000;
 
 /** Null when nothing of ours answers there. */
-export async function askService(url: string, token: Secret | null): Promise<ServiceReport | null> {
+export async function askService(
+  url: string,
+  token: Secret | null,
+  answerMs = ANSWER_MS,
+): Promise<ServiceReport | null> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token.reveal()}` } : {};
   try {
-    const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(ANSWER_MS) });
+    const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(answerMs) });
     const { ready, checks, queue } = (await response.json()) as Partial<ServiceReport>;
     if (response.status === 401) return locked(url);
     return ready === undefined ? null : { url, ready, checks: checks ?? [], queue: queue ?? null };
-  } catch {
-    return null;
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'TimeoutError')) return null;
+    const detail = `whatever listens there does not answer within ${answerMs / 1000} s`;
+    return { url, ready: false, checks: [{ name: 'service', ok: false, detail }], queue: null };
   }
 }
 

@@ -141,6 +141,11 @@ export async function examineService(
       `nothing answers at ${base}`,
       '"feedback-mirror start" keeps the mirror fresh and sends the outbox.',
     );
+  if (alive.isSilent)
+    return warning(
+      `whatever listens at ${base} does not answer within ${ANSWER_MS / 1000} s`,
+      'If it is the service, it is very busy: its log says with what.',
+    );
   // Whoever else has that port must not be sent the token.
   if (alive.status !== 200 || Reflect.get(Object(alive.body), 'status') !== 'ok')
     return fault(
@@ -156,8 +161,11 @@ export async function examineService(
 }
 
 interface Answer {
+  /** 0 where something was said that is no HTTP. */
   status: number;
   body: unknown;
+  /** Somebody listens, and has said nothing in the time. */
+  isSilent?: true;
 }
 
 async function ask(url: string, token: Secret | null, signal: AbortSignal): Promise<Answer | null> {
@@ -171,7 +179,9 @@ async function ask(url: string, token: Secret | null, signal: AbortSignal): Prom
     return { status, body: await body.json().catch(() => null) };
   } catch (error) {
     signal.throwIfAborted();
-    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? null : { status: 0, body: null };
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return null;
+    const isSilent = error instanceof Error && error.name === 'TimeoutError';
+    return { status: 0, body: null, ...(isSilent && { isSilent }) };
   }
 }
 

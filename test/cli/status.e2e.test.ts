@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { askService, serviceText } from '../../src/cli/service.ts';
 import { openSite } from '../support/mirror-site.ts';
 
 interface Status {
@@ -116,5 +119,16 @@ describe('feedback-mirror status', () => {
     const { code, stderr } = await site.run(['status'], { FEEDBACK_BASE_URL: 'http://127.0.0.1:9' });
     assert.equal(code, 2);
     assert.match(stderr, /belongs to/);
+  });
+});
+
+describe('a service that is too busy to answer', () => {
+  it('is told as that, and not as one that does not run', async (t) => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    t.after(() => silent.close());
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const told = serviceText(await askService(url, null, 50));
+    assert.match(told.join('\n'), /not ready:\n {2}whatever listens there does not answer within 0\.05 s/);
   });
 });
