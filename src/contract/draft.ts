@@ -12,12 +12,15 @@ import { NewPost, NewPostAsUser } from './entities.ts';
 const CONTROL = /\p{Cc}/u;
 const CONTROL_IN_TEXT = /[^\P{Cc}\t\n\r]/u;
 
+/** Spaces, and characters without a width, as a copy from a web page may have alone. */
+const UNSEEN = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
+
 /** One @, no spaces, nothing that belongs to a list or to `Name <address>`; a domain without a dot is an intranet's. */
 const EMAIL = /^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\".]+(?:\.[^\s@<>()[\],;:\\".]+)*$/u;
 
 /** What is wrong with one field, as a clause without the field's own text (`is blank`); null when nothing is. */
 export function fieldProblem(field: string, text: string): string | null {
-  if (field !== 'content' && text.trim() === '') return 'is blank';
+  if (field !== 'content' && UNSEEN.test(text)) return 'is blank';
   if (field === 'email' && !isEmail(text)) return 'is not one e-mail address';
   if (!text.isWellFormed()) return 'has half a character in it';
   const found = (field === 'content' ? CONTROL_IN_TEXT : CONTROL).exec(text)?.[0];

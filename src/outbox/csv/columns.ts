@@ -8,6 +8,7 @@ import {
   holdsAddresses,
   holdsNames,
   holdsNumbers,
+  holdsPeople,
   holdsProse,
   isContactDetail,
   isInternal,
@@ -230,9 +231,9 @@ function claimants(columns: readonly Column[], field: Field, rank: Rank): number
 /** What the values of a column rule out: addresses are never public, counts are no text, and a name is no address. */
 function mayBe(field: Field, column: Column | undefined): boolean {
   if (!column) return false;
-  if (field === 'title' || field === 'full_name') return !holdsAddresses(column);
+  if (field === 'title' || field === 'full_name') return !holdsPeople(column);
   if (field === 'content')
-    return !holdsAddresses(column) && !(column.name === 'comments' && holdsNumbers(column));
+    return !holdsPeople(column) && !(column.name === 'comments' && holdsNumbers(column));
   const isName = field === 'email' && column.name === 'requester' && column.values.length > 0;
   return !isName || holdsAddresses(column);
 }

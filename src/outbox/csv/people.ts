@@ -110,7 +110,7 @@ export function isContactDetail(column: Column): boolean {
 
 /** What is never proposed for a public field, and never taken for one by a guess. */
 export function isPersonal(column: Column): boolean {
-  return MAIL.test(column.name) || isContactDetail(column) || isPerson(column) || holdsAddresses(column);
+  return MAIL.test(column.name) || isContactDetail(column) || isPerson(column) || holdsPeople(column);
 }
 
 /** At least half of the values. */
@@ -119,6 +119,10 @@ function mostly({ values }: Column, test: (value: string) => boolean): boolean {
 }
 
 export const holdsAddresses = (column: Column): boolean => mostly(column, isAddress);
+
+/** Addresses, alone or as `Ann Lee <ann@example.org>`. */
+export const holdsPeople = (column: Column): boolean =>
+  mostly(column, (value) => isAddress(/^[^<]*<([^<>]*)>\s*$/.exec(value)?.[1] ?? value));
 
 export const holdsNumbers = (column: Column): boolean =>
   mostly(column, (value) => /^[-+]?[\d.,\s]+%?$/.test(value));

@@ -108,7 +108,7 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
     size += piece.value.length;
     for (const candidate of candidates) {
       candidate.parser.push(piece.value);
-      candidate.header ??= candidate.parser.records(1)[0];
+      candidate.header ??= headerOf(candidate.parser);
     }
   }
   const { delimiter, parser, header } = choose(candidates, options);
@@ -120,6 +120,14 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
   const refused = refusal(header, text.encoding, options);
   if (refused) throw badHeader(header.line, refused.reason);
   return { delimiter, parser, headers: header.cells };
+}
+
+/** The first record; not the line `sep=;` before it, by which Excel is told the delimiter. */
+function headerOf(parser: CsvParser): CsvRecord | undefined {
+  const [first] = parser.records(1);
+  const [cell = '', rest = '', ...more] = first?.cells ?? [];
+  const isForExcel = first?.line === 1 && /^sep=.?$/i.test(cell) && rest === '' && more.length === 0;
+  return isForExcel ? parser.records(1)[0] : first;
 }
 
 /**

@@ -189,3 +189,20 @@ describe('the delimiter is the one of the header line', () => {
     assert.equal(file.delimiter, ';');
   });
 });
+
+test('a column of people with their addresses is no title, whatever its header says', async () => {
+  const rows = 'Ann Lee <ann@example.org>,Dark mode,b\nBo Lee <bo@example.org>,Export,b\n';
+  const { mapping } = await read(`Title,Subject,board\n${rows}`);
+  assert.equal(mapping.find(({ field }) => field === 'title')?.header, 'Subject');
+  const only = await refusal('Title,board\nAnn Lee <ann@example.org>,b\n');
+  assert.match(only.message, /title/);
+});
+
+test('the line that tells Excel the delimiter is no header', async () => {
+  for (const first of ['sep=;', 'SEP=;', '"sep=;"', 'sep=,', 'sep=']) {
+    const file = await read(`${first}\r\nboard;title\r\nb;One\r\n`);
+    assert.deepEqual([file.headers, accepted(file.rows[0]).line], [['board', 'title'], 3]);
+  }
+  assert.deepEqual((await read('sep=;\nboard;title')).headers, ['board', 'title']);
+  assert.match((await refusal('board;sep=;\nb;One;\n')).message, /title/);
+});

@@ -218,6 +218,16 @@ describe('what people write is not changed', () => {
 });
 
 describe('a row is checked before it is taken', () => {
+  test('a title of characters without a width is blank', async () => {
+    for (const title of ['\u200b\u200b', '\ufeff \u2060', '\u00ad', '\u3164']) {
+      const file = await read(`title,board\n${title},b\nA\u200bB,b\n`);
+      assert.deepEqual(outcomes(file), [
+        [2, 'title is blank'],
+        [3, 'ok'],
+      ]);
+    }
+  });
+
   const PEOPLE = 'board,title,email,full_name,key\n';
 
   test('title and board must not be blank, and every problem is said at once', async () => {
