@@ -102,7 +102,7 @@ function mended(row: OutboxRow, changes: Draft): PostText {
 /** What a decision about a batch did. */
 export interface BatchDecision {
   batch: string;
-  /** Rows that it changed. */
+  /** Rows that it changed, or that wait in it. */
   rows: number;
 }
 

@@ -133,9 +133,9 @@ describe('an import with a pace of its own', () => {
     const bench = benchFor(t);
     bench.store.paceBatch('slow', 60, bench.clock.now());
     await bench.add({}, 'slow');
-    pauseBatch(bench, 'slow');
+    assert.equal(pauseBatch(bench, 'slow').rows, 1, 'also what is held for its turn');
     assert.equal(bench.store.releasePaced(bench.clock.now() + MINUTE), null);
-    resumeBatch(bench, 'slow');
+    assert.equal(resumeBatch(bench, 'slow').rows, 1);
     bench.store.releasePaced(bench.clock.now());
     assert.equal(bench.store.due(bench.clock.now(), 10).ready.length, 1);
   });

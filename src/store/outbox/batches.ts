@@ -85,12 +85,13 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     UPDATE outbox SET on_hold = ?, changed_at = ? WHERE batch = ? AND state = 'ready' AND on_hold <> ?`);
   const ends = db.prepare<[string], { first: number; last: number }>(`
     SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'`);
+  const countReady = scalar(db)<[string], number>(`
+    SELECT count(*) FROM outbox WHERE batch = ? AND state = 'ready'`);
   // One change for all of them, from the first to the last: a consumer reads a row between them that belongs to another batch for nothing.
-  const hold = (onHold: number, at: string, batch: string): number => {
+  const hold = (onHold: number, at: string, batch: string): void => {
     const held = holdAll.run(onHold, at, batch, onHold).changes;
     const range = held === 0 ? undefined : ends.get(batch);
     if (range) changes.add('outbox.updated', at, range.first, { count: range.last - range.first + 1 });
-    return held;
   };
   const paced = db.prepare<[string], BatchRow>(`
     SELECT * FROM batches b WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL AND next_at <= ?
@@ -127,15 +128,17 @@ export function batchWriter(db: Db, changes: ChangeLog) {
   return {
     pace: (batch: string, perMinute: number, now: number) =>
       void change(batch, now, { per_minute: perMinute }),
-    /** From here on no row of the batch is claimed; what is being sent just now is brought to its end. */
+    /** From here on no row of the batch is claimed; what is being sent just now is brought to its end. Returns the rows that wait. */
     pause(batch: string, now: number): number {
       change(batch, now, { paused_at: iso(now) });
-      return hold(1, iso(now), batch);
+      hold(1, iso(now), batch);
+      return countReady.get(batch) ?? 0;
     },
     /** A batch with a pace of its own is released row by row. */
     resume(batch: string, now: number): number {
       const told = change(batch, now, { paused_at: null });
-      return told?.per_minute == null ? hold(0, iso(now), batch) : 0;
+      if (told?.per_minute == null) hold(0, iso(now), batch);
+      return countReady.get(batch) ?? 0;
     },
     /** The same as a pause, and for good: the rows are cancelled one by one afterwards, also those that come back later. */
     stop(batch: string, now: number): void {

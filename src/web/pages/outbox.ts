@@ -164,7 +164,7 @@ function fateOf({ state, reason, duplicate_of, not_before, on_hold }: ListedRow)
   const wait = not_before === null ? 0 : Date.parse(not_before) - Date.now();
   const next =
     (state === 'ready' || state === 'ambiguous') && wait > 1000 ? `next step in ${span(wait)}` : null;
-  const held = on_hold ? 'on hold' : null;
+  const held = on_hold ? 'held: its import is paused or slower than the service' : null;
   const said = [state === 'confirmed' ? null : reason, held, next].filter((text) => text !== null).join('; ');
   return [
     said ? h('div.facts', h('b', withDates(said))) : null,
