@@ -157,7 +157,11 @@ async function askWhatIsUnclear(context: Context, input: Input, choices: Choices
   }
 }
 
-function refuseContradictions({ dryRun, wait, results }: ImportFlags): void {
+function refuseContradictions({ dryRun, wait, results, board, boardMap }: ImportFlags): void {
+  if (board !== undefined && boardMap !== undefined)
+    throw new AppError('usage', '--board and --board-map contradict each other: give one of them', {
+      hint: '--board sends all rows to one board, whatever the file says.',
+    });
   if (dryRun && wait)
     throw new AppError('usage', '--dry-run sends nothing, so there is nothing to --wait for');
   if (dryRun && results !== undefined)

@@ -48,6 +48,9 @@ describe('feedback-mirror import of other tools’ exports', () => {
     writeFileSync(join(site.folder, 'boards.txt'), '# old name=slug\nwunsche=mobile\n');
     const mapped = await site.run(['import', 'canny.csv', '--board-map', 'boards.txt', '--json']);
     assert.equal((JSON.parse(mapped.stdout) as Told).accepted, 2);
+    const both = await site.run(['import', 'canny.csv', '--board', 'bugs', '--board-map', 'boards.txt']);
+    assert.equal(both.code, 2);
+    assert.match(both.stderr, /--board and --board-map contradict each other/);
     const edited = text.replace('Dark mode for the dashboard', 'Dark mode, please');
     writeFileSync(join(site.folder, 'canny.csv'), edited);
     const again = await site.run(['import', 'canny.csv', '--board-map', 'Wünsche=mobile', '--json']);

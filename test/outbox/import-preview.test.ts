@@ -112,7 +112,14 @@ describe('the boards of a file', () => {
       message: '--board-map "Old=bugz": no board is known as "bugz", perhaps bugs',
     });
     assert.deepEqual(targets({ Old: 'bugz' }, true), { Old: 'bugz' });
-    assert.throws(() => readBoardMap(['Old=bugs', 'Old=ideas']), /says two things about "Old"/);
+    for (const name of ['Old', 'old'])
+      assert.throws(() => readBoardMap(['Old=bugs', `${name}=ideas`]), /says two things about/);
+    assert.deepEqual(readBoardMap(['Old=bugs', 'old=bugs', 'C++=bugs', 'C#=']), {
+      Old: 'bugs',
+      old: 'bugs',
+      'C++': 'bugs',
+      'C#': null,
+    });
   });
 
   it('with signs in their names are mapped apart', () => {

@@ -66,7 +66,9 @@ export function readBoardMap(pairs: readonly string[]): Record<string, string | 
         hint: 'For example: --board-map "Feature Requests=ideas"; "Old name=" leaves its rows out.',
       });
     const target = pair.slice(at + 1).trim() || null;
-    if (Object.hasOwn(map, name) && map[name] !== target)
+    // By case alone no file tells two boards apart; C++ and C# are the same only when folded.
+    const alike = Object.keys(map).find((known) => known.toLowerCase() === name.toLowerCase());
+    if (alike !== undefined && map[alike] !== target)
       throw new AppError('usage', `--board-map says two things about "${name}"`);
     map[name] = target;
   }
