@@ -227,10 +227,10 @@ async function decide(
 /** Told one by one: where a row cannot be approved any more, those before it are on their way. */
 async function approve(context: Context, ids: readonly string[], all: boolean): Promise<void> {
   if ((ids.length === 0) !== all) throw new AppError('usage', 'give the ids of rows, or --all');
-  const given = ids.map((id) => wholeNumber('the id of a row', id));
+  const given = new Set(ids.map((id) => wholeNumber('the id of a row', id)));
   const { openSearch, viewOutbox } = await import('../app/readers.ts');
   await withFlow(context, async (flow, deps) => {
-    const chosen = all ? proposedIds(deps.store) : given;
+    const chosen = all ? proposedIds(deps.store) : [...given];
     await using search = closing(openSearch(context.settings));
     await using view = closing(viewOutbox(context.settings));
     for (const id of chosen) {
@@ -317,14 +317,18 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
   await decideAll(context, act, flags.retry ? 'edited, to be sent again' : 'edited');
 }
 
-/** The board that a person means, by its name, id or slug. */
-export async function boardNamedIn({ settings }: Context, text: string): Promise<string> {
-  const [{ readsForImport }, { boardNamed }] = await Promise.all([
+/** The board that a person means, by its name, id or slug. The upstream has the last word about one that nobody has seen. */
+export async function boardNamedIn({ settings, remark }: Context, text: string): Promise<string> {
+  const [{ readsForImport }, { boardMatcher }] = await Promise.all([
     import('../app/readers.ts'),
     import('../base/boards.ts'),
   ]);
   await using reads = closing(readsForImport(settings));
-  return reads ? boardNamed(reads.boards(), text) : text;
+  if (!reads) return text;
+  const { slug, suggestions } = boardMatcher(reads.boards(), reads.knowsAllBoards())(text);
+  const perhaps = suggestions.length > 0 ? `; did you mean ${suggestions.join(' or ')}?` : '.';
+  if (slug === null) remark(`Note: the mirror knows no board "${text}"${perhaps}`);
+  return slug ?? text;
 }
 
 async function resolve(context: Context, text: string, postId: number): Promise<void> {

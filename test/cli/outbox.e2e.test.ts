@@ -173,4 +173,20 @@ describe('feedback-mirror outbox', () => {
       [1, 'the upstream refused the token (401)'],
     );
   });
+
+  it('says that nobody knows the board that a row is edited to, and what may be meant', async (t) => {
+    const site = await siteWith(t, ['rejected', 'uncertain']);
+    const { code, stdout, stderr } = await site.run([
+      'outbox',
+      'edit',
+      '1',
+      '--title',
+      'T',
+      '--board',
+      'bugz',
+    ]);
+    assert.deepEqual([code, stdout], [0, 'row 1: Rejected\n']);
+    assert.equal(stderr, 'Note: the mirror knows no board "bugz"; did you mean bugs?\n');
+    assert.equal((await site.run(['outbox', 'edit', '1', '--board', 'Bugs'])).stderr, '');
+  });
 });

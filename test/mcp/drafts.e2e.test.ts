@@ -46,7 +46,8 @@ describe('an agent that may draft', () => {
     const [one, two, three] = rows.map(({ id }) => id);
     assert.match(await mirror.cli('outbox', '--state', 'proposed'), /outbox: 3 proposed/);
     assert.match(await mirror.cli('outbox', 'show', String(one)), new RegExp(`outbox approve ${one}`));
-    assert.match(await mirror.cli('outbox', 'approve', String(one)), /row \d+: Queued, bugs: Wish one/);
+    const approved = await mirror.cli('outbox', 'approve', String(one), String(one));
+    assert.match(approved, /row \d+: Queued, bugs: Wish one\nSent by/);
     await mirror.cli('outbox', 'cancel', String(two));
     const service = spawnCli(['start'], { env: { ...mirror.env, HTTP_PORT: '0', PUSH_SETTLE: '1s' } });
     t.after(() => service.kill('SIGKILL'));
