@@ -118,14 +118,12 @@ const FAILURE = 1000;
 /** Answers a request within the limits, and logs it whatever becomes of it: with sizes, and without a word of either side. */
 function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): Run {
   const limited = limiter(clock, limits);
-  return async ({ kind, name = 'unknown', given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
+  return async ({ kind, name, given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
     taken.add(gone);
     const began = clock.monotonic();
     const tell = (outcome: string, text: string): void => {
       const sizes = { asked: Buffer.byteLength(JSON.stringify(given) ?? ''), told: Buffer.byteLength(text) };
-      const ms = Math.round(clock.monotonic() - began);
-      const told = { event: 'mcp.called', [kind]: name, outcome, ms, ...sizes };
-      log.info(told, `${name}: ${outcome} in ${ms} ms`);
+      logCall(log, { kind, name, outcome, ms: Math.round(clock.monotonic() - began), ...sizes });
     };
     try {
       const text = await limited(lane, gone, work);
@@ -137,10 +135,23 @@ function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): R
       const text = gone.aborted ? '' : rules.text(failureText(error), FAILURE);
       tell(outcome, text);
       if (outcome === 'internal')
-        log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name} failed`);
+        log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name ?? kind} failed`);
       return { text, outcome };
     }
   };
+}
+
+interface Call extends Pick<Asked, 'kind' | 'name'> {
+  outcome: string;
+  ms: number;
+  /** Bytes of the question and of the answer. */
+  asked: number;
+  told: number;
+}
+
+export function logCall(log: Logger, { kind, name = 'unknown', outcome, ms, asked, told }: Call): void {
+  const facts = { event: 'mcp.called', [kind]: name, outcome, ms, asked, told };
+  log.info(facts, `${name}: ${outcome} in ${ms} ms`);
 }
 
 /** Our own words only: a defect is not explained to a client. */

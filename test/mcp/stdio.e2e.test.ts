@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
 import { until } from '../support/until.ts';
@@ -218,19 +219,49 @@ describe('the tools for assistants on stdio, driven by the official client', () 
     assert.deepEqual(told, [-32_600, 2]);
   });
 
-  it('end with their client, and on a message that is too large, without a word on stdout', async () => {
-    for (const input of ['', 'x'.repeat(1_100_000)]) {
-      const child = spawnCli(['mcp'], { env: mirror.env });
-      let out = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        out += chunk.toString();
-      });
-      const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-      child.stdin.on('error', () => undefined);
-      if (input === '') child.stdin.end();
-      else child.stdin.write(input);
-      assert.equal(await ended, 0);
-      assert.equal(out, '');
-    }
+  it('answer a message that is too large with an error, log it, and go on', async () => {
+    const child = spawnCli(['mcp'], { env: mirror.env });
+    const answers: { id?: number; error?: { code: number; message: string } }[] = [];
+    const log: Record<string, unknown>[] = [];
+    const read = (stream: Readable, into: unknown[]): unknown =>
+      createInterface({ input: stream }).on('line', (line) => into.push(JSON.parse(line)));
+    read(child.stdout, answers);
+    read(child.stderr, log);
+    const call = (text: string): string =>
+      `{"method":"tools/call","params":{"name":"search","arguments":{"id":1,"text":"${text}"}}`;
+    child.stdin.write(
+      `${call('zebra'.repeat(500_000))},"jsonrpc":"2.0","id":7}\n${'zebra'.repeat(500_000)}\n`,
+    );
+    child.stdin.write('{"jsonrpc": "2.0", "id": 8, "method": "ping"}\n');
+    await until('three answers', () => answers.length === 3);
+    await until('two lines of the log', () => log.length === 2);
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    child.stdin.end();
+    assert.equal(await ended, 0);
+    assert.deepEqual(
+      answers.map(({ id, error }) => [id, error?.code]),
+      [
+        [7, -32_600],
+        [undefined, -32_700],
+        [8, undefined],
+      ],
+    );
+    assert.match(answers[0]?.error?.message ?? '', /at most 1048576 bytes/);
+    const [called, refused] = log;
+    assert.deepEqual([called?.event, called?.tool, called?.outcome], ['mcp.called', 'search', 'usage']);
+    assert.deepEqual([refused?.event, refused?.asked], ['mcp.refused', 2_500_001]);
+    assert.doesNotMatch(JSON.stringify([answers, log]), /zebra/);
+  });
+
+  it('end with their client without a word on stdout', async () => {
+    const child = spawnCli(['mcp'], { env: mirror.env });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    child.stdin.end('x'.repeat(1_100_000));
+    assert.equal(await ended, 0);
+    assert.equal(out, '');
   });
 });

@@ -1,0 +1,166 @@
+import { Transform } from 'node:stream';
+import { type JSONRPCErrorResponse, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { App } from '../app.ts';
+import { systemClock } from '../base/clock.ts';
+import { keepHeapSmall } from '../base/heap.ts';
+import type { Logger } from '../base/log.ts';
+import { openAgents } from './open.ts';
+import { knownTool, logCall } from './server.ts';
+
+/** Of one message; what a tool takes is far less. */
+const MOST_ASKED = 1024 * 1024;
+
+/** Answers the client on stdin and stdout until it ends or the signal aborts. */
+export async function serveOnStdio(
+  { settings, log }: Pick<App, 'settings' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const agents = await openAgents({ settings, clock: systemClock, log, place: 'command' });
+  keepHeapSmall();
+  const answer = (response: JSONRPCErrorResponse): void => {
+    transport.send(response).catch(() => undefined);
+  };
+  const input = wholeLines(MOST_ASKED, (message, bytes) => {
+    const response = tooLarge(message, bytes, log);
+    if (response) answer(response);
+  });
+  const transport = new StdioServerTransport(input, process.stdout, { maxBufferSize: 2 * MOST_ASKED });
+  const onerror = ({ name }: Error): void => {
+    // Without its words, which may be those of the client.
+    log.warn({ event: 'mcp.refused', error: name }, 'a message of the client could not be handled');
+    if (name === 'ZodError') answer(NO_MESSAGE);
+  };
+  const connection = serveStdio(agents.servers, { transport, onerror, maxSubscriptions: 4 });
+  process.stdin.pipe(input);
+  await endOf(transport, signal);
+  await connection.close();
+  await agents.close();
+  process.stdin.destroy();
+}
+
+/** Also where the transport gives up on a client itself: stdin may stay open then. */
+function endOf(transport: StdioServerTransport, signal: AbortSignal): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const { onclose } = transport;
+  transport.onclose = () => {
+    onclose?.();
+    ended.resolve();
+  };
+  signal.addEventListener('abort', () => ended.resolve(), { once: true });
+  return ended.promise;
+}
+
+/**
+ * To no id, as nobody can tell what that of the message is: null, which JSON-RPC has for this, is no id in the schema of the protocol. A line
+ * that is no JSON the library passes over in silence.
+ */
+const NO_MESSAGE: JSONRPCErrorResponse = {
+  jsonrpc: '2.0',
+  error: { code: ProtocolErrorCode.InvalidRequest, message: 'this is not a message of JSON-RPC 2.0' },
+};
+
+interface Outline {
+  id?: unknown;
+  method?: unknown;
+  params?: { name?: unknown } | null;
+}
+
+/** Logs the message, and returns the answer to it; null to a notification. */
+function tooLarge(message: Outline | null, bytes: number, log: Logger): JSONRPCErrorResponse | null {
+  const text = `a message has at most ${MOST_ASKED} bytes, and this one has ${bytes}: ask with less text`;
+  if (message?.method === 'tools/call') {
+    const name = knownTool(message.params?.name);
+    logCall(log, {
+      kind: 'tool',
+      name,
+      outcome: 'usage',
+      ms: 0,
+      asked: bytes,
+      told: Buffer.byteLength(text),
+    });
+  } else log.warn({ event: 'mcp.refused', asked: bytes }, 'a message of the client was too large');
+  const error = { code: ProtocolErrorCode.InvalidRequest, message: text };
+  if (message === null) return { jsonrpc: '2.0', error: { ...error, code: ProtocolErrorCode.ParseError } };
+  const { id } = message;
+  return typeof id === 'string' || typeof id === 'number' ? { jsonrpc: '2.0', id, error } : null;
+}
+
+const NEWLINE = 10;
+
+/**
+ * Passes whole lines on. The library ends the connection at a line that is longer than its limit; here such a line is left out, and reported
+ * when it ends with what can be read of it. Of a line no more than the limit is kept.
+ */
+export function wholeLines(
+  most: number,
+  onTooLong: (message: Outline | null, bytes: number) => void,
+): Transform {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  let outline: Outliner | null = null;
+  const take = (piece: Buffer): void => {
+    bytes += piece.length;
+    if (!outline) held.push(piece);
+    if (bytes <= most) return;
+    outline ??= outliner();
+    for (const part of held.length > 0 ? held : [piece]) outline.take(part);
+    held = [];
+  };
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let from = 0;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        take(chunk.subarray(from, at + 1));
+        from = at + 1;
+        if (outline) onTooLong(outline.message(), bytes);
+        else this.push(Buffer.concat(held));
+        [held, bytes, outline] = [[], 0, null];
+      }
+      if (from < chunk.length) take(chunk.subarray(from));
+      done();
+    },
+  });
+}
+
+interface Outliner {
+  take(piece: Buffer): void;
+  /** Null where nothing could be made of it. */
+  message(): Outline | null;
+}
+
+const MOST_OUTLINED = 4096;
+const [QUOTE, BACKSLASH] = [...Buffer.from('"\\')];
+const [OPENING, CLOSING] = [Buffer.from('[{'), Buffer.from(']}')];
+
+/** Reads JSON of any length, and keeps what stands in its two outermost levels: there the id is, which may be the last of all, and the tool. */
+function outliner(): Outliner {
+  const kept: number[] = [];
+  let [depth, isText, isEscaped] = [0, false, false];
+  const keep = (byte: number): void => {
+    if (depth <= 2 && kept.length < MOST_OUTLINED) kept.push(byte);
+  };
+  const next = (byte: number): void => {
+    if (isText) {
+      if (byte === QUOTE && !isEscaped) isText = false;
+      isEscaped = byte === BACKSLASH && !isEscaped;
+    } else if (byte === QUOTE) isText = true;
+    else if (OPENING.includes(byte)) depth++;
+    keep(byte);
+    if (isText || !CLOSING.includes(byte)) return;
+    if (depth-- === 3) for (const sign of Buffer.from('null')) keep(sign);
+  };
+  return {
+    take: (piece) => piece.forEach(next),
+    message: () => parsed(Buffer.from(kept).toString()),
+  };
+}
+
+function parsed(text: string): Outline | null {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === 'object' ? message : null;
+  } catch {
+    return null;
+  }
+}
