@@ -10,7 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
+import { AppError, codeOf, type ErrorCode, messageOf, storageError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
 import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
@@ -154,8 +154,9 @@ export function logCall(log: Logger, { kind, name = 'unknown', outcome, ms, aske
   log.info(facts, `${name}: ${outcome} in ${ms} ms`);
 }
 
-/** Our own words only: a defect is not explained to a client. */
-function failureText(error: unknown): string {
+/** Our own words only: a defect is not explained to a client, nor is the disk; a lock of another program goes by. */
+function failureText(thrown: unknown): string {
+  const error = codeOf(thrown) === 'busy' ? (storageError(thrown) ?? thrown) : thrown;
   if (!(error instanceof AppError) || error.code === 'internal')
     return 'this could not be answered; the log of the mirror says why';
   return [messageOf(error), error.hint].filter(Boolean).join('. ');

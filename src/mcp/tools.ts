@@ -3,7 +3,7 @@ import type { AskMirror } from '../app/readers.ts';
 import { boardMatcher } from '../base/boards.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { visible } from '../base/redact.ts';
+import { PSEUDONYM, visible } from '../base/redact.ts';
 import type { FoundPost, Wanted } from '../http/dashboard/reading.ts';
 import type { DashboardReads } from '../http/dashboard/reads.ts';
 import { SCHEMA_HINT } from '../query/explain.ts';
@@ -209,7 +209,7 @@ Example: {"sql": "SELECT status, count(*) AS posts, sum(votes_count) AS votes FR
     name: 'outbox_row',
     title: 'One row of the outbox',
     description:
-      'What became of a post that was handed to the mirror to be sent: its state, and the post it became. Example: {"id": 12}',
+      'What became of a post that was handed to the mirror to be sent: its state, the post it became, or why it was not sent. Example: {"id": 12}',
     input: z.strictObject({ id }),
     async run({ row, rules }, given) {
       const found = row(given.id);
@@ -251,8 +251,24 @@ Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": 
 });
 
 function tool<Schema extends z.ZodObject>(one: Tool<Schema>): Tool {
+  const run: typeof one.run = async (deps, given) => await one.run(deps, await withRealNames(deps, given));
   // Each is given what its own schema has read.
-  return one as unknown as Tool;
+  return { ...one, run } as unknown as Tool;
+}
+
+/** Boards and statuses are shown with pseudonyms for the addresses in their names: an agent can only name them so. */
+async function withRealNames<Input extends object>({ ask, rules }: ToolDeps, given: Input): Promise<Input> {
+  const named = Object.entries(given).filter(([key]) => ['board', 'status', 'delivered'].includes(key));
+  if (JSON.stringify(named).search(PSEUDONYM) === -1) return given;
+  const { boards, statuses } = await ask('choices', null);
+  const names = [...boards.flatMap(({ slug, name }) => [slug, name]), ...statuses.map(({ name }) => name)];
+  const real = new Map(names.map((name) => [rules.text(name, NAME), name]));
+  const realName = (name: unknown): unknown => real.get(String(name)) ?? name;
+  const renamed = named.map(([key, name]) => [
+    key,
+    Array.isArray(name) ? name.map(realName) : realName(name),
+  ]);
+  return { ...given, ...Object.fromEntries(renamed) };
 }
 
 type Given<Input> = Input & { board?: string | undefined; status?: string | undefined };
@@ -545,13 +561,14 @@ function plainValue(rules: TextRules, value: Value): string | number | null {
 }
 
 function rowFacts(rules: TextRules, row: OutboxRow): object {
-  const { id: number, state, post_id, url, created_at, changed_at } = row;
+  const { id: number, state, post_id, url, last_error: error, created_at, changed_at } = row;
   return {
     id: number,
     state,
     board: rules.text(row.board, NAME),
     customer_title: rules.text(row.title, NAME),
     ...(post_id === null ? {} : { post_id, url: url && rules.link(url) }),
+    ...(error === null || post_id !== null ? {} : { last_error: rules.text(error, CELL) }),
     created_at,
     changed_at,
   };

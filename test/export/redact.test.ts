@@ -145,7 +145,9 @@ describe('the key for pseudonyms', () => {
 
   it('is refused when it is none, instead of giving people other pseudonyms silently', async (t) => {
     const path = join(folder(t), 'redaction.key');
-    writeFileSync(path, 'half');
-    await assert.rejects(redactionKey(path), { code: 'usage' });
+    for (const text of ['half', '']) {
+      writeFileSync(path, text);
+      await assert.rejects(redactionKey(path), { code: 'usage', message: /is not a key for pseudonyms/ });
+    }
   });
 });

@@ -7,7 +7,8 @@ import type { Limits } from '../../src/mcp/limits.ts';
 import { keptOpen } from '../../src/mcp/open.ts';
 import { mcpServers } from '../../src/mcp/server.ts';
 import { textRules } from '../../src/mcp/text.ts';
-import type { ToolHandles } from '../../src/mcp/tools.ts';
+import type { Drafts, ToolHandles } from '../../src/mcp/tools.ts';
+import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { load } from '../config/inputs.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror, UPSTREAM } from '../support/mirror.ts';
@@ -15,8 +16,16 @@ import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
 
-/** A server with a client beside it and no mirror behind it: only what reads boards is there. */
-async function connected(ask: (signal?: AbortSignal) => Promise<never>, limits: Partial<Limits> = {}) {
+interface Given extends Partial<ToolHandles> {
+  limits?: Partial<Limits>;
+  key?: Uint8Array;
+}
+
+/** A server with a client beside it and no mirror behind it: only what reads boards is there, and what is given. */
+async function connected(
+  ask: (signal?: AbortSignal) => Promise<unknown>,
+  { limits = {}, key, ...given }: Given = {},
+) {
   const lines: Line[] = [];
   const log = createLogger({
     level: 'debug',
@@ -25,12 +34,13 @@ async function connected(ask: (signal?: AbortSignal) => Promise<never>, limits: 
     destination: { write: (line: string) => void lines.push(JSON.parse(line) as Line) },
   });
   const clock = fakeClock();
-  const rules = textRules({ key: null, upstream: null });
+  const rules = textRules({ key: key ?? null, upstream: null });
   const handles = {
     ask: (_name: string, _request: unknown, signal?: AbortSignal) => ask(signal),
     drafts: null,
+    ...given,
   } as unknown as ToolHandles;
-  const facts = { rules, key: null, clock, timeZone: 'UTC', usualDelivered: null };
+  const facts = { rules, key: key ?? null, clock, timeZone: 'UTC', usualDelivered: null };
   const server = mcpServers({
     use: (work) => work(handles),
     facts,
@@ -48,7 +58,7 @@ async function connected(ask: (signal?: AbortSignal) => Promise<never>, limits: 
 
 describe('a server for agents', () => {
   it('says of a resource that there is none only where it has looked', async () => {
-    const { client } = await connected(() => Promise.reject(new Error()), { callsAMinute: 1 });
+    const { client } = await connected(() => Promise.reject(new Error()), { limits: { callsAMinute: 1 } });
     await assert.rejects(client.readResource({ uri: 'mirror://zebra' }), /not found/i);
     await assert.rejects(client.readResource({ uri: 'mirror://zebra' }), /more than 1 calls in a minute/);
     await client.close();
@@ -159,3 +169,70 @@ describe('the log of a server for agents', () => {
     assert.doesNotMatch(JSON.stringify(lines), /zebra/);
   });
 });
+
+describe('what a tool tells', () => {
+  const key = new Uint8Array(32);
+
+  it('lets an agent name a board and a status as they were shown, with pseudonyms', async () => {
+    const board = { id: 1, slug: 'kim', name: 'Of kim@corp.example' };
+    const status = { id: 2, name: 'Ask lee@corp.example' };
+    const choices = { boards: [board], statuses: [status] };
+    const filters: unknown[] = [];
+    const ask = async (name: string, request: unknown): Promise<unknown> => {
+      if (name === 'choices') return choices;
+      if (name === 'tally') return [];
+      filters.push(request);
+      return { rows: [], total: { posts: 0, isMore: false } };
+    };
+    const proposed: unknown[] = [];
+    const propose: Drafts['propose'] = (draft) => {
+      proposed.push(draft);
+      return { ...ROW, board: draft.board };
+    };
+    const asked = { key, ask: ask as unknown as ToolHandles['ask'], drafts: { propose } };
+    const { client } = await connected(() => Promise.resolve(), asked);
+    const shown = (await client.callTool({ name: 'boards', arguments: {} })).structuredContent as {
+      boards: { name: string }[];
+      statuses: { name: string }[];
+    };
+    const named = { board: shown.boards[0]?.name ?? '', status: shown.statuses[0]?.name ?? '' };
+    assert.doesNotMatch(JSON.stringify(shown), /corp/);
+    await client.callTool({ name: 'search', arguments: named });
+    assert.partialDeepStrictEqual(filters, [{ filter: { board: [board.name], status: [status.name] } }]);
+    await client.callTool({ name: 'draft_post', arguments: { board: named.board, title: 'A wish' } });
+    assert.deepEqual(proposed, [{ board: 'kim', title: 'A wish', content: '' }]);
+    await client.close();
+  });
+
+  it('says why a row was not sent, without addresses', async () => {
+    const row = (): OutboxRow => ({ ...ROW, state: 'rejected', last_error: 'no user kim@corp.example' });
+    const { client } = await connected(() => Promise.resolve(), { key, row });
+    const { structuredContent } = await client.callTool({ name: 'outbox_row', arguments: { id: 1 } });
+    const { last_error: error } = structuredContent as { last_error: string };
+    assert.match(error, /^no user user-[0-9a-f]{16}@redacted\.invalid$/);
+    await client.close();
+  });
+
+  it('says so where another program has locked the mirror', async () => {
+    const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    const { client, lines } = await connected(() => Promise.reject(locked));
+    const { isError, content } = await client.callTool({ name: 'boards', arguments: {} });
+    assert.equal(isError, true);
+    assert.match(JSON.stringify(content), /another program has locked a database/);
+    assert.deepEqual(
+      lines.map(({ outcome }) => outcome),
+      ['busy'],
+    );
+    await client.close();
+  });
+});
+
+const ROW = {
+  id: 1,
+  state: 'proposed',
+  board: 'kim',
+  title: 'A wish',
+  post_id: null,
+  url: null,
+  last_error: null,
+} as OutboxRow;
