@@ -346,27 +346,29 @@ function listed(names: readonly string[]): string {
     : names.join(', ');
 }
 
-const ENCODINGS = [
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'windows-1252',
-  'windows-1250',
-  'windows-1251',
-  'windows-1253',
-  'windows-1254',
-  'iso-8859-2',
-  'iso-8859-15',
-] as const satisfies readonly ImportChoices['encoding'][];
+/** As people see them; the type checker asks for each that can be read. */
+const ENCODINGS: Record<NonNullable<ImportChoices['encoding']>, string> = {
+  'utf-8': 'UTF-8',
+  'utf-16le': 'UTF-16LE',
+  'utf-16be': 'UTF-16BE',
+  'windows-1252': 'WINDOWS-1252',
+  'windows-1250': 'WINDOWS-1250',
+  'windows-1251': 'WINDOWS-1251',
+  'windows-1253': 'WINDOWS-1253',
+  'windows-1254': 'WINDOWS-1254',
+  'iso-8859-2': 'ISO-8859-2',
+  'iso-8859-15': 'ISO-8859-15',
+};
+const ENCODING_NAMES = Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[];
 
 function encodingField({ choices, columns }: Preview, choose: Choose): HTMLElement {
   const found = columns ? ` (${columns.encoding.toUpperCase()})` : '';
   const list = [
     { value: '', text: `as the bytes tell${choices.encoding === null ? found : ''}` },
-    ...ENCODINGS.map((name) => ({ value: name, text: name.toUpperCase() })),
+    ...ENCODING_NAMES.map((name) => ({ value: name, text: ENCODINGS[name] })),
   ];
   return choiceField('encoding', 'Encoding', list, choices.encoding, (value) =>
-    choose(() => ({ encoding: ENCODINGS.find((name) => name === value) ?? null })),
+    choose(() => ({ encoding: ENCODING_NAMES.find((name) => name === value) ?? null })),
   );
 }
 
