@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -31,8 +32,29 @@ export function compactHeap(): void {
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-const GROWN_BYTES = 8 * 1024 * 1024;
-const GROWN_LOOK_MS = 1000;
+const QUIET_LOOK_MS = 5000;
+const QUIET_SHARE = 0.2;
+
+/** Does it after the first five seconds in which the thread had little to do: nobody is to wait for work that can wait. */
+export function onceQuiet(work: () => void, busyShare: () => number = busyShareSinceLast()): void {
+  const look = setInterval(() => {
+    if (busyShare() > QUIET_SHARE) return;
+    clearInterval(look);
+    work();
+  }, QUIET_LOOK_MS).unref();
+}
+
+function busyShareSinceLast(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const before = last;
+    last = performance.eventLoopUtilization();
+    return performance.eventLoopUtilization(last, before).utilization;
+  };
+}
+
+const GROWN_BYTES = 4 * 1024 * 1024;
+const GROWN_LOOK_MS = 250;
 
 /**
  * For a program that waits for calls most of its life and is to stay small beside others: what a call leaves V8 would let grow to twice the

@@ -6,7 +6,7 @@ import { spelledApart } from '../../config/spelling.ts';
 import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
 import { isThere } from '../base/files.ts';
-import { compactHeap } from '../base/heap.ts';
+import { compactHeap, onceQuiet } from '../base/heap.ts';
 import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { CALLED } from '../base/program.ts';
@@ -153,15 +153,12 @@ async function loadForUploads({ settings }: App, { ticked }: Service, http: Http
 /** A queue that refuses us says so by then; one whose server is away is not waited for. */
 const SOON_MS = 500;
 
-/** From when on nothing of a start goes on. */
-const SETTLED_MS = 5000;
-
 /** Node writes compiled code at the end of a process by itself; one that is killed would never start faster. */
 function settleDown(): void {
-  setTimeout(() => {
+  onceQuiet(() => {
     flushCompileCache();
     compactHeap();
-  }, SETTLED_MS).unref();
+  });
 }
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { compactHeap, keepHeapSmall } from '../../src/base/heap.ts';
+import { compactHeap, keepHeapSmall, onceQuiet } from '../../src/base/heap.ts';
 
 describe('the heap after a start', () => {
   it('is rid of what nothing holds, and no other code can ask for that', async () => {
@@ -11,6 +11,23 @@ describe('the heap after a start', () => {
     compactHeap();
     assert.equal(held.deref(), undefined);
     assert.equal(globalThis.gc, undefined);
+  });
+});
+
+describe('work that can wait', () => {
+  it('is done once, after the first five seconds that were quiet', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const shares = [0.9, 0.21, 0.2, 0];
+    let times = 0;
+    onceQuiet(
+      () => times++,
+      () => shares.shift() ?? 0,
+    );
+    const after = (ms: number): number => {
+      t.mock.timers.tick(ms);
+      return times;
+    };
+    assert.deepEqual([after(5000), after(5000), after(4999), after(1), after(60_000)], [0, 0, 0, 1, 1]);
   });
 });
 
@@ -25,9 +42,9 @@ describe('the heap of a program that waits for calls', () => {
     const collectionsAt = (...sizes: number[]): number[] =>
       sizes.map((size) => {
         megabytes = size;
-        t.mock.timers.tick(1000);
+        t.mock.timers.tick(250);
         return collections;
       });
-    assert.deepEqual(collectionsAt(20, 27, 60, 30, 37, 38), [1, 1, 2, 2, 2, 3]);
+    assert.deepEqual(collectionsAt(20, 23, 60, 30, 33, 34), [1, 1, 2, 2, 2, 3]);
   });
 });
