@@ -6,10 +6,10 @@ import { fileId } from '../base/files.ts';
 import { versionText } from '../base/program.ts';
 import { redactionKey } from '../export/redaction-key.ts';
 import { openReads } from '../http/dashboard/reads.ts';
+import type { Drafts, ToolHandles } from './answers.ts';
 import { LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
-import type { Drafts, ToolHandles } from './tools.ts';
 
 /** Of each reader of the command: a search takes as long with less, as the system keeps the file at hand. */
 const CACHE_KB = 2000;

@@ -12,9 +12,10 @@ import {
 import * as z from 'zod';
 import { AppError, codeOf, type ErrorCode, messageOf, storageError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { ToolDeps, ToolFacts, ToolHandles } from './answers.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
 import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
-import { DRAFT_POST, TOOLS, type Tool, type ToolDeps, type ToolFacts, type ToolHandles } from './tools.ts';
+import { DRAFT_POST, TOOLS, type Tool } from './tools.ts';
 
 interface McpOptions {
   /** Does the work of a call with the mirror as it is now. */
