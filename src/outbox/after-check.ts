@@ -36,14 +36,16 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
 }
 
 /**
- * A service may answer with the number of somebody else's post, or take ours back and give its number to another. Where the words have
- * nothing in common, and the author is another or the number had another post before, the row has no post that anybody has seen.
+ * A service may answer with the number of somebody else's post, that of an earlier one with the same title for example, or take ours back
+ * and give its number to another. Where the author is another and the words are not clearly ours, or the number had another post before and
+ * the words have nothing in common, the row has no post that anybody has seen.
  */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
   const sent = store.sentAuthors();
   return store.doubtfulRows().flatMap(({ row, post, isReused }) => {
-    const score = similarity(comparable(row), comparable(post));
-    if (score >= INCOMPARABLE || !(isReused || isForeign(row, post, sent))) return [];
+    const isLike = (least: number): boolean => similarity(comparable(row), comparable(post)) >= least;
+    const isOther = isForeign(row, post, sent) ? !isLike(CLEARLY_SIMILAR) : isReused && !isLike(INCOMPARABLE);
+    if (!isOther) return [];
     const error = `the service shows another post under the number of this one, ${row.post_id}`;
     const change = { now, notBefore: null, error, checksLeft: SWEEP_CHECKS };
     return store.move(row.id, TRANSITIONS.displace, change) ?? [];

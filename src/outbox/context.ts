@@ -21,4 +21,6 @@ export interface OutboxContext {
   observe?: (posts: Post[]) => void;
   /** Called for every page that reconcile has read: a long list is no standstill. */
   onPage?: () => void;
+  /** Called when reconcile has read what it needs, with why that says nothing of posts it did not show; null where it does. */
+  onWindow?: (incomplete: string | null) => void;
 }

@@ -42,6 +42,7 @@ export async function reconcile(context: OutboxContext): Promise<Map<number, Rec
     return new Map([...early, ...due].map(({ id }) => [id, 'later']));
   }
   crashPoint('reconcile:read');
+  context.onWindow?.(seen.incomplete);
   const concluded = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
   crashPoint('reconcile:recorded');
   return new Map([...results, ...concluded]);
@@ -121,7 +122,9 @@ async function conclude(
 ): Promise<ReconcileResult> {
   if (verdict.kind === 'match') return bind(context, row, verdict);
   if (verdict.kind === 'none' && incomplete !== null) {
-    if (!isWithinPatience(row.first_sent_at, context.clock.now())) return await park(context, row, []);
+    const held = context.store.heldPosts();
+    const isOver = held > 0 || !isWithinPatience(row.first_sent_at, context.clock.now());
+    if (isOver) return await park(context, row, [], { why: incomplete + heldText(held) });
     postpone(context, row, TRANSITIONS.wait, new AppError('protocol', incomplete));
     return 'later';
   }
@@ -129,6 +132,13 @@ async function conclude(
   if (verdict.isOpen && isWithinPatience(row.first_sent_at, context.clock.now()))
     return waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
   return await park(context, row, verdict.posts);
+}
+
+/** The list stays as it is until a person has judged it: waiting tells nothing more. */
+function heldText(held: number): string {
+  return held === 0
+    ? ''
+    : `; ${held} that are missing are held: if they are gone, "feedback-mirror sync posts --accept-deletes", and then send this again`;
 }
 
 /** Not settled yet, or about to be sent again: what is certain is certain already, everything else has time. */
@@ -163,7 +173,7 @@ async function concludeNone(
     return waitFor(context, row, 'the clock was set back: it settles anew');
   if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
   const last = store.attempts(row.id).at(-1);
-  if (last?.post_id) return await park(context, row, [], [last.post_id]);
+  if (last?.post_id) return await park(context, row, [], { named: [last.post_id] });
   const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
   if (row.not_found === 0 || isCurrent) {
     const error = 'no post in the list is unaccounted for after an unclear attempt; sent again';
@@ -217,14 +227,14 @@ export async function park(
   { store, clock, observe }: OutboxContext,
   row: OutboxRow,
   posts: readonly SeenPost[],
-  named: readonly number[] = [],
+  { named = [], why = whyParked(row, posts) }: { named?: readonly number[]; why?: string } = {},
 ): Promise<ReconcileResult> {
   observe?.(posts.flatMap(({ listed }) => listed ?? []));
   const change: RowChange = {
     now: clock.now(),
     notBefore: null,
     candidates: [...posts.flatMap(({ id }) => (id > 0 ? [id] : [])), ...named],
-    error: whyParked(row, posts),
+    error: why,
     checksLeft: SWEEP_CHECKS,
   };
   store.move(row.id, TRANSITIONS.park, change);

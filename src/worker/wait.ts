@@ -101,7 +101,11 @@ function contextFor(
     backend,
     signal,
     metrics: createMetrics(),
-    sending: { ...sendingContext(app, signal), client: outage.watched(app.client) },
+    sending: {
+      ...sendingContext(app, signal),
+      client: outage.watched(app.client),
+      onWindow: (incomplete) => outage.read(incomplete),
+    },
     activity: newActivity(),
     retry: { firstPassMs: 0, lastPassMs: 0, busyMs: 0 },
     dispatcher: createDispatcher({ app, backend, batch, forgetMs: 20_000 }),
@@ -122,6 +126,7 @@ class OutageWatch {
   readonly #patienceMs: number;
   readonly #signal: AbortSignal;
   #since: number | null = null;
+  #unreadSince: number | null = null;
   #trouble = { how: '', reason: '' };
   /** The read of its own that is under way. */
   #probe: Promise<void> | null = null;
@@ -134,11 +139,17 @@ class OutageWatch {
 
   /** Throws once the outage has lasted for longer than the person wants to wait. */
   check(): void {
-    const patienceMs = this.#patienceMs;
-    if (this.#since === null || this.#clock.monotonic() - this.#since < patienceMs) return;
+    const [patienceMs, since] = [this.#patienceMs, this.#since ?? this.#unreadSince];
+    if (since === null || this.#clock.monotonic() - since < patienceMs) return;
     const lasted = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
     const { how, reason } = this.#trouble;
     throw new AppError('unreachable', `the upstream ${how}${lasted}: ${reason}`);
+  }
+
+  /** Each page is an answer, and the list all the same not what unclear rows can be looked for in: why not, or null. */
+  read(incomplete: string | null): void {
+    this.#unreadSince = incomplete === null ? null : (this.#unreadSince ?? this.#clock.monotonic());
+    if (incomplete !== null) this.#trouble = { how: 'showed no whole list', reason: incomplete };
   }
 
   /** Resolves when no read of its own is under way. */

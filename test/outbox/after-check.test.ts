@@ -55,20 +55,25 @@ describe('a number under which another post stands', () => {
     return id;
   }
 
-  it("leaves the row to a person where the answer named a stranger's post", async (t) => {
-    const bench = benchFor(t);
-    const id = await sentAs(bench, { ...stranger, creator: by(9, 'ada@example.com') });
-    assert.deepEqual(await bench.sweep(), [id]);
-    const { state, post_id, last_error } = await bench.row(id);
-    assert.deepEqual([state, post_id], ['uncertain', null]);
-    assert.match(last_error ?? '', /another post under the number/);
-    assert.deepEqual(await bench.sweep(), []);
-  });
+  for (const [what, words] of [
+    ['a post', stranger],
+    ['a post with our title', { ...stranger, title: OURS.title }],
+    ['a post with our title in capitals', { ...stranger, title: OURS.title.toUpperCase() }],
+  ] as const)
+    it(`leaves the row to a person where the answer named ${what} of a stranger`, async (t) => {
+      const bench = benchFor(t);
+      const id = await sentAs(bench, { ...words, creator: by(9, 'ada@example.com') });
+      assert.deepEqual(await bench.sweep(), [id]);
+      const { state, post_id, last_error } = await bench.row(id);
+      assert.deepEqual([state, post_id], ['uncertain', null]);
+      assert.match(last_error ?? '', /another post under the number/);
+      assert.deepEqual(await bench.sweep(), []);
+    });
 
   for (const [what, shown] of [
     ['is by the customer, whatever its words', { ...stranger, creator: by(9, 'Kim@Example.com') }],
     ['shows no address', { ...stranger, creator: by(9, '') }],
-    ['has our words, by whomever', { title: 'Dark mode!', creator: by(9, 'ada@example.com') }],
+    ['has our words, by whomever', { ...OURS, title: 'Dark mode!', creator: by(9, 'ada@example.com') }],
     ['is by somebody of the team', { ...stranger, creator: { ...by(9, 'ada@example.com'), is_team: true } }],
   ] as const)
     it(`keeps the row as it is where the post ${what}`, async (t) => {

@@ -220,6 +220,22 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
   });
 
+  it('a list that lacks posts whose deletion is held leaves the row to a person, and says what to do', async (t) => {
+    const bench = benchFor(t);
+    for (let n = 0; n < 45; n++) bench.upstream.publish({ title: `Old ${n}` });
+    await bench.sweep();
+    const id = await bench.add();
+    await doubt(bench, id);
+    bench.upstream.posts = bench.upstream.posts.slice(0, 20);
+    for (let n = 0; n < 3; n++) await bench.sweep();
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    const { last_error } = await bench.row(id);
+    assert.match(
+      last_error ?? '',
+      /showed 20 of the 45 posts .* 25 that are missing are held: .*--accept-deletes/,
+    );
+  });
+
   it('waits longer between reads the longer it has been waiting', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.readError = new AppError('unreachable', 'no route');

@@ -8,7 +8,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { StateCounts } from '../../src/store/outbox/types.ts';
 import { sendAndWait } from '../../src/worker/wait.ts';
 import { until } from '../support/until.ts';
-import { openFixture } from './fixture.ts';
+import { hasSwept, openFixture } from './fixture.ts';
 
 const QUEUE = { queueUrl: null };
 const SLOW = { PUSH_PER_MINUTE: '120' };
@@ -146,6 +146,40 @@ describe('sending and waiting in a command', () => {
     await assert.rejects(waiting, { code: 'unreachable', message: /gave no usable answer for 600 s: / });
     assert.equal(fixture.app.outbox.counts('ours').ambiguous, 1);
     assert.deepEqual(fixture.posted(), ['One']);
+  });
+
+  it('gives up a list in which what it sent cannot be looked for, because it is never whole', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset on=creates times=1' } });
+    const service = await fixture.start();
+    await until('the posts are mirrored', () => hasSwept(service));
+    await service.close();
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp({ PUSH_SETTLE: '1s' });
+    let ahead = 0;
+    const clock = {
+      ...app.clock,
+      now: () => app.clock.now() + ahead,
+      monotonic: () => app.clock.monotonic() + ahead,
+      sleep: (ms: number, signal?: AbortSignal) => app.clock.sleep(Math.min(ms, 50), signal),
+    };
+    const client: Client = {
+      ...app.client,
+      async *posts(options) {
+        for await (const page of app.client.posts(options)) yield { ...page, rows: page.rows.slice(0, 1) };
+      },
+    };
+    const waiting = wait({ ...app, clock, client }, { patienceMs: 600_000 });
+    const { outbox } = fixture.app;
+    const error = (): string => outbox.list({ batch: 'ours', limit: 1 })[0]?.last_error ?? '';
+    await until('it is unclear', () => outbox.counts('ours').ambiguous === 1);
+    ahead = 60_000;
+    await until('it was looked for', () => /showed 3 of the 12 posts/.test(error()));
+    ahead += 600_000;
+    await assert.rejects(waiting, {
+      code: 'unreachable',
+      message: /no whole list for 600 s: .* 3 of the 12/,
+    });
+    assert.equal(outbox.counts('ours').ambiguous, 1);
   });
 
   it('ends with the token where it is refused, and goes on with one that is taken', async (t) => {

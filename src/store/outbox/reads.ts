@@ -266,9 +266,9 @@ function postReader(db: Db) {
     'EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.observed_at < p.first_seen_at)';
   const doubtful = db.prepare<[], MirroredPost & { row: number; is_reused: 0 | 1 }>(`
     SELECT o.row, ${isReused} AS is_reused, ${columns.slice('SELECT '.length)}
-      JOIN (SELECT id AS row, post_id, title, matched, erased_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT ${LATEST}) o
+      JOIN (SELECT id AS row, post_id, title, content, matched, erased_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT ${LATEST}) o
         ON o.post_id = p.id
-     WHERE o.title <> p.title AND o.matched IS NULL AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
+     WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NULL AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
   // By the two indexes that there are: first_seen_at has none, and one of a million entries would slow down every first sweep.
   const since = db.prepare<{ knownMaxId: number | null; created: string }, MirroredPost>(`
@@ -287,6 +287,7 @@ function postReader(db: Db) {
   );
   const live = scalar(db)<[], number>(`
     SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)`);
+  const held = scalar(db)<[], number>("SELECT count(*) FROM absences WHERE resource = 'posts' AND held = 1");
   const lastRun = scalar(db)<[], string>(`
     SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
   return {
@@ -296,7 +297,7 @@ function postReader(db: Db) {
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
       new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
-    /** Of the rows with the highest numbers of posts, those whose post has another title than was sent. */
+    /** Of the rows with the highest numbers of posts, those whose post has other words than were sent. */
     doubtfulRows: (): DoubtfulRow[] =>
       doubtful.all().flatMap(({ row, is_reused, ...post }) => {
         const found = byId.get(row);
@@ -304,6 +305,8 @@ function postReader(db: Db) {
       }),
     /** Posts that the mirror has and that are not known to be gone. */
     liveCount: () => live.get() ?? 0,
+    /** Those of them that the list does not show any more, and that only a person lets go. */
+    heldPosts: () => held.get() ?? 0,
     /** What is known of the upstream's posts before one is sent. */
     knowledge(): Knowledge {
       const readAt = lastRun.get();
