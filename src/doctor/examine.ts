@@ -128,7 +128,7 @@ function ruleFinding(rule: string, why: string): Finding {
     );
   return warning(
     `none can be concluded: ${why}`,
-    'New and changed rows come in all the same; deleted ones stay.',
+    'Deleted rows stay. New and changed ones come in, but for those that such a list leaves out: ask for a stable order, by id for example.',
   );
 }
 

@@ -5,7 +5,7 @@ import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/
 import type { OutboxContext } from './context.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import type { SeenPost, Verdict } from './unaccounted.ts';
-import { ask, isUnsettled, type Listed, laneOf, readWindow, whyIncomplete } from './window.ts';
+import { ask, isUnsettled, type Listed, laneOf, readWindow, whyIncomplete, whyUnseen } from './window.ts';
 
 export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
@@ -42,7 +42,7 @@ export async function reconcile(context: OutboxContext): Promise<Map<number, Rec
     return new Map([...early, ...due].map(({ id }) => [id, 'later']));
   }
   crashPoint('reconcile:read');
-  context.onWindow?.(seen.incomplete);
+  context.onWindow?.(due.map((row) => whyOpen(seen, row)).find((why) => why !== null) ?? null);
   const concluded = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
   crashPoint('reconcile:recorded');
   return new Map([...results, ...concluded]);
@@ -76,6 +76,8 @@ interface Seen {
   latest: Listed['latest'];
   /** Why a post that was not shown may stand there all the same; null where the reads were whole. */
   incomplete: string | null;
+  /** The same for the post of one row. */
+  unseen(row: OutboxRow): string | null;
 }
 
 /** Only two reads without it count as none: a post that slips from one page to the next during a read is missed by one of them. */
@@ -87,14 +89,16 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
   for (const [id, post] of first.posts) if (!second.posts.has(id)) second.posts.set(id, post);
   for (const [lane, sent] of second.latest)
     second.latest.set(lane, [sent, first.latest.get(lane) ?? ''].sort()[0] ?? '');
-  return { ...judged(context, second), incomplete: whyIncomplete(context.store, [first, second]) };
+  const reads = [first, second];
+  const unseen = (row: OutboxRow): string | null => whyUnseen(context.store, row, reads);
+  return { ...judged(context, second), incomplete: whyIncomplete(context.store, reads), unseen };
 }
 
 /** The rows as they stand after the read: meanwhile others were sent, and a listed post may be theirs. */
 function judged({ store, clock }: OutboxContext, listed: Listed): Seen {
   const rows = store.claimants();
   const { verdicts } = ask(store, clock.now(), rows, listed);
-  return { verdicts, rows, latest: listed.latest, incomplete: null };
+  return { verdicts, rows, latest: listed.latest, incomplete: null, unseen: () => null };
 }
 
 async function concludeAll(
@@ -118,20 +122,26 @@ async function conclude(
   context: OutboxContext,
   row: OutboxRow,
   verdict: Verdict,
-  { latest, incomplete }: Seen,
+  seen: Seen,
 ): Promise<ReconcileResult> {
   if (verdict.kind === 'match') return bind(context, row, verdict);
-  if (verdict.kind === 'none' && incomplete !== null) {
-    const held = context.store.heldPosts();
+  const open = whyOpen(seen, row);
+  if (open !== null) {
+    const held = seen.incomplete === null ? 0 : context.store.heldPosts();
     const isOver = held > 0 || !isWithinPatience(row.first_sent_at, context.clock.now());
-    if (isOver) return await park(context, row, [], { why: incomplete + heldText(held) });
-    postpone(context, row, TRANSITIONS.wait, new AppError('protocol', incomplete));
+    if (isOver) return await park(context, row, [], { why: open + heldText(held) });
+    postpone(context, row, TRANSITIONS.wait, new AppError('protocol', open));
     return 'later';
   }
-  if (verdict.kind === 'none') return await concludeNone(context, row, latest);
+  if (verdict.kind === 'none') return await concludeNone(context, row, seen.latest);
   if (verdict.isOpen && isWithinPatience(row.first_sent_at, context.clock.now()))
     return waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
   return await park(context, row, verdict.posts);
+}
+
+/** Why nothing follows from a read that showed no post of the row; null where it showed one, or would have. */
+function whyOpen({ verdicts, incomplete, unseen }: Seen, row: OutboxRow): string | null {
+  return verdicts.get(row.id)?.kind === 'none' ? (incomplete ?? unseen(row)) : null;
 }
 
 /** The list stays as it is until a person has judged it: waiting tells nothing more. */

@@ -1,4 +1,5 @@
 import type { Page, Reject } from '../api/client.ts';
+import { secondIn } from '../api/next.ts';
 import { codeOf } from '../base/errors.ts';
 import { isSameMoment, toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
@@ -26,6 +27,13 @@ export interface Listed {
   authors: SentAuthor[];
   /** How many posts that the mirror knows the read showed; null where it stopped before the end, because the rest is older. */
   shown: number | null;
+  /** Times, on our clock, whose posts the list may have left out where two pages meet. */
+  unseen: Stretch[];
+}
+
+interface Stretch {
+  from: number;
+  to: number;
 }
 
 /** A row on its way, or one that has not settled: a post may still prove to be its own. */
@@ -130,7 +138,7 @@ const OLD_PAGES = 2;
 
 /** Every listed post that is new since the first of these rows was sent. In a list that is not newest first, that takes all of it. */
 export async function readWindow(context: OutboxContext, rows: readonly OutboxRow[]): Promise<Listed> {
-  const listed: Listed = { posts: new Map(), latest: new Map(), authors: [], shown: null };
+  const listed: Listed = { posts: new Map(), latest: new Map(), authors: [], shown: null, unseen: [] };
   const mirrored = new Set<number>();
   const window = windowOf(rows);
   const { sweptAt } = context.store.knowledge();
@@ -162,6 +170,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
       const reused = isReused && former?.row ? { reusedFrom: former.row } : {};
       listed.posts.set(post.id, { ...post, firstSeenAt: facts?.first_seen_at ?? null, ...reused });
     }
+    listed.unseen.push(...leftOutAfter(page));
     oldPages = isOld ? oldPages + 1 : 0;
     if (isNewestFirst(page, showsOurs) && oldPages >= OLD_PAGES) return listed;
   }
@@ -177,6 +186,38 @@ export function whyIncomplete(store: OutboxStore, reads: readonly Listed[]): str
   const live = store.liveCount();
   const isWhole = live - shown <= Math.max(MISSING.least, live * MISSING.share);
   return isWhole ? null : `the list showed ${shown} of the ${live} posts that the mirror knows`;
+}
+
+/** Why these reads say nothing about a post of this row that they did not show; null where one of them does. */
+export function whyUnseen(store: OutboxStore, row: OutboxRow, reads: readonly Listed[]): string | null {
+  const attempts = store.attempts(row.id).map(({ started_at, ended_at, deadline_at }) => ({
+    from: Date.parse(started_at) - DATE_SLACK_MS,
+    to: Date.parse(ended_at ?? deadline_at) + DATE_SLACK_MS,
+  }));
+  const isLeftOut = ({ unseen }: Listed): boolean =>
+    unseen.some(({ from, to }) => attempts.some((attempt) => attempt.from < to && from < attempt.to));
+  return reads.every(isLeftOut)
+    ? 'where two pages of the list meet it may leave out posts of the time at which this was sent'
+    : null;
+}
+
+/** The clock of an upstream is read to the second, from a header that was some time on its way. */
+const DATE_SLACK_MS = 3000;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const WHOLE_MINUTE = /T\d\d:\d\d(:00(\.0+)?)?(?![:.\d])/;
+const FRACTION = /:\d\d\.\d*[1-9]/;
+
+/** A `next` that names no more than the time of the last row goes on behind all posts of that second, or minute. */
+function leftOutAfter({ rows, next, serverTime, receivedAt }: Page<Post>): Stretch[] {
+  const last = rows.at(-1);
+  if (!last || next === null || FRACTION.test(last.created)) return [];
+  const second = secondIn(next, last.id);
+  if (second === null) return [];
+  const isAll = (pattern: RegExp): boolean => rows.every(({ created }) => pattern.test(created));
+  const lasts = isAll(MIDNIGHT) ? DAY_MS : isAll(WHOLE_MINUTE) ? MINUTE_MS : SECOND_MS;
+  const from = Date.parse(`${second}Z`) - (serverTime === null ? 0 : serverTime - receivedAt);
+  return [{ from, to: from + lasts }];
 }
 
 /** By its id, by when the mirror first saw it, or by the time it shows itself, the post may be younger than the window's start. */

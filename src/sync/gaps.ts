@@ -1,6 +1,5 @@
-import querystring from 'node:querystring';
+import { secondIn } from '../api/next.ts';
 import { isNumbered } from '../api/walk.ts';
-import { toInstant } from '../contract/datetime.ts';
 import type { Absence, Gap, Key, KeyFamily, KeyRange } from '../store/mirror/types.ts';
 import {
   byOf,
@@ -84,31 +83,6 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
     ...gaps,
     { ...gap(previous.key, first, kind), page: previous.cursor, pageBefore: null, ...(tie && { tie }) },
   ];
-}
-
-const MOMENT = /\d{4}-\d\d-\d\d[T +]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?/;
-const EPOCH = /(?<!\d)\d{10}(?=\D|$|\d{3}(\d{3})?(?!\d))/;
-
-/**
- * The second that a cursor names (`2026-01-02T03:04:05`), where it does not name the row `after` which it goes on as well. A service that
- * goes on after a time alone never shows the rest of the rows of that second, at any read, for as long as its pages end there.
- */
-export function secondIn(cursor: string, after: number): string | null {
-  const texts = [querystring.unescape(cursor), ...cursor.split(/[=&]/).map(unpacked)];
-  if (texts.some((text) => new RegExp(`(?<!\\d)${after}(?!\\d)`).test(text))) return null;
-  for (const text of texts) {
-    const moment = MOMENT.exec(text)?.[0].replace('+', (sign, at: number) => (at === 10 ? 'T' : sign));
-    const epoch = EPOCH.exec(text)?.[0];
-    const instant = moment ? toInstant(moment) : epoch ? new Date(1000 * Number(epoch)).toISOString() : null;
-    if (instant) return instant.slice(0, 19);
-  }
-  return null;
-}
-
-/** What a cursor in base64 says, where it is one. */
-function unpacked(value: string): string {
-  const text = Buffer.from(querystring.unescape(value), 'base64url').toString('latin1');
-  return /^[\x20-\x7e]{10,}$/.test(text) ? querystring.unescape(text) : '';
 }
 
 /** First and last key of each stretch of rows with readable keys. */

@@ -1,8 +1,9 @@
+import { secondIn } from '../api/next.ts';
 import { pagesBefore } from '../api/walk.ts';
 import { AppError } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { Conclusion } from '../store/mirror/types.ts';
-import { absenceShownBy, secondIn } from './gaps.ts';
+import { absenceShownBy } from './gaps.ts';
 import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
 import { paceOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';

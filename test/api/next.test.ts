@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Failure } from '../../src/api/failure.ts';
-import { cursorOf, type NextRules } from '../../src/api/next.ts';
+import { cursorOf, type NextRules, secondIn } from '../../src/api/next.ts';
 import { Secret } from '../../src/base/secret.ts';
 
 const rules: NextRules = {
@@ -234,3 +234,25 @@ function isProtocol(sentence: RegExp) {
   return (error: unknown): boolean =>
     error instanceof Failure && error.code === 'protocol' && sentence.test(error.message);
 }
+
+describe('the second that a cursor names', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64url');
+  for (const [cursor, second] of [
+    ['before=2026-01-02T03:04:05Z', '2026-01-02T03:04:05'],
+    ['created_lt=2026-01-02T05%3A04%3A05.123456%2B02%3A00', '2026-01-02T03:04:05'],
+    ['created_lt=2026-01-02+03:04:05', '2026-01-02T03:04:05'],
+    ['until=1767323045', '2026-01-02T03:04:05'],
+    ['until=1767323045123', '2026-01-02T03:04:05'],
+    [`cursor=${base64('{"created":"2026-01-02T03:04:05Z"}')}`, '2026-01-02T03:04:05'],
+    [`cursor=${base64('p=2026-01-02T03%3A04%3A05Z')}`, '2026-01-02T03:04:05'],
+    [`cursor=${base64('["2026-01-02T03:04:05Z",20]')}`, null],
+    ['before=2026-01-02T03:04:05Z&before_id=20', null],
+    ['before=20', null],
+    ['page=3', null],
+    ['offset=1500&limit=50', null],
+    ['cursor=%FF%', null],
+    ['', null],
+  ] as const)
+    it(`is ${second ?? 'none'} in ${JSON.stringify(cursor)}, after row 20`, () =>
+      assert.equal(secondIn(cursor, 20), second));
+});

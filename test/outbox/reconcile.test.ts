@@ -236,6 +236,36 @@ describe('looking for the post of an unclear attempt', () => {
     );
   });
 
+  for (const [what, sent, result] of [
+    ['to the second, in the second in which it was sent', '.000Z', 'later'],
+    ['to the millisecond', '.123Z', 'send again'],
+    ['to the second, at another time', null, 'send again'],
+  ] as const)
+    it(`is ${result} where pages go on after a time ${what}`, async (t) => {
+      const bench = benchFor(t);
+      const { upstream, clock } = bench;
+      const at = new Date(clock.now() - (sent === null ? HOUR : 0)).toISOString().slice(0, 19);
+      const created = at + (sent ?? '.000Z');
+      const older = new Date(clock.now() - 2 * HOUR).toISOString();
+      for (let n = 0; n < 45; n++) upstream.publish({ title: `Old ${n}`, created: older });
+      // Ours would stand behind these, and the first page has no more room.
+      for (let n = 0; n < 5; n++) upstream.publish({ title: `Theirs ${n}`, created });
+      await bench.sweep();
+      const id = await bench.add();
+      await doubt(bench, id);
+      const next = `before=${created}`;
+      async function* posts() {
+        for await (const page of upstream.client.posts()) {
+          yield { ...page, rows: page.rows.slice(0, 5), next };
+          yield { ...page, rows: page.rows.slice(5), cursor: next };
+        }
+      }
+      const context = { ...bench.context, client: { ...upstream.client, posts } };
+      assert.equal(await reconcileRow(context, id), result);
+      const { last_error } = await bench.row(id);
+      assert.equal(/where two pages of the list meet/.test(last_error ?? ''), result === 'later');
+    });
+
   it('waits longer between reads the longer it has been waiting', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.readError = new AppError('unreachable', 'no route');
