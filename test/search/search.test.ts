@@ -62,6 +62,18 @@ describe('a search', () => {
     assert.ok((hit?.snippet.map(({ text }) => text).join('').length ?? 0) < 250);
   });
 
+  it('gives a snippet with what stands around it to those who ask, also from the end of what is looked at', async (t) => {
+    const long = `${'before '.repeat(2850)}zeppelin ${'after '.repeat(9000)}`;
+    const { search } = await shelfOf(t, [post(1, 'Long', long)]);
+    const [hit] = (await search.find('zeppelin', { isExcerpt: true })).hits;
+    assert.match(marked(hit?.snippet), /^…(before )*\[zeppelin\] (after ?)*…$/);
+    const { text, start, end } = hit?.excerpt ?? { text: '', start: 0, end: 0 };
+    assert.equal(`…${text.slice(start, end)}…`, hit?.snippet.map((part) => part.text).join(''));
+    assert.ok(long.includes(text));
+    assert.deepEqual([start, text.length - end], [400, 400]);
+    assert.equal((await search.find('zeppelin')).hits[0]?.excerpt, undefined);
+  });
+
   it('shows live posts only, also before the index has forgotten the others', async (t) => {
     const { store, ids } = await shelfOf(t, [post(1, 'zeppelin one'), post(2, 'zeppelin two')]);
     await sweep(store, 'posts', [post(2, 'zeppelin two')], 2);

@@ -16,6 +16,8 @@ export interface PageRequest {
   after: Place | null;
   isBackward?: boolean;
   limit: number;
+  /** So many characters of each content; 180 unless given. */
+  beginning?: number;
 }
 
 /** A row at an end of a page. Sorted by votes, a post that climbs meanwhile can be met again; none that stays is skipped. */
@@ -78,9 +80,9 @@ export function pageSql({ filter, sort, after, isBackward = false }: Omit<PageRe
 }
 
 const ROWS = `
-  SELECT ${LINE}, substr(p.content, 1, ${BEGINNING}) AS beginning, u.name AS creator, p.creator_id AS creatorId,
+  SELECT ${LINE}, substr(p.content, 1, $beginning) AS beginning, u.name AS creator, p.creator_id AS creatorId,
          p.version_at AS changed, p.deleted_at AS deleted
-    FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id IN (SELECT value FROM json_each(?))`;
+    FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id IN (SELECT value FROM json_each($ids))`;
 
 /** Of very many people with a name that begins alike some are enough to go on from. */
 const CREATORS = `
@@ -95,7 +97,7 @@ function totalOf(posts: number): PostPage['total'] {
 export function openBrowseReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   db.pragma(`cache_size = -${options.cacheKb ?? CACHE_KB}`);
-  const rowsOf = db.prepare<[string], ListedPost>(ROWS);
+  const rowsOf = db.prepare<{ ids: string; beginning: number }, ListedPost>(ROWS);
   const boards = db.prepare<[], Choices['boards'][number]>('SELECT id, name, slug FROM boards ORDER BY name');
   const statuses = db.prepare<[], Choices['statuses'][number]>(`
     SELECT id, name, color FROM statuses ORDER BY id`);
@@ -103,8 +105,8 @@ export function openBrowseReads(options: OpenOptions) {
     SELECT board_id AS board, status_id AS status, count(*) AS posts FROM posts WHERE deleted_at IS NULL GROUP BY 1, 2`);
   const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
   const creators = scalar(db)<{ text: string; name: string }, number>(CREATORS);
-  const rows = (ids: readonly number[]): ListedPost[] => {
-    const found = new Map(rowsOf.all(JSON.stringify(ids)).map((row) => [row.id, row]));
+  const rows = (ids: readonly number[], beginning = BEGINNING): ListedPost[] => {
+    const found = new Map(rowsOf.all({ ids: JSON.stringify(ids), beginning }).map((row) => [row.id, row]));
     return ids.flatMap((id) => found.get(id) ?? []);
   };
   const count = (filter: PostFilter): number => {
@@ -113,7 +115,7 @@ export function openBrowseReads(options: OpenOptions) {
     return scalar(db)<object, number>(sql).get(boundOf(filter)) ?? 0;
   };
   const page = (request: PageRequest): PostPage => {
-    const { filter, after, isBackward, limit } = request;
+    const { filter, after, isBackward, limit, beginning } = request;
     // The posts of one person are few, and found by a walk over all: that one walk counts them too.
     const most = filter.creator.length === 0 || after ? limit + 1 : COUNTED_TO + 1;
     const bound = { ...boundOf(filter), ...(after ?? {}), limit: most };
@@ -122,7 +124,10 @@ export function openBrowseReads(options: OpenOptions) {
     if (isBackward) shown.reverse();
     const isCut = found.length > limit;
     return {
-      rows: rows(shown.map(({ id }) => id)),
+      rows: rows(
+        shown.map(({ id }) => id),
+        beginning,
+      ),
       next: isCut || isBackward ? (shown.at(-1) ?? null) : null,
       previous: (isBackward ? isCut : after) ? (shown[0] ?? null) : null,
       total: totalOf(!after && found.length < most ? found.length : count(filter)),

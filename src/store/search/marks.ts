@@ -7,15 +7,23 @@ export interface Part {
   isMatch: boolean;
 }
 
-/** Where a term stands in a text. */
-interface Mark {
-  term: number;
+/** A piece of a text. */
+interface Span {
   start: number;
   end: number;
 }
 
+/** Where a term stands in a text. */
+interface Mark extends Span {
+  term: number;
+}
+
 /** As much of a text as is looked through for marks; a hostile one of megabytes would take a second. */
 const LOOKED_AT = 20_000;
+/** So much around a snippet is shown to nobody, and tells what is cut in half at its ends. */
+const MARGIN = 400;
+/** All that is needed of a text, so that long ones need not be held whole: with the last snippet in it, and the margin behind that. */
+export const READ = LOOKED_AT + 1000;
 /** Parts of `e-mail` or `1,000,000`, which the index holds in one piece too. */
 const MOST_PIECES = 4;
 const JOINT = /^[-\u2010\u2011,.'’\u00a0\u202f ]$/;
@@ -86,14 +94,27 @@ export function highlighted(text: string, marks: readonly Mark[]): Part[] {
 const SNIPPET = 180;
 const BEFORE = 60;
 
+/** A piece of a text with some of what stands around it; where that ends a sign or a word may be cut in half. */
+export interface Excerpt extends Span {
+  text: string;
+}
+
 /** The place of a text that has most of the terms, or how it begins. */
-export function snippetOf(text: string, marks: readonly Mark[]): Part[] {
-  const focus = focusOf(marks);
-  if (text.length <= SNIPPET + BEFORE) return pieces(text, marks, 0, text.length);
-  const start = focus === null || focus <= BEFORE ? 0 : wordStart(text, focus - BEFORE);
-  const end = start + SNIPPET >= text.length ? text.length : wordEnd(text, start + SNIPPET);
+export function snippetOf(text: string, marks: readonly Mark[]): { parts: Part[]; excerpt: Excerpt } {
+  const { start, end } = snippetSpan(text, marks);
   const dots = (is: boolean): Part[] => (is ? [{ text: '…', isMatch: false }] : []);
-  return [...dots(start > 0), ...pieces(text, marks, start, end), ...dots(end < text.length)];
+  const from = Math.max(0, start - MARGIN);
+  return {
+    parts: [...dots(start > 0), ...pieces(text, marks, start, end), ...dots(end < text.length)],
+    excerpt: { text: text.slice(from, end + MARGIN), start: start - from, end: end - from },
+  };
+}
+
+function snippetSpan(text: string, marks: readonly Mark[]): Span {
+  if (text.length <= SNIPPET + BEFORE) return { start: 0, end: text.length };
+  const focus = focusOf(marks);
+  const start = focus === null || focus <= BEFORE ? 0 : wordStart(text, focus - BEFORE);
+  return { start, end: start + SNIPPET >= text.length ? text.length : wordEnd(text, start + SNIPPET) };
 }
 
 function focusOf(marks: readonly Mark[]): number | null {
@@ -141,8 +162,8 @@ function pieces(text: string, marks: readonly Mark[], from: number, to: number):
 }
 
 /** In order, none within another, and signs side by side in one piece. */
-function united(marks: readonly Mark[]): { start: number; end: number }[] {
-  const spans: { start: number; end: number }[] = [];
+function united(marks: readonly Mark[]): Span[] {
+  const spans: Span[] = [];
   for (const { start, end } of marks.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const last = spans.at(-1);
     if (last && start <= last.end) last.end = Math.max(last.end, end);

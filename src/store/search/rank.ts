@@ -5,7 +5,7 @@ import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../brow
 import type { Db } from '../db.ts';
 import { matchTerm, matchText, type Term } from '../index/terms.ts';
 import { scalar } from '../sql.ts';
-import { marker } from './marks.ts';
+import { marker, READ } from './marks.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
 const TITLE_WEIGHT = 8;
@@ -126,7 +126,7 @@ function newestScan(db: Db) {
     const ids = pageSql({ filter, sort: 'newest', after: null });
     const rows = db
       .prepare<object, { id: number; title: string; content: string }>(`
-        SELECT p.id, p.title, p.content FROM (${ids}) AS newest CROSS JOIN posts p ON p.id = newest.id`)
+        SELECT p.id, p.title, substr(p.content, 1, ${READ}) AS content FROM (${ids}) AS newest CROSS JOIN posts p ON p.id = newest.id`)
       .iterate({ ...boundOf(filter), limit: SCANNED });
     const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
     const [titles, texts]: [number[], number[]] = [[], []];
@@ -157,7 +157,7 @@ interface Covering extends Scored {
 /** Posts with as many of the terms as there are, for a text that no post has all of. */
 function someWords(db: Db, any: (sized: readonly Sized[], scope: Scope) => Scored[]) {
   const texts = db.prepare<[string], { id: number; title: string; content: string }>(`
-    SELECT id, title, content FROM posts WHERE id IN (SELECT value FROM json_each(?))`);
+    SELECT id, title, substr(content, 1, ${BEGINNING}) AS content FROM posts WHERE id IN (SELECT value FROM json_each(?))`);
   return (sized: readonly Sized[], scope: Scope): Covering[] => {
     const chosen = rarest(sized);
     if (chosen.length === 0) return [];
@@ -169,7 +169,7 @@ function someWords(db: Db, any: (sized: readonly Sized[], scope: Scope) => Score
       .map(({ id, title, content }) => ({
         id,
         relevance: all.get(id) ?? 0,
-        coverage: cover(`${title}\n${content.slice(0, BEGINNING)}`),
+        coverage: cover(`${title}\n${content}`),
       }))
       .sort((a, b) => b.coverage - a.coverage || a.relevance - b.relevance || b.id - a.id);
     const least = LEAST_SHARE * (scored[0]?.coverage ?? 0);

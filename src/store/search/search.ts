@@ -7,12 +7,12 @@ import { matchText, readTerms, type Term } from '../index/terms.ts';
 import { unindexedPosts } from '../index/text-index.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { scalar } from '../sql.ts';
-import { highlighted, marker, type Part, snippetOf } from './marks.ts';
+import { type Excerpt, highlighted, marker, type Part, READ, snippetOf } from './marks.ts';
 import { isEveryPost, matchOf, type Rank, ranking, type Scope, type Sized, telling } from './rank.ts';
 import { moreLikeThis, type SimilarPost, type SimilarRequest } from './similar.ts';
 import { suggester } from './suggest.ts';
 
-export type { Part } from './marks.ts';
+export type { Excerpt, Part } from './marks.ts';
 
 export interface SearchOptions {
   /** 50 at most, and that many unless given. */
@@ -25,6 +25,8 @@ export interface SearchOptions {
   among?: PostFilter;
   /** Whether comments that only the team sees count; they do unless this is false. */
   isInternal?: boolean;
+  /** Whether each hit comes with its snippet as an excerpt. */
+  isExcerpt?: boolean;
 }
 
 export interface Found {
@@ -43,6 +45,8 @@ export interface Hit extends Omit<PostLine, 'title'> {
   title: Part[];
   /** Where the content, or a comment, says it; or how the content begins. */
   snippet: Part[];
+  /** The same place with some of the text around it, where it was asked for. */
+  excerpt?: Excerpt;
   /** The comment that matched where the post itself does not. */
   comment: number | null;
   /** Comparable within one search only; the best has the smallest. */
@@ -242,15 +246,17 @@ function hasNumber(part: string, id: number): boolean {
   return new RegExp(`^${id}(?![^-_])|(?:^|[-_])${id}$`).test(part);
 }
 
-const SHOWN = `SELECT ${LINE}, p.content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
+const SHOWN = `SELECT ${LINE}, substr(p.content, 1, ${READ}) AS content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 function searcher(db: Db, upstream: string): (text: string, options?: SearchOptions) => Found {
   const rank = ranker(db, upstream);
   const inComments = commentRanker(db);
   const suggest = suggester(db);
   const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
-  const comment = scalar(db)<[number], string>('SELECT content FROM comments WHERE id = ?');
-  const show = ({ terms, best }: Ranked): Hit[] => {
+  const comment = scalar(db)<[number], string>(
+    `SELECT substr(content, 1, ${READ}) FROM comments WHERE id = ?`,
+  );
+  const show = ({ terms, best }: Ranked, isExcerpt: boolean): Hit[] => {
     const mark = marker(terms);
     const rows = new Map(shown.all(JSON.stringify(best.map(({ id }) => id))).map((row) => [row.id, row]));
     return best.flatMap((match, place) => {
@@ -258,7 +264,8 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
       if (!row) return [];
       const { title, content, ...facts } = row;
       const said = match.comment === null ? content : (comment.get(match.comment) ?? '');
-      const parts = { title: highlighted(title, mark(title)), snippet: snippetOf(said, mark(said)) };
+      const { parts: snippet, excerpt } = snippetOf(said, mark(said));
+      const parts = { title: highlighted(title, mark(title)), snippet, ...(isExcerpt && { excerpt }) };
       return [{ ...facts, ...parts, comment: match.comment, relevance: place }];
     });
   };
@@ -279,7 +286,8 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
     // A comment with all of the words says more than a post with some of them.
     const best = (ranked.isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said]).filter(isFirst);
     const isPartial = ranked.isPartial && said.length === 0;
-    const hits = show({ ...ranked, best: best.slice(0, ranked.scope.limit) });
+    const shown = { ...ranked, best: best.slice(0, ranked.scope.limit) };
+    const hits = show(shown, options?.isExcerpt ?? false);
     const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown, isInternal);
     return { hits, isQuestion: true, isPartial, suggestion, unindexed: unindexedPosts(db) };
   });

@@ -47,7 +47,7 @@ interface Asked extends Sized {
   weight: number;
 }
 
-const CANDIDATES = `SELECT ${LINE}, p.content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
+const CANDIDATES = `SELECT ${LINE}, substr(p.content, 1, ${BEGINNING}) AS content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 /**
  * More like this: the rarest words of a text are asked of the search index, and what it finds is compared by the weight of the words
@@ -57,7 +57,8 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
   const rank = ranking(db);
   const span = scalar(db)<[], number>(`
     SELECT ifnull((SELECT max(id) FROM posts) - (SELECT min(id) FROM posts), 0) + 1`);
-  const find = db.prepare<[number], Text>('SELECT title, content FROM posts WHERE id = ?');
+  const find = db.prepare<[number], Text>(`
+    SELECT title, substr(content, 1, ${BEGINNING}) AS content FROM posts WHERE id = ?`);
   const rows = db.prepare<[string], PostLine & { content: string }>(CANDIDATES);
   const same = sameAs(db);
   const candidates = candidatesOf(db);
