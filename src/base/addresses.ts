@@ -13,12 +13,28 @@ export interface Address {
 
 /** The text with each address replaced by what is made of it. */
 export function replaceAddresses(text: string, by: (address: string) => string): string {
-  if (!MAY_HOLD_ADDRESS.test(text) && !ANY_UNSEEN.test(text)) return text;
+  return replaced(text, everyAddress(text), by);
+}
+
+/** The piece of the text from `start` to `end`, longer where an address would be cut in half at its ends. */
+export function withWholeAddresses(
+  text: string,
+  { start, end }: { start: number; end: number },
+): { start: number; end: number } {
+  const cut = everyAddress(text).filter(({ from, to }) => from < end && to > start);
+  return {
+    start: Math.min(start, ...cut.map(({ from }) => from)),
+    end: Math.max(end, ...cut.map(({ to }) => to)),
+  };
+}
+
+function everyAddress(text: string): Address[] {
+  if (!MAY_HOLD_ADDRESS.test(text) && !ANY_UNSEEN.test(text)) return [];
   const decoded = decode(text);
   const untagged = withoutTags(decoded);
   const found = addressesIn(decoded);
   // An address may lie across tags, and another one within a tag.
-  return replaced(text, untagged === decoded ? found : together(addressesIn(untagged), found), by);
+  return untagged === decoded ? found : together(addressesIn(untagged), found);
 }
 
 /** Both in order; of two in the same place the first. */

@@ -94,11 +94,11 @@ export async function search(
     deleted,
   };
   if (text.trim() === '') {
-    const { rows, total } = await ask('posts', { filter, sort, after: null, limit: most });
+    const { rows, total } = await ask('posts', { filter, sort, after: null, limit: most, isExcerpt: true });
     const posts = rows.map((post) => listedPost(rules, post));
     return { posts, total: total.isMore ? `more than ${total.posts}` : total.posts };
   }
-  const wanted = { text, filter, limit: most, typing: false, isInternal: given.internal };
+  const wanted = { text, filter, limit: most, typing: false, isInternal: given.internal, isExcerpt: true };
   const { rows, isPartial, suggestion } = await ask('search', wanted);
   return {
     posts: rows.map((post) => listedPost(rules, post)),
@@ -129,12 +129,12 @@ function postFacts(rules: TextRules, post: Fact): Record<string, unknown> {
 
 /** With the place where the words stand, or how the text begins. */
 function listedPost(rules: TextRules, post: FoundPost): object {
-  const { marked, beginning, deleted } = post;
-  const found = marked?.snippet.map(({ text }) => text).join('');
+  const { marked, excerpt, deleted } = post;
+  const name = marked?.isComment ? 'customer_comment' : 'customer_text';
   return {
     ...postFacts(rules, post),
     ...(deleted === null ? {} : { deleted }),
-    [marked?.isComment ? 'customer_comment' : 'customer_text']: rules.excerpt(found ?? beginning, SNIPPET),
+    ...(excerpt && { [name]: rules.excerpt(excerpt, SNIPPET) }),
   };
 }
 

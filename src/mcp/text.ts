@@ -1,12 +1,13 @@
-import { withoutHalfAddresses } from '../base/addresses.ts';
+import { withoutHalfAddresses, withWholeAddresses } from '../base/addresses.ts';
 import { createRedactor, PSEUDONYM, visible } from '../base/redact.ts';
+import type { Excerpt } from '../store/search/search.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {
   /** A text of a customer: only what can be seen, without addresses, cut to so many characters. */
   text(text: string, most: number): string;
-  /** The same for a piece out of the middle of one. */
-  excerpt(text: string, most: number): string;
+  /** The same for a piece out of the middle of one. Addresses are looked for in what stands around it, too, as its ends may cut one in half. */
+  excerpt(excerpt: Excerpt, most: number): string;
   /** A person: a pseudonym that stays the same, or the name where people may be shown. */
   person(id: number, name: string | null): string;
   /** The same for one whom a report tells of. */
@@ -42,8 +43,15 @@ export function textRules({ key, upstream }: { key: Uint8Array | null; upstream:
   };
   return {
     text: shown,
-    excerpt: (text, most) =>
-      redactor ? withoutHalfAddresses(shown(text, most), unlessPseudonym) : shown(text, most),
+    excerpt(excerpt, most) {
+      const { text } = excerpt;
+      const { start, end } = redactor ? withWholeAddresses(text, excerpt) : excerpt;
+      const piece = shown(text.slice(start, end), most);
+      // One that is longer than what stands around the piece is still in half.
+      const safe = redactor ? withoutHalfAddresses(piece, unlessPseudonym) : piece;
+      const dots = (is: boolean): string => (is ? '…' : '');
+      return `${dots(start > 0 && !safe.startsWith('…'))}${safe}${dots(end < text.length && !safe.endsWith('…'))}`;
+    },
     person: (id, name) => (redactor ? redactor.person(`user:${id}`) : visible(name ?? `Person ${id}`)),
     customer: (name, email) => (redactor ? redactor.name(name, email) : visible(name)),
     email: (email) => (redactor ? redactor.email(email) : visible(email)),

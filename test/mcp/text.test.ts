@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fitting, LIMITS, limiter, Paged } from '../../src/mcp/limits.ts';
 import { textRules } from '../../src/mcp/text.ts';
+import type { Excerpt } from '../../src/store/search/search.ts';
 import { fakeClock } from '../support/clock.ts';
 
 const upstream = 'https://feedback.example';
 const hidden = textRules({ key: new Uint8Array(32), upstream });
 const open = textRules({ key: null, upstream });
+/** A piece that nothing is known around. */
+const alone = (text: string): Excerpt => ({ text, start: 0, end: text.length });
 
 describe('what an agent is shown of a customer’s text', () => {
   it('has nothing in it that a person would not see', () => {
@@ -38,17 +41,39 @@ describe('what an agent is shown of a customer’s text', () => {
     const text = 'Write to kimberley@hidden.example or call.';
     for (let from = 0; from < text.length; from++)
       for (let to = from + 1; to <= text.length; to++)
-        assert.doesNotMatch(hidden.excerpt(text.slice(from, to), 100), /y@|@hid|@$/);
+        assert.doesNotMatch(hidden.excerpt(alone(text.slice(from, to)), 100), /y@|@hid|@$/);
     const spaced = 'Write to kimberley @ hidden . example';
     for (let to = spaced.indexOf('@') + 1; to <= spaced.length; to++)
-      assert.doesNotMatch(hidden.excerpt(spaced.slice(0, to), 100), /kimberley|hid/);
-    assert.equal(open.excerpt('kimberley@hid', 100), 'kimberley@hid');
+      assert.doesNotMatch(hidden.excerpt(alone(spaced.slice(0, to)), 100), /kimberley|hid/);
+    assert.equal(open.excerpt(alone('kimberley@hid'), 100), 'kimberley@hid');
+  });
+
+  it('has one pseudonym for an address wherever its excerpt is cut, as what stands around is known', () => {
+    for (const spelt of [
+      'kimberley@hidden.example',
+      'kimberley @ hidden.example',
+      'kimberley [at] hidden [dot] example',
+      'kimberley@hidden dot example',
+      'kimberley<span class="abcdefgh">@</span>hidden.example',
+      'kimberley&#64;hidden&#46;example',
+      'kimberley\u200b\u200b\u200b@hidden.example',
+    ]) {
+      const text = `Write to ${spelt} or call.`;
+      const pseudonym = /user-\w+@\S+/.exec(hidden.text(text, 100))?.[0] ?? 'none';
+      for (let start = 0; start < text.length; start++)
+        for (let end = start + 1; end <= text.length; end += 3) {
+          const rest = hidden.excerpt({ text, start, end }, 100).replace(pseudonym, '');
+          assert.doesNotMatch(rest, /kim|ley|hid|den|exam|user-/, `${spelt} from ${start} to ${end}`);
+        }
+    }
+    assert.equal(open.excerpt({ text: 'one two three', start: 4, end: 7 }, 100), '…two…');
+    assert.equal(open.excerpt({ text: 'one two three', start: 4, end: 13 }, 2), '…tw…');
   });
 
   it('has no half of an address beside a whole one in the same word, either', () => {
     for (const half of ['lee.miller@exam', 'lee.miller&#64;exam', 'lee.miller@', 'lee.miller＠exam'])
-      assert.equal(hidden.excerpt(`Ask kim@corp.example,${half}`, 100), 'Ask …');
-    const both = hidden.excerpt('Ask kim@corp.example,lee.miller@example.com', 100);
+      assert.equal(hidden.excerpt(alone(`Ask kim@corp.example,${half}`), 100), 'Ask …');
+    const both = hidden.excerpt(alone('Ask kim@corp.example,lee.miller@example.com'), 100);
     assert.match(both, /^Ask user-[0-9a-f]{16}@redacted\.invalid,user-[0-9a-f]{16}@redacted\.invalid$/);
   });
 

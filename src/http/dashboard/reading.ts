@@ -15,7 +15,9 @@ import type { BoardView, PersonView } from '../../store/browse/pages.ts';
 import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../store/browse/post.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openReportReader } from '../../store/reports.ts';
+import { snippetOf } from '../../store/search/marks.ts';
 import {
+  type Excerpt,
   type Found,
   openSearchReads,
   type Part,
@@ -40,11 +42,13 @@ export interface Reading {
   similar(request: SimilarRequest): Promise<SimilarPost[] | null>;
 }
 
-export interface ListRequest extends Omit<PageRequest, 'filter'> {
+export interface ListRequest extends Omit<PageRequest, 'filter' | 'beginning'> {
   filter: Wanted;
+  /** Whether each post comes with an excerpt. */
+  isExcerpt?: boolean;
 }
 
-interface SearchRequest extends Pick<SearchOptions, 'limit' | 'typing' | 'isInternal'> {
+interface SearchRequest extends Pick<SearchOptions, 'limit' | 'typing' | 'isInternal' | 'isExcerpt'> {
   text: string;
   filter: Wanted;
 }
@@ -72,7 +76,12 @@ export interface FilteredPage extends PostPage, Choices {
 export interface FoundPost extends ListedPost {
   /** The title and a piece of the content with what was looked for marked; null where nothing was. */
   marked: { title: Part[]; snippet: Part[]; isComment: boolean } | null;
+  /** The snippet or the beginning with some of the text around it, where it was asked for. */
+  excerpt?: Excerpt;
 }
+
+/** Of a content, for an excerpt of its beginning: far more than that takes. */
+const EXCERPTED = 1000;
 
 const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
 const NOTHING: Found = { hits: [], isQuestion: true, ...NOTHING_TOLD };
@@ -113,10 +122,14 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
     report: async ({ name, request }) => runReport(reports(), name, request),
     choices: async () => browse().choices(),
     tally: async () => browse().tally(),
-    async posts(request) {
+    async posts({ isExcerpt = false, ...request }) {
       const { filter, around } = await resolve(request.filter);
-      const page = browse().page({ ...request, filter });
-      const rows = page.rows.map((row) => ({ ...row, marked: null }));
+      const page = browse().page({ ...request, filter, ...(isExcerpt && { beginning: EXCERPTED }) });
+      const rows = page.rows.map((row) => ({
+        ...row,
+        marked: null,
+        ...(isExcerpt && { excerpt: beginningOf(row) }),
+      }));
       return { ...page, rows, ...around, ...NOTHING_TOLD };
     },
     async search({ text, filter: wanted, typing = true, ...options }) {
@@ -126,7 +139,8 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
       const found =
         number === null ? await texts().find(text, { ...options, typing, among: filter }) : NOTHING;
       const ids = number === null ? found.hits.map(({ id }) => id) : [number];
-      const rows = markedRows(browse().rows(ids), found);
+      const listed = browse().rows(ids, options.isExcerpt ? EXCERPTED : undefined);
+      const rows = markedRows(listed, found, options.isExcerpt ?? false);
       const total = { posts: rows.length, isMore: false };
       const { isPartial, suggestion, unindexed } = found;
       return { rows, next: null, previous: null, total, ...around, isPartial, suggestion, unindexed };
@@ -150,11 +164,18 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
   };
 }
 
-function markedRows(rows: readonly ListedPost[], { hits }: Found): FoundPost[] {
-  const marks = new Map(
-    hits.map(({ id, title, snippet, comment }) => [id, { title, snippet, isComment: comment !== null }]),
-  );
-  return rows.map((row) => ({ ...row, marked: marks.get(row.id) ?? null }));
+function markedRows(rows: readonly ListedPost[], { hits }: Found, isExcerpt: boolean): FoundPost[] {
+  const found = new Map(hits.map((hit) => [hit.id, hit]));
+  return rows.map((row) => {
+    const hit = found.get(row.id);
+    const marked = hit && { title: hit.title, snippet: hit.snippet, isComment: hit.comment !== null };
+    const excerpt = hit?.excerpt ?? beginningOf(row);
+    return { ...row, marked: marked ?? null, ...(isExcerpt && { excerpt }) };
+  });
+}
+
+function beginningOf({ beginning }: ListedPost): Excerpt {
+  return snippetOf(beginning, []).excerpt;
 }
 
 /** What goes to a thread, and what comes back. */
