@@ -53,7 +53,14 @@ async function locally({ settings }: Context, text: string, options: Wanted): Pr
 }
 
 /** What only the mirror's own search knows. */
-const REMOTE: Found = { hits: [], isQuestion: true, isPartial: false, suggestion: null, unindexed: 0 };
+const REMOTE: Found = {
+  hits: [],
+  isMore: false,
+  isQuestion: true,
+  isPartial: false,
+  suggestion: null,
+  unindexed: 0,
+};
 
 async function remotely(context: Context, text: string, options: Wanted): Promise<Found> {
   if (text.trim() === '') return { ...REMOTE, isQuestion: false };

@@ -1,13 +1,14 @@
 import type { AskMirror } from '../app/readers.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { SEARCH_LIMIT } from '../contract/endpoints.ts';
 import type { FoundPost, Wanted } from '../http/dashboard/reading.ts';
 import type { DashboardReads } from '../http/dashboard/reads.ts';
 import { SCHEMA_HINT } from '../query/explain.ts';
 import { collect, type Value } from '../query/run.ts';
 import { calendarOf, momentOf } from '../reports/moment.ts';
 import type { ColumnKind, ReportResult, Value as ReportValue } from '../reports/report.ts';
-import type { SORTS } from '../store/browse/browse.ts';
+import type { Place, SORTS } from '../store/browse/browse.ts';
 import { EVERY_LIVE_POST } from '../store/browse/filter.ts';
 import type { CommentPlace, PostFacts, ShownComment, State } from '../store/browse/post.ts';
 import type { Change, Values } from '../store/changes/change.ts';
@@ -72,13 +73,12 @@ interface SearchInput {
   internal: boolean;
   sort: (typeof SORTS)[number];
   limit: number;
+  after?: string | undefined;
 }
 
-export async function search(
-  { ask, rules, clock, timeZone }: ToolDeps,
-  given: Given<SearchInput>,
-): Promise<object> {
-  const { text, sort, limit: most, deleted, votes = null } = given;
+export async function search(deps: ToolDeps, given: Given<SearchInput>): Promise<Paged> {
+  const { clock, timeZone } = deps;
+  const { deleted, votes = null } = given;
   const at = (name: 'since' | 'until'): string | null => {
     const words = given[name];
     return words === undefined ? null : momentOf(name, words, clock.now(), calendarOf(timeZone));
@@ -93,19 +93,68 @@ export async function search(
     votes,
     deleted,
   };
-  if (text.trim() === '') {
-    const { rows, total } = await ask('posts', { filter, sort, after: null, limit: most, isExcerpt: true });
-    const posts = rows.map((post) => listedPost(rules, post));
-    return { posts, total: total.isMore ? `more than ${total.posts}` : total.posts };
-  }
-  const wanted = { text, filter, limit: most, typing: false, isInternal: given.internal, isExcerpt: true };
-  const { rows, isPartial, suggestion } = await ask('search', wanted);
-  return {
-    posts: rows.map((post) => listedPost(rules, post)),
-    ...(isPartial ? { note: 'no post has all of the words: these have some' } : {}),
-    ...(suggestion === null ? {} : { customer_words_meant: rules.text(suggestion, NAME) }),
-  };
+  return given.text.trim() === '' ? listPosts(deps, given, filter) : findPosts(deps, given, filter);
 }
+
+/** What the posts of a list are in order by. */
+const SORT_KEYS = {
+  newest: 'created',
+  oldest: 'created',
+  votes: 'votes',
+  comments: 'comments',
+  changed: 'changed',
+} as const;
+
+async function listPosts(
+  { ask, rules }: ToolDeps,
+  { sort, limit, after: place }: SearchInput,
+  filter: Wanted,
+): Promise<Paged> {
+  const key = SORT_KEYS[sort];
+  const after = place === undefined ? null : listPlace(place, key === 'votes' || key === 'comments');
+  const { rows, next, total } = await ask('posts', { filter, sort, after, limit, isExcerpt: true });
+  const posts = rows.map((post) => listedPost(rules, post));
+  return new Paged(rows.length, (kept) => {
+    const last = kept < rows.length || next ? rows[kept - 1] : undefined;
+    return {
+      posts: posts.slice(0, kept),
+      total: total.isMore ? `more than ${total.posts}` : total.posts,
+      ...(last && { next: `${last[key]} ${last.id}` }),
+    };
+  });
+}
+
+function listPlace(text: string, isNumber: boolean): Place {
+  const { key, id: number } = placeOf(text, 'after is not the next of a list');
+  if (!isNumber) return { key, id: number };
+  if (!/^-?\d{1,15}$/.test(key)) throw new AppError('usage', 'after is not the next of a list by this sort');
+  return { key: Number(key), id: number };
+}
+
+async function findPosts(
+  { ask, rules }: ToolDeps,
+  { text, limit, after = '0', internal }: SearchInput,
+  filter: Wanted,
+): Promise<Paged> {
+  if (!/^\d{1,2}$/.test(after)) throw new AppError('usage', 'after is not the next of a search for words');
+  const most = Math.min(Number(after) + limit, SEARCH_LIMIT);
+  const wanted = { text, filter, limit: most, typing: false, isInternal: internal, isExcerpt: true };
+  const { rows, total, isPartial, suggestion } = await ask('search', wanted);
+  const posts = rows.slice(Number(after)).map((post) => listedPost(rules, post));
+  return new Paged(posts.length, (kept) => {
+    const isMore = kept < posts.length || total.isMore;
+    const reached = Number(after) + kept;
+    return {
+      posts: posts.slice(0, kept),
+      ...(isMore && reached < SEARCH_LIMIT && { next: String(reached) }),
+      ...(isMore && reached >= SEARCH_LIMIT && { more: NARROW }),
+      ...(isPartial ? { note: 'no post has all of the words: these have some' } : {}),
+      ...(suggestion === null ? {} : { customer_words_meant: rules.text(suggestion, NAME) }),
+    };
+  });
+}
+
+const NARROW = `only the ${SEARCH_LIMIT} most relevant are listed: ask with more words, a board, a status or a period`;
 
 type Fact = Pick<
   FoundPost & PostFacts & SimilarPost,
@@ -164,7 +213,7 @@ export async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Pro
   const page =
     given.comments_after === undefined
       ? found.comments
-      : await ask('comments', { post: given.id, after: placeOf(given.comments_after) });
+      : await ask('comments', { post: given.id, after: commentPlace(given.comments_after) });
   const asked = page.rows.slice(0, given.comments);
   const shown = asked.filter((comment) => given.internal || !comment.internal);
   const isLast = page.after === null && asked.length === page.rows.length;
@@ -176,6 +225,7 @@ export async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Pro
     customer_text: rules.text(post.content, TEXT),
     edits: edits.length,
     history: states.slice(-MOST_STATES).map((state) => shownState(rules, state)),
+    ...(states.length > MOST_STATES && { history_cut: 'earlier states are in post_history of the tool sql' }),
   };
   const comments = shown.map((comment) => shownComment(rules, comment));
   return new Paged(shown.length, (kept) => {
@@ -194,10 +244,16 @@ function shownState(rules: TextRules, { at, votes, status: then, deleted }: Stat
   };
 }
 
-function placeOf(text: string): CommentPlace {
-  const [created = '', number = ''] = text.split(' ');
-  if (!/^\d{1,15}$/.test(number)) throw new AppError('usage', 'comments_after is not a comments_next');
-  return { created, id: Number(number) };
+function commentPlace(text: string): CommentPlace {
+  const { key, id: number } = placeOf(text, 'comments_after is not a comments_next');
+  return { created: key, id: number };
+}
+
+/** What a row is in order by, and its id. */
+function placeOf(text: string, failure: string): { key: string; id: number } {
+  const [key = '', number = ''] = text.split(' ');
+  if (!/^\d{1,15}$/.test(number)) throw new AppError('usage', failure);
+  return { key, id: Number(number) };
 }
 
 function shownComment(rules: TextRules, comment: ShownComment): object {
@@ -220,8 +276,9 @@ const UNITS: Partial<Record<ColumnKind, string>> = {
   trend: 'a number for each week',
 };
 
-export function reportTable(rules: TextRules, result: ReportResult): object {
-  const { columns, rows, notes, title, since, until, timeZone } = result;
+/** At most so many rows of it. */
+export function reportTable(rules: TextRules, result: ReportResult, most: number): object {
+  const { columns, notes, title, since, until, timeZone } = result;
   const cell = (name: string, value: ReportValue | undefined, row: Record<string, ReportValue>): unknown => {
     if (typeof value !== 'string') return value ?? null;
     const email = typeof row.email === 'string' ? row.email : null;
@@ -237,7 +294,10 @@ export function reportTable(rules: TextRules, result: ReportResult): object {
     ...(result.board === null ? {} : { board: rules.text(result.board, NAME) }),
     columns: columns.map(({ name }) => agentName(name)),
     ...(units.length > 0 ? { units: Object.fromEntries(units) } : {}),
-    rows: rows.map((row) => columns.map(({ name }) => cell(name, row[name], row))),
+    rows: result.rows.slice(0, most).map((row) => columns.map(({ name }) => cell(name, row[name], row))),
+    ...(result.rows.length > most && {
+      more: 'there are more rows: ask with a larger limit, a board or a period',
+    }),
     notes: notes.map((note) => rules.text(note, CELL)),
   };
 }
@@ -331,7 +391,7 @@ export async function askSql(
   return {
     columns: columns.map((name) => rules.text(name, NAME)),
     customer_rows: rows.map((row) => row.map((value) => plainValue(rules, value))),
-    ...(more === null ? {} : { more: 'there are more rows' }),
+    ...(more === null ? {} : { more: 'there are more rows: go on with LIMIT and OFFSET' }),
   };
 }
 

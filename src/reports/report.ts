@@ -84,6 +84,9 @@ export interface Segments {
   notes: string[];
 }
 
+/** Of rows, where the reader says nothing. */
+export const DEFAULT_LIMIT = 20;
+
 export const REPORT_FLAGS = [
   'board',
   'status',

@@ -22,6 +22,7 @@ import { customers, demand, requests, segments } from './people.ts';
 import {
   type Answer,
   type Column,
+  DEFAULT_LIMIT,
   REPORT_FLAGS,
   type ReportRequest,
   type ReportResult,
@@ -31,8 +32,6 @@ import { findCustomers } from './segments.ts';
 import { statusesNamed, statusNotes, statusSets } from './status-sets.ts';
 import { boards, delivered, firstReply, newByWeek, syncHealth } from './sums.ts';
 import type { Question } from './tally.ts';
-
-const DEFAULT_LIMIT = 20;
 
 /** Answers one question about the mirror. Throws AppError('usage') for a name, board, date or flag that makes no sense. */
 export async function runReport(

@@ -3,15 +3,19 @@ import { copyFileSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { createLogger, SILENT } from '../../src/base/log.ts';
+import { openReading, type Reading } from '../../src/http/dashboard/reading.ts';
 import type { Drafts, ToolHandles } from '../../src/mcp/answers.ts';
 import type { Limits } from '../../src/mcp/limits.ts';
 import { keptOpen } from '../../src/mcp/open.ts';
 import { mcpServers } from '../../src/mcp/server.ts';
 import { textRules } from '../../src/mcp/text.ts';
+import { SORTS } from '../../src/store/browse/browse.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { load } from '../config/inputs.ts';
+import { UPSTREAM as SHELF, shelfOf } from '../search/shelf.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror, UPSTREAM } from '../support/mirror.ts';
+import { aPost } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
@@ -201,6 +205,49 @@ describe('what a tool tells', () => {
     assert.partialDeepStrictEqual(filters, [{ filter: { board: [board.name], status: [status.name] } }]);
     await client.callTool({ name: 'draft_post', arguments: { board: named.board, title: 'A wish' } });
     assert.deepEqual(proposed, [{ board: 'kim', title: 'A wish', content: '' }]);
+    await client.close();
+  });
+
+  it('says that there is more, and how to go on', async (t) => {
+    const posts = Array.from({ length: 60 }, (_, i) =>
+      aPost(i + 1, { title: `Zeppelin ${i}`, votes_count: i % 7, content: 'word '.repeat(100) }),
+    );
+    const { path } = await shelfOf(t, posts);
+    const reading = openReading({ path, upstream: SHELF });
+    t.after(() => reading.close());
+    const ask = ((name: keyof Reading, request: never) => reading[name](request)) as ToolHandles['ask'];
+    const { client } = await connected(() => Promise.resolve(), { ask });
+    const call = async (name: string, args: object) => {
+      const { structuredContent, content } = await client.callTool({ name, arguments: { ...args } });
+      assert.ok(structuredContent, JSON.stringify(content));
+      return structuredContent as {
+        posts: { id: number; customer_text: string }[];
+        next?: string;
+        more?: string;
+      };
+    };
+    const walk = async (args: object) => {
+      const ids: number[] = [];
+      let page = await call('search', args);
+      for (; page.next; page = await call('search', { ...args, after: page.next }))
+        ids.push(...page.posts.map(({ id }) => id));
+      return { ids: [...ids, ...page.posts.map(({ id }) => id)], more: page.more };
+    };
+    const all = posts.map(({ id }) => id);
+    for (const sort of SORTS) {
+      const { ids, more } = await walk({ sort, limit: 25 });
+      assert.deepEqual([ids.toSorted((a, b) => a - b), more], [all, undefined], sort);
+    }
+    const found = await walk({ text: 'zeppelin', limit: 20 });
+    assert.equal(new Set(found.ids).size, 50);
+    assert.match(found.more ?? '', /^only the 50 most relevant/);
+    assert.deepEqual(await walk({ text: '"zeppelin 7"', limit: 5 }), { ids: [8], more: undefined });
+    assert.match((await call('similar_posts', { id: 1, limit: 3 })).more ?? '', /larger limit/);
+    assert.match((await call('report', { name: 'top-posts', limit: 3 })).more ?? '', /more rows/);
+    assert.equal((await call('report', { name: 'top-posts', limit: 60 })).more, undefined);
+    assert.match((await call('search', {})).posts[0]?.customer_text ?? '', /^(word )*word…$/);
+    const { content } = await client.callTool({ name: 'search', arguments: { sort: 'votes', after: 'x 1' } });
+    assert.match(JSON.stringify(content), /after is not the next/);
     await client.close();
   });
 

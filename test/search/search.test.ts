@@ -100,7 +100,7 @@ describe('a search', () => {
 
   it('tells a text without words from one that finds nothing, and how many posts are not indexed yet', async (t) => {
     const { store, search } = await shelfOf(t, [post(1, 'zeppelin'), post(2, 'other')], { isIndexed: false });
-    const nothing = { hits: [], isPartial: false, suggestion: null, unindexed: 2 };
+    const nothing = { hits: [], isMore: false, isPartial: false, suggestion: null, unindexed: 2 };
     assert.deepEqual(await search.find('zeppelin'), { ...nothing, isQuestion: true });
     assert.deepEqual(await search.find(' ?! '), { ...nothing, isQuestion: false });
     while (await store.index());

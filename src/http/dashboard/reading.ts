@@ -84,7 +84,7 @@ export interface FoundPost extends ListedPost {
 const EXCERPTED = 1000;
 
 const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
-const NOTHING: Found = { hits: [], isQuestion: true, ...NOTHING_TOLD };
+const NOTHING: Found = { hits: [], isMore: false, isQuestion: true, ...NOTHING_TOLD };
 
 /** Opens what it needs when it is first asked for it. */
 export function openReading(options: OpenOptions): Reading & { close(): Promise<void> } {
@@ -141,7 +141,7 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
       const ids = number === null ? found.hits.map(({ id }) => id) : [number];
       const listed = browse().rows(ids, options.isExcerpt ? EXCERPTED : undefined);
       const rows = markedRows(listed, found, options.isExcerpt ?? false);
-      const total = { posts: rows.length, isMore: false };
+      const total = { posts: rows.length, isMore: found.isMore };
       const { isPartial, suggestion, unindexed } = found;
       return { rows, next: null, previous: null, total, ...around, isPartial, suggestion, unindexed };
     },

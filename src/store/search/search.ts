@@ -31,6 +31,8 @@ export interface SearchOptions {
 
 export interface Found {
   hits: Hit[];
+  /** Whether more were found than were asked for. */
+  isMore: boolean;
   /** Whether the text held anything to look for. */
   isQuestion: boolean;
   /** Whether no post has all of the words, and the hits have only some of them. */
@@ -93,7 +95,7 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
   const boardId = boardFinder(db);
   return (text, { limit = SEARCH_LIMIT, board, typing = false, among = EVERY_LIVE_POST } = {}) => {
     const filter = board === undefined ? among : { ...among, board: [boardId(board)] };
-    const scope = { filter, limit: Math.min(limit, SEARCH_LIMIT) };
+    const scope = { filter, limit };
     const { ids, words, isAddress } = named(text, filter);
     const terms = readTerms(words, { typing: typing && !isAddress });
     if (terms.length === 0 && ids.length === 0) return null;
@@ -271,11 +273,14 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
   };
   // One snapshot for all passes: a row may change or go between two of them.
   return db.transaction((text: string, options?: SearchOptions): Found => {
-    const ranked = rank(text, options);
+    const limit = Math.min(options?.limit ?? SEARCH_LIMIT, SEARCH_LIMIT);
+    // One more than is shown, which tells whether there are more.
+    const ranked = rank(text, { ...options, limit: limit + 1 });
     const isInternal = options?.isInternal ?? true;
     if (ranked === null)
       return {
         hits: [],
+        isMore: false,
         isQuestion: false,
         isPartial: false,
         suggestion: null,
@@ -286,10 +291,11 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
     // A comment with all of the words says more than a post with some of them.
     const best = (ranked.isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said]).filter(isFirst);
     const isPartial = ranked.isPartial && said.length === 0;
-    const shown = { ...ranked, best: best.slice(0, ranked.scope.limit) };
+    const shown = { ...ranked, best: best.slice(0, limit) };
     const hits = show(shown, options?.isExcerpt ?? false);
     const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown, isInternal);
-    return { hits, isQuestion: true, isPartial, suggestion, unindexed: unindexedPosts(db) };
+    const isMore = best.length > limit;
+    return { hits, isMore, isQuestion: true, isPartial, suggestion, unindexed: unindexedPosts(db) };
   });
 }
 
@@ -313,9 +319,16 @@ function commentRanker(db: Db) {
           FROM comments_text CROSS JOIN comments c ON c.id = comments_text.rowid
          WHERE comments_text MATCH $match AND c.deleted_at IS NULL${isInternal ? '' : ' AND c.internal = 0'} AND EXISTS (SELECT 1 FROM posts p WHERE ${conditions})
          ORDER BY comments_text.rowid DESC LIMIT ${COMMENTS_RANKED})
-       ORDER BY relevance, comment DESC LIMIT $limit`);
+       ORDER BY relevance, comment DESC`);
     const known = new Set(isPartial ? [] : best.map(({ id }) => id));
-    return found.all({ match, limit, ...boundOf(filter) }).filter(({ id }) => !known.has(id));
+    const said: Match[] = [];
+    // Many of them may be comments on one post.
+    for (const row of found.iterate({ match, ...boundOf(filter) })) {
+      if (known.has(row.id)) continue;
+      known.add(row.id);
+      if (said.push(row) === limit) break;
+    }
+    return said;
   };
 }
 
