@@ -76,18 +76,35 @@ class LoggedServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const [wrapped, kind] = [super._wrapHandler(method, handler), KINDS[method]];
     if (!kind) return wrapped;
+    const refuse = async ({ params }: JSONRPCRequest, context: ServerContext, why: AppError) => {
+      const name = kind === 'tool' ? knownTool(params?.name) : undefined;
+      const { text } = await this.#run({ kind, name, given: params }, context, () => Promise.reject(why));
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+    };
     return async (request, context) => {
+      if (isDeeper(request.params, MOST_LEVELS)) throw await refuse(request, context, tooDeep());
       try {
         return await wrapped(request, context);
       } catch (error) {
         if (taken.has(context.mcpReq.signal)) throw error;
-        const name = kind === 'tool' ? knownTool(request.params?.name) : undefined;
-        const asked = { kind, name, given: request.params };
-        const { text } = await this.#run(asked, context, () => Promise.reject(malformed(method)));
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+        throw await refuse(request, context, malformed(method));
       }
     };
   }
+}
+
+/** Of lists and objects within each other: no tool takes more than three, and whatever walks through thousands runs out of stack. */
+const MOST_LEVELS = 32;
+
+function isDeeper(value: unknown, most: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= most && level.length > 0; depth++)
+    level = level.flatMap((one): unknown[] => (typeof one === 'object' && one ? Object.values(one) : []));
+  return level.length > 0;
+}
+
+function tooDeep(): AppError {
+  return new AppError('usage', `params have at most ${MOST_LEVELS} levels, and these have more`);
 }
 
 function malformed(method: string): AppError {
@@ -123,7 +140,7 @@ function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): R
     taken.add(gone);
     const began = clock.monotonic();
     const tell = (outcome: string, text: string): void => {
-      const sizes = { asked: Buffer.byteLength(JSON.stringify(given) ?? ''), told: Buffer.byteLength(text) };
+      const sizes = { asked: bytesOf(given), told: Buffer.byteLength(text) };
       logCall(log, { kind, name, outcome, ms: Math.round(clock.monotonic() - began), ...sizes });
     };
     try {
@@ -140,6 +157,11 @@ function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): R
       return { text, outcome };
     }
   };
+}
+
+/** Of what is nested too deep to be written out, nothing. */
+function bytesOf(given: unknown): number {
+  return isDeeper(given, MOST_LEVELS) ? 0 : Buffer.byteLength(JSON.stringify(given) ?? '');
 }
 
 interface Call extends Pick<Asked, 'kind' | 'name'> {

@@ -21,9 +21,15 @@ export async function serveOnStdio(
   const answer = (response: JSONRPCErrorResponse): void => {
     transport.send(response).catch(() => undefined);
   };
-  const input = wholeLines(MOST_ASKED, (message, bytes) => {
-    const response = tooLarge(message, bytes, log);
-    if (response) answer(response);
+  const input = wholeLines(MOST_ASKED, {
+    tooLong(message, bytes) {
+      const response = tooLarge(message, bytes, log);
+      if (response) answer(response);
+    },
+    noJson(bytes) {
+      log.warn({ event: 'mcp.refused', asked: bytes }, 'a line of the client was no JSON');
+      answer(NO_JSON);
+    },
   });
   const transport = new StdioServerTransport(input, process.stdout, { maxBufferSize: 2 * MOST_ASKED });
   const onerror = ({ name }: Error): void => {
@@ -51,13 +57,14 @@ function endOf(transport: StdioServerTransport, signal: AbortSignal): Promise<vo
   return ended.promise;
 }
 
-/**
- * To no id, as nobody can tell what that of the message is: null, which JSON-RPC has for this, is no id in the schema of the protocol. A line
- * that is no JSON the library passes over in silence.
- */
+/** To no id, as nobody can tell what that of the message is: null, which JSON-RPC has for this, is no id in the schema of the protocol. */
 const NO_MESSAGE: JSONRPCErrorResponse = {
   jsonrpc: '2.0',
   error: { code: ProtocolErrorCode.InvalidRequest, message: 'this is not a message of JSON-RPC 2.0' },
+};
+const NO_JSON: JSONRPCErrorResponse = {
+  jsonrpc: '2.0',
+  error: { code: ProtocolErrorCode.ParseError, message: 'this line is not JSON' },
 };
 
 interface Outline {
@@ -88,14 +95,17 @@ function tooLarge(message: Outline | null, bytes: number, log: Logger): JSONRPCE
 
 const NEWLINE = 10;
 
+interface Refusals {
+  tooLong(message: Outline | null, bytes: number): void;
+  noJson(bytes: number): void;
+}
+
 /**
  * Passes whole lines on. The library ends the connection at a line that is longer than its limit; here such a line is left out, and reported
- * when it ends with what can be read of it. Of a line no more than the limit is kept.
+ * when it ends with what can be read of it. Of a line no more than the limit is kept. One that is no JSON, which the library passes over in
+ * silence, is reported too.
  */
-export function wholeLines(
-  most: number,
-  onTooLong: (message: Outline | null, bytes: number) => void,
-): Transform {
+function wholeLines(most: number, refusals: Refusals): Transform {
   let held: Buffer[] = [];
   let bytes = 0;
   let outline: Outliner | null = null;
@@ -113,8 +123,10 @@ export function wholeLines(
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
         take(chunk.subarray(from, at + 1));
         from = at + 1;
-        if (outline) onTooLong(outline.message(), bytes);
-        else this.push(Buffer.concat(held));
+        const line = Buffer.concat(held);
+        if (outline) refusals.tooLong(outline.message(), bytes);
+        else if (isJson(line)) this.push(line);
+        else if (line.toString().trim() !== '') refusals.noJson(bytes);
         [held, bytes, outline] = [[], 0, null];
       }
       if (from < chunk.length) take(chunk.subarray(from));
@@ -154,6 +166,15 @@ function outliner(): Outliner {
     take: (piece) => piece.forEach(next),
     message: () => parsed(Buffer.from(kept).toString()),
   };
+}
+
+function isJson(line: Buffer): boolean {
+  try {
+    JSON.parse(line.toString());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parsed(text: string): Outline | null {

@@ -204,19 +204,34 @@ describe('the tools for assistants on stdio, driven by the official client', () 
     );
   });
 
-  it('answer what is no message, pass over what is no JSON, and go on', async () => {
+  it('answer what is no JSON, no message or nested too deep, log it, and go on', async () => {
     const child = spawnCli(['mcp'], { env: mirror.env });
     const lines: { id?: number; error?: { code: number } }[] = [];
+    const log: Record<string, unknown>[] = [];
     createInterface({ input: child.stdout }).on('line', (line) =>
       lines.push(JSON.parse(line) as (typeof lines)[0]),
     );
-    child.stdin.write(
-      'no JSON\n{"jsonrpc": "1.0", "id": 1, "method": "ping"}\n{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n',
-    );
+    createInterface({ input: child.stderr }).on('line', (line) => log.push(JSON.parse(line)));
+    child.stdin.write('no JSON\n\n{"jsonrpc": "1.0", "id": 1, "method": "ping"}\n');
     await until('two answers', () => lines.length === 2);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const params = `{"name": "search", "arguments": {"text": ${deep}}}`;
+    child.stdin.write(`{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": ${params}}\n`);
+    await until('three answers', () => lines.length === 3);
+    child.stdin.write('{"jsonrpc": "2.0", "id": 3, "method": "ping"}\n');
+    await until('four answers', () => lines.length === 4);
+    await until('three lines of the log', () => log.length === 3);
     child.stdin.end();
     const told = lines.map(({ id, error }) => error?.code ?? id);
-    assert.deepEqual(told, [-32_600, 2]);
+    assert.deepEqual(told, [-32_700, -32_600, -32_602, 3]);
+    assert.deepEqual(
+      log.map(({ event, tool }) => [event, tool]),
+      [
+        ['mcp.refused', undefined],
+        ['mcp.refused', undefined],
+        ['mcp.called', 'search'],
+      ],
+    );
   });
 
   it('answer a message that is too large with an error, log it, and go on', async () => {
