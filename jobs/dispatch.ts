@@ -48,6 +48,17 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
   let nextAt: number | null = null;
   let wasFull = false;
   let looking: Promise<number> | null = null;
+  let isQueueRead = false;
+
+  /** A job that sends nothing takes a slot of the rate limit all the same, so those of paused and cancelled imports leave the queue. */
+  const withdraw = async (ready: readonly number[]): Promise<void> => {
+    if (!isQueueRead) for (const id of await waitingRows(backend)) queued.set(id, clock.monotonic());
+    isQueueRead = true;
+    const due = new Set(ready);
+    const held = outbox.heldAmong([...queued.keys()].filter((id) => !due.has(id)));
+    await Promise.all(held.map((id) => backend.queue('push').remove(jobIdOf(id))));
+    for (const id of held) queued.delete(id);
+  };
 
   const look = async (): Promise<number> => {
     const now = clock.now();
@@ -58,6 +69,7 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
     const settledAt = unclear && reconcileAt(unclear, settings.pushSettle);
     nextAt = closedUntil ?? earlier(pacedAt, earlier(at, settledAt));
     wasFull = ready.length >= most;
+    await withdraw(ready);
     if (closedUntil !== null || outbox.paused() !== null) return 0;
     const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;
     const fresh = due.filter((id) => !queued.has(id));
@@ -97,7 +109,19 @@ async function enqueue(backend: QueueBackend, ids: readonly number[]): Promise<v
   const rows = ids.filter((id) => id !== RECONCILE);
   if (rows.length < ids.length)
     await backend.queue('reconcile').addBulk([jobOf('reconcile', RECONCILE, 'reconcile')]);
-  if (rows.length > 0) await backend.queue('push').addBulk(rows.map((id) => jobOf('push', id, `push-${id}`)));
+  if (rows.length > 0) await backend.queue('push').addBulk(rows.map((id) => jobOf('push', id, jobIdOf(id))));
+}
+
+/** Rows whose jobs a process before this one left in the queue. */
+async function waitingRows(backend: QueueBackend): Promise<number[]> {
+  const jobIds = await backend.queue('push').getRanges(['waiting', 'delayed'], 0, -1);
+  return jobIds.flatMap((id) => (id.startsWith(PUSH) ? [Number(id.slice(PUSH.length))] : []));
+}
+
+const PUSH = 'push-';
+
+function jobIdOf(id: number): string {
+  return `${PUSH}${id}`;
 }
 
 /** The row's id makes the job's: a row that is in the queue already is not added a second time. */

@@ -113,6 +113,21 @@ describe('enqueueing rows of the outbox', skipUnless('redis-server'), () => {
     assert.ok(!(await enqueued()).includes(twin));
   });
 
+  it('takes the rows of a paused import out of the queue, also those that another process enqueued', async (t) => {
+    const { bench, backend, gate, dispatcher, enqueued } = await open(t);
+    for (let n = 0; n < 5; n++) await bench.add({ title: `Big ${n}` }, 'big');
+    const small = await bench.add({ title: 'Small' }, 'small');
+    await dispatcher.look();
+    bench.store.pauseBatch('big', bench.clock.now());
+    const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
+    const app = { outbox: bench.store, gate, clock: bench.clock, settings };
+    await createDispatcher({ app, backend, forgetMs: 20_000 }).look();
+    assert.deepEqual(await enqueued(), [small]);
+    await dispatcher.look();
+    bench.store.resumeBatch('big', bench.clock.now());
+    assert.equal(await dispatcher.look(), 5);
+  });
+
   it('enqueues nothing while sending is paused or the upstream wants no calls', async (t) => {
     const { bench, gate, dispatcher } = await open(t);
     await bench.add();

@@ -8,6 +8,7 @@ import { push, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
 
@@ -21,7 +22,8 @@ describe('rows that the queue did not take', () => {
       if (isAway) throw new Error('the queue is away');
       taken.push(...jobs.map(({ data }) => data));
     };
-    const backend = { queue: () => ({ addBulk }) } as unknown as QueueBackend;
+    const getRanges = async (): Promise<string[]> => [];
+    const backend = { queue: () => ({ addBulk, getRanges }) } as unknown as QueueBackend;
     const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
     const app = { outbox, gate: createRateLimit(clock), clock, settings };
     const dispatcher = createDispatcher({ app, backend, forgetMs: 20_000 });
@@ -29,6 +31,34 @@ describe('rows that the queue did not take', () => {
     isAway = false;
     assert.equal(await dispatcher.look(), 1);
     assert.deepEqual(taken, [{ outbox: id }]);
+  });
+});
+
+describe('rows of an import that is paused or cancelled', () => {
+  it('leave the queue, where each would take a slot of the rate limit, and come back with it', async (t) => {
+    const { store: outbox, clock, add } = benchFor(t);
+    const { backend, jobIds } = queueOf();
+    const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
+    const app = { outbox, gate: createRateLimit(clock), clock, settings };
+    const dispatcherOf = () => createDispatcher({ app, backend, forgetMs: 20_000 });
+    const big = [await add({ title: 'One' }, 'big'), await add({ title: 'Two' }, 'big')];
+    const small = await add({ title: 'Three' }, 'small');
+    await dispatcherOf().look();
+    assert.equal(jobIds.size, 3);
+    outbox.pauseBatch('big', clock.now());
+    const next = dispatcherOf();
+    await next.look();
+    assert.deepEqual(
+      [...jobIds],
+      [`push-${small}`],
+      'also where a process before this one has enqueued them',
+    );
+    outbox.resumeBatch('big', clock.now());
+    assert.equal(await next.look(), 2);
+    assert.equal(jobIds.size, 3);
+    outbox.moveAll(big, TRANSITIONS.cancel, { now: clock.now() });
+    await next.look();
+    assert.deepEqual([...jobIds], [`push-${small}`]);
   });
 });
 
@@ -64,6 +94,18 @@ describe('a row that the queue hands out while another is on its way', () => {
     assert.deepEqual(seen, [[], 'connected ahead', ['sending', 'ready'], [], ['confirmed', 'sending']]);
   });
 });
+
+/** The ids of the jobs are all that a queue has to keep here. */
+function queueOf() {
+  const jobIds = new Set<string>();
+  const queue = {
+    addBulk: async (jobs: { opts: { jobId: string } }[]) => jobs.map(({ opts }) => jobIds.add(opts.jobId)),
+    getRanges: async (_types: string[], start = 0, end = 1) =>
+      [...jobIds].slice(start, end < 0 ? undefined : end + 1),
+    remove: async (id: string) => Number(jobIds.delete(id)),
+  };
+  return { backend: { queue: () => queue } as unknown as QueueBackend, jobIds };
+}
 
 function benchOf(t: TestContext) {
   const bench = benchFor(t);

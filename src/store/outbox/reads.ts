@@ -55,6 +55,9 @@ export function outboxReader(db: Db) {
   const freeBefore = scalar(db)<[string], number>(`
     SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0
        AND id < (SELECT min(id) FROM outbox WHERE batch = ? AND state = 'ready')`);
+  const held = scalar(db)<[string], number>(`
+    SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?))
+       AND (state = 'cancelled' OR (state = 'ready' AND on_hold = 1))`);
   // Each took the time since the one before it, or since it was there to be sent.
   const recent = db.prepare<[string], { posts: number; ms: number | null; last: string | null }>(`
     SELECT count(*) AS posts, max(ended_at) AS last,
@@ -101,6 +104,8 @@ export function outboxReader(db: Db) {
     /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
     toCheck: () => after.all().map(toRow),
     paused: () => readMeta(db, 'push_paused') ?? null,
+    /** Those of the rows that are not to be sent, or not yet, because a person held their import or cancelled them. */
+    heldAmong: (ids: readonly number[]): number[] => held.all(JSON.stringify(ids)),
     /** Rows that are ready and not held. */
     countFree: () => free.get() ?? 0,
     /** Those of them that are sent before the first row of this batch that is ready. */
