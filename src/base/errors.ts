@@ -154,3 +154,19 @@ export function storageError(error: unknown, file?: string): AppError | null {
     path === undefined ? trouble.hint : trouble.hint.replace('disk of DATA_DIR', `disk of ${path}`);
   return new AppError(trouble.code, `${place}${what} (${error.message})`, { cause: error, hint });
 }
+
+/** What goes to another thread or process in place of an error, which would arrive without its code. */
+export interface ToldFailure {
+  code: ErrorCode;
+  message: string;
+  hint: string | undefined;
+}
+
+export function toldFailure(error: unknown): ToldFailure {
+  const told = error instanceof AppError ? error : storageError(error);
+  return { code: codeOf(error), message: messageOf(told ?? error), hint: told?.hint };
+}
+
+export function errorFrom({ code, message, hint }: ToldFailure): AppError {
+  return new AppError(code, message, hint === undefined ? {} : { hint });
+}

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { openDuplicateSearch } from '../../src/outbox/import/duplicates.ts';
+import { folderFor } from '../support/folder.ts';
+import { queryFile } from '../support/mirror.ts';
 import { type Bench, benchFor } from './bench.ts';
 
 type Text = [title: string, content?: string];
@@ -82,6 +87,23 @@ describe('looking for posts that a row may already be', () => {
       [['Dark mode', 'x']],
     );
     assert.deepEqual([result.checked, result.found, result.examples.length], [2500, 2500, 10]);
+  });
+
+  it('says of a damaged mirror that it is damaged', async (t) => {
+    const { path } = await mirrorOf(t, [['Dark mode']]);
+    const copy = join(folderFor(t, 'damaged'), 'mirror.db');
+    new Database(path).exec(`VACUUM INTO '${copy}'`).close();
+    const [root] = queryFile<{ at: number; bytes: number }>(
+      copy,
+      `SELECT rootpage AS at, page_size AS bytes FROM sqlite_schema, pragma_page_size WHERE name = 'posts'`,
+    );
+    assert.ok(root);
+    const damaged = readFileSync(copy).fill(0xa5, (root.at - 1) * root.bytes, root.at * root.bytes);
+    writeFileSync(copy, damaged);
+    const search = openDuplicateSearch({ mirror: { path: copy, upstream: 'http://upstream.test' } });
+    t.after(() => search.close());
+    await search.look([{ line: 2, title: 'Dark mode', content: '' }]);
+    await assert.rejects(search.result(), { code: 'storage', message: /a database in DATA_DIR is damaged/ });
   });
 
   it('keeps what it found for a person who decides, one by one or all of a kind', async (t) => {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../base/errors.ts';
+import { toldFailure } from '../../base/errors.ts';
 import { wordsOf } from '../../base/words.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openImportReads } from '../../store/outbox/imports.ts';
@@ -125,7 +125,7 @@ function answer(rows: readonly ComparedRow[]): Answer {
     const compared = comparison;
     return { found: rows.map((row) => compared(row)).filter((match) => match !== null) };
   } catch (error) {
-    return { failure: messageOf(error) };
+    return { failure: toldFailure(error) };
   }
 }
 

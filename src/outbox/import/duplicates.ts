@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../../base/errors.ts';
+import { AppError, errorFrom, type ToldFailure } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
@@ -44,7 +44,7 @@ export interface SearchOptions {
 
 /** What the thread is asked, and what it answers, one for one. */
 export type ComparedRow = Pick<Duplicate, 'line' | 'title'> & { content: string };
-export type Answer = { found: Duplicate[] } | { failure: string };
+export type Answer = { found: Duplicate[] } | { failure: ToldFailure };
 
 const EXAMPLES = 10;
 /** So many pieces may wait in the thread: more would only fill its memory. */
@@ -70,7 +70,7 @@ export function openDuplicateSearch({ mirror, onFound }: SearchOptions): Duplica
     if (!asked) return;
     if ('failure' in answer) {
       waiting.unshift(asked);
-      fail(new AppError('internal', `comparing with the mirror failed: ${answer.failure}`));
+      fail(errorFrom(answer.failure));
       return;
     }
     result.checked += asked.rows;

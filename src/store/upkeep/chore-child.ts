@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
-import { AppError, codeOf, messageOf, storageError } from '../../base/errors.ts';
+import { AppError, storageError, toldFailure } from '../../base/errors.ts';
 import { errnoOf } from '../../base/files.ts';
 import { compact, openForWriting } from '../db.ts';
 import { isBusy } from '../lock.ts';
@@ -76,9 +76,7 @@ function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
     const run = CHORES[chore] as (request: object) => ReturnType<Chores[typeof chore]>;
     return { ok: true, result: run(request) };
   } catch (thrown) {
-    const error = explained(thrown, 'to' in request ? request.to : undefined);
-    const hint = error instanceof AppError ? error.hint : undefined;
-    return { ok: false, code: codeOf(error), message: messageOf(error), hint };
+    return { ok: false, ...toldFailure(explained(thrown, 'to' in request ? request.to : undefined)) };
   }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { errorFrom, type ToldFailure } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../db.ts';
 import type { rowsOf } from '../sql.ts';
@@ -29,9 +29,7 @@ export interface CopyFacts {
 
 type ChoreName = keyof Chores;
 export type ChoreRequest<N extends ChoreName = ChoreName> = { chore: N } & Parameters<Chores[N]>[0];
-export type ChoreAnswer =
-  | { ok: true; result: ReturnType<Chores[ChoreName]> }
-  | { ok: false; code: ErrorCode; message: string; hint: string | undefined };
+export type ChoreAnswer = { ok: true; result: ReturnType<Chores[ChoreName]> } | ({ ok: false } & ToldFailure);
 
 const CHILD = fileURLToPath(ownFile('./chore-child.ts', import.meta.url));
 
@@ -56,8 +54,7 @@ export async function doChore<N extends ChoreName>(
     signal?.throwIfAborted();
     if (answer === null)
       throw new Error(`the process that was to ${request.chore} the mirror ended with ${code}`);
-    if (!answer.ok)
-      throw new AppError(answer.code, answer.message, answer.hint === undefined ? {} : { hint: answer.hint });
+    if (!answer.ok) throw errorFrom(answer);
     return answer.result as ReturnType<Chores[N]>;
   } finally {
     signal?.removeEventListener('abort', stop);
