@@ -118,6 +118,7 @@ export function printPreview(context: Context, tally: Tally, preview: Preview, e
     lines.push('An import stops at boards that nobody knows: use --board-map "Old name=board" for each.');
   if (preview.mirror === 'empty')
     lines.push('There is no mirror yet to compare with: run "feedback-mirror sync" first to learn more.');
+  else if (preview.mirror === 'no posts') lines.push('The service has no posts yet to compare with.');
   else if (tally.accepted > 0 && duplicates?.found === 0)
     lines.push('None of the new rows looks like a post that is there already.');
   if (tally.accepted > 0) lines.push(`${estimateText(estimate)}.`);
@@ -127,7 +128,7 @@ export function printPreview(context: Context, tally: Tally, preview: Preview, e
 
 function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: Preview): string {
   const customers: (string | number)[][] =
-    mirror === 'empty'
+    mirror !== 'filled'
       ? [['a customer, new or not', asNewCustomer, people.newCustomers]]
       : [
           ['a customer the mirror knows', asKnownCustomer, people.knownCustomers],

@@ -26,6 +26,7 @@ const READS: ImportReads = {
   batchesOf: () => [],
   boards: () => BOARDS,
   knowsAllBoards: () => true,
+  hasSwept: () => true,
   customers: (emails) => new Set(emails.filter((email) => email.startsWith('known'))),
   suppressed: () => new Set(),
   livePosts: () => [].values(),
@@ -58,6 +59,12 @@ describe('the preview of an import', () => {
     const sink = sinkFor(t, null);
     await sink.take([row({ email: 'a@example.com' })]);
     assert.deepEqual([sink.people.mirror, sink.people.asNewCustomer], ['empty', 1]);
+  });
+
+  it('tells a mirror that was never filled from a service without posts', (t) => {
+    const ofEmpty = (hasSwept: boolean) => ({ ...READS, boards: () => [], hasSwept: () => hasSwept });
+    assert.equal(sinkFor(t, ofEmpty(false)).people.mirror, 'empty');
+    assert.equal(sinkFor(t, ofEmpty(true)).people.mirror, 'no posts');
   });
 });
 

@@ -8,8 +8,8 @@ import type { Sink, Verdict } from './intake.ts';
 
 /** What would come of the rows that an import would accept, as far as the mirror can tell. */
 export interface Preview extends UnknownBoards {
-  /** Without one, or with one that was never filled, nothing is known about boards, customers and duplicates. */
-  mirror: 'filled' | 'empty';
+  /** Without one, or with one that was never filled, nothing is known about boards, customers and duplicates; nor where the service has no posts. */
+  mirror: 'filled' | 'empty' | 'no posts';
   asOwner: number;
   asKnownCustomer: number;
   asNewCustomer: number;
@@ -32,7 +32,7 @@ export interface PreviewSink extends Sink {
 export function previewSink(reads: ImportReads | null, scratch: Scratch): PreviewSink {
   const filled = reads && reads.boards().length > 0 ? reads : null;
   const people: PreviewSink['people'] = {
-    mirror: filled ? 'filled' : 'empty',
+    mirror: filled ? 'filled' : reads?.hasSwept() ? 'no posts' : 'empty',
     asOwner: 0,
     asKnownCustomer: 0,
     asNewCustomer: 0,

@@ -52,7 +52,9 @@ export function openImportReads(options: OpenOptions) {
   const usersWith = peopleByEmail(db);
   const boards = boardReader(db);
   const swept = db.prepare(`
-    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND EXISTS (SELECT 1 FROM boards) LIMIT 1`);
+    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' LIMIT 1`);
+  const anyBoard = db.prepare('SELECT 1 FROM boards LIMIT 1');
+  const hasSwept = (): boolean => swept.get() !== undefined;
   const posts = db.prepare<[], ComparedPost>(`
     SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id`);
   return {
@@ -62,7 +64,9 @@ export function openImportReads(options: OpenOptions) {
     batchesOf: (ids: readonly number[]) => batches.all(JSON.stringify(ids)),
     boards,
     /** Only posts tell which boards there are: the first sweep of them may still be under way, and a new service has none. */
-    knowsAllBoards: () => swept.get() !== undefined,
+    knowsAllBoards: () => hasSwept() && anyBoard.get() !== undefined,
+    /** Whether all posts were read once. */
+    hasSwept,
     /** Those of the e-mails that belong to a user of the mirror, as their keys (base/email.ts). */
     customers: (emails: readonly string[]) =>
       new Set(emails.filter((email) => usersWith(email).length > 0).map(emailKey)),

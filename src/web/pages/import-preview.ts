@@ -393,7 +393,7 @@ function foundCards(view: PreviewView, preview: Readable): Child[] {
   return [
     refusedCard(preview),
     preview.tally.accepted > 0 ? [firstCard(view, preview), asWhom(preview)] : null,
-    preview.found.mirror === 'empty' ? null : duplicatesCard(view),
+    preview.found.mirror === 'filled' ? duplicatesCard(view) : null,
   ];
 }
 
@@ -427,7 +427,7 @@ function asWhom({ found }: Readable): HTMLElement {
     { who: 'you, the owner of the token', n: asOwner, people: null },
     { who: 'customers the mirror knows', n: asKnownCustomer, people: knownCustomers },
     {
-      who: mirror === 'empty' ? 'customers, new or not' : 'new customers',
+      who: mirror === 'filled' ? 'new customers' : 'customers, new or not',
       n: asNewCustomer,
       people: newCustomers,
     },
