@@ -5,9 +5,9 @@ const NEEDS_QUOTES = /[",;\t\r\n\uFEFF]/;
 
 /**
  * What a spreadsheet would run. Some of them skip what cannot be seen before the first sign, and take the full-width signs of East Asian
- * input and the small ones for the others.
+ * input and the small ones for the others. Apostrophes before it count, so that the one we add can be taken off again.
  */
-const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE62\uFE63\uFE66\uFE6B])/u;
+const FORMULA = /^'*(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE62\uFE63\uFE66\uFE6B])/u;
 
 /** One cell as RFC 4180 writes it. */
 export function csvCell(text: string): string {
@@ -17,6 +17,11 @@ export function csvCell(text: string): string {
 /** The text with an apostrophe before it where a spreadsheet would take it for a formula. */
 export function inert(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
+}
+
+/** The text that `inert` was given. */
+export function fromInert(text: string): string {
+  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
 export const DELIMITERS = [',', ';', '\t'] as const;

@@ -68,8 +68,8 @@ describe('feedback-mirror import', () => {
     assert.equal(lines[0], 'Subject,Description,Category,Author email,ref,Votes,state,post_id,url,reason');
     assert.match(lines[1] ?? '', new RegExp(`^Dark mode,"one\ntwo",.*,confirmed,${posts[0]?.post_id},http`));
     assert.match(lines[2] ?? '', /,refused,,,title is blank$/);
-    // A formula of the person's own stays as it is: this file is made to be fed back.
-    assert.match(lines[3] ?? '', /^Export stops,=1\+1,bugz,,A3,9,rejected,,,"the upstream answered 400/);
+    // No spreadsheet runs it, and fed back it is the text that it was.
+    assert.match(lines[3] ?? '', /^Export stops,'=1\+1,bugz,,A3,9,rejected,,,"the upstream answered 400/);
     const mode = statSync(join(site.folder, 'out.csv')).mode & 0o777;
     assert.equal(mode, 0o600);
     const second = await site.run(['import', 'out.csv', '--results', 'again.csv', '--wait', '--json'], FAST);

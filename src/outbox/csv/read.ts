@@ -5,6 +5,7 @@ import {
   DELIMITERS,
   type Delimiter,
   faultText,
+  fromInert,
 } from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
 import { type Columns, countClaims, mapColumns } from './columns.ts';
@@ -29,9 +30,9 @@ const HEAD_SLACK = 1024 * 1024;
 export async function openCsv(source: Source, options: ReadOptions = {}): Promise<CsvFile> {
   const text = await openText(source, options);
   try {
-    const { delimiter, parser, headers } = await openHead(text, options);
+    const { delimiter, parser, headers, asMeant } = await openHead(text, options);
     const sample = await readSample(parser, text);
-    const cells = cellsOf(sample);
+    const cells = cellsOf(sample).map(asMeant);
     const { layout, mapping, ignored, unclear } = mapColumns(headers, options, cells);
     const [first] = unclear;
     if (first) throw new AppError('usage', first.problem, { hint: first.hint });
@@ -41,7 +42,10 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
     const asWritten = mapColumns(headers, { map: options.map }, cells).mapping;
     const writtenBoardAt = asWritten.find(({ field }) => field === 'board')?.index ?? -1;
     const check = rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix });
-    const toRow = (record: CsvRecord) => refusal(record, text.encoding, options) ?? check(record);
+    const toRow = (read: CsvRecord) => {
+      const record = { ...read, cells: asMeant(read.cells) };
+      return refusal(record, text.encoding, options) ?? check(record);
+    };
     const rows = readRows(parser, text, sample, toRow);
     const { encoding, bom } = text;
     return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, mapping, ignored, rows };
@@ -62,8 +66,8 @@ export interface Inspection extends Columns {
 export async function inspectCsv(source: Source, options: ReadOptions = {}): Promise<Inspection> {
   const text = await openText(source, options);
   try {
-    const { delimiter, parser, headers } = await openHead(text, options);
-    const columns = mapColumns(headers, options, cellsOf(await readSample(parser, text)));
+    const { delimiter, parser, headers, asMeant } = await openHead(text, options);
+    const columns = mapColumns(headers, options, cellsOf(await readSample(parser, text)).map(asMeant));
     return {
       ...columns,
       headers: headers.slice(0, dataColumns(headers)),
@@ -90,6 +94,8 @@ interface Head {
   /** Holds what was read beyond the header line. */
   parser: CsvParser;
   headers: string[];
+  /** In our own results files, without the apostrophes that keep a spreadsheet from running a text. */
+  asMeant(cells: string[]): string[];
 }
 
 /** The header line is read with each delimiter; the one that makes sense of it stays. */
@@ -119,7 +125,10 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
       : badHeader(1, 'has no end: perhaps a quote in it is not closed');
   const refused = refusal(header, text.encoding, options);
   if (refused) throw badHeader(header.line, refused.reason);
-  return { delimiter, parser, headers: header.cells };
+  const { cells } = header;
+  const isResults = dataColumns(cells) < cells.length;
+  const asMeant: Head['asMeant'] = isResults ? (own) => own.map(fromInert) : (own) => own;
+  return { delimiter, parser, headers: asMeant(cells), asMeant };
 }
 
 /** The first record; not the line `sep=;` before it, by which Excel is told the delimiter. */

@@ -24,10 +24,7 @@ import { erasedAmong, type ImportChoices, readOptions } from './import.ts';
 import type { Input } from './input.ts';
 import { conflictReason, isConfirmed } from './intake.ts';
 
-/**
- * Writes the whole file anew, with what became of each row behind it. Cells of the person's own stay exactly as they are, also
- * one that a spreadsheet would run: the file is made to be fed back, and a changed cell would be another row.
- */
+/** Writes the whole file anew, with what became of each row behind it. */
 async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
   await replaceFile(path, async (handle) => {
     for await (const text of results) await handle.writeFile(text);
@@ -184,8 +181,9 @@ export interface ResultsWriter {
 }
 
 /**
- * The lines of a results file: the file as it was, and behind it what became of each row. The result columns of a
- * results file that was fed back are replaced, not repeated.
+ * The lines of a results file: the file as it was, and behind it what became of each row. It is made to be opened in a spreadsheet and
+ * to be fed back, so no cell is a formula there, and the reader takes the apostrophes off again. The result columns of a results file
+ * that was fed back are replaced, not repeated.
  */
 export function resultsWriter(
   { headers, delimiter, bom }: Pick<CsvFile, 'headers' | 'delimiter' | 'bom'>,
@@ -195,9 +193,9 @@ export function resultsWriter(
   const options: LineOptions = { delimiter, eol };
   const mark = bom ? '\uFEFF' : '';
   return {
-    header: mark + csvLine([...headers.slice(0, data), ...RESULT_COLUMNS], options),
+    header: mark + csvLine([...headers.slice(0, data).map(inert), ...RESULT_COLUMNS], options),
     line: ({ cells }, result) =>
-      csvLine([...ownCells(cells, headers.length, data), ...resultCells(result)], options),
+      csvLine([...ownCells(cells, headers.length, data), ...resultCells(result)].map(inert), options),
   };
 }
 
@@ -210,7 +208,6 @@ function ownCells(cells: readonly string[], columns: number, data: number): stri
   return cells.length < data ? [...cells, ...Array<string>(data - cells.length).fill('')] : [...cells];
 }
 
-/** Addresses and reasons can come from the upstream, and this file is made to be opened in a spreadsheet. */
 function resultCells({ state, post_id, url, reason }: RowResult): string[] {
-  return [state, String(post_id ?? ''), inert(url ?? ''), inert(reason ?? '')];
+  return [state, String(post_id ?? ''), url ?? '', reason ?? ''];
 }

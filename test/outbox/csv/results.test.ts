@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { csvCell } from '../../../src/base/csv.ts';
 import { sourceKey, sourceKeys } from '../../../src/outbox/csv/source-key.ts';
 import { csvLine, resultsWriter } from '../../../src/outbox/import/results.ts';
 import { accepted, outcomes, type Read, read } from './feed.ts';
@@ -75,12 +76,31 @@ describe('a results file', () => {
     assert.equal(accepted(plain.rows[0]).previous, undefined, 'a row that was never sent has no past');
   });
 
-  test('does not hand an upstream text to a spreadsheet as a formula, and leaves the cells of the person alone', async () => {
-    const writer = resultsWriter(await read('board,title\nb,=1\n'));
+  test('hands no text to a spreadsheet as a formula', async () => {
+    const writer = resultsWriter(await read('board,=title\nb,=1\n', { map: { title: '=title' } }));
+    assert.equal(writer.header, "board,'=title,state,post_id,url,reason\r\n");
     assert.equal(
       writer.line({ cells: ['b', '=1'] }, { state: 'rejected', reason: '=cmd()' }),
-      "b,=1,rejected,,,'=cmd()\r\n",
+      "b,'=1,rejected,,,'=cmd()\r\n",
     );
+  });
+
+  test('fed back, gives every text as it was, whatever it begins with', async () => {
+    const signs = [...'=+-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\t\r\n', ' =', '\u200B='];
+    const texts = signs.flatMap((sign) => ['', "'", "''", '"'].map((before) => `${before}${sign}x`));
+    const all = [...texts, "'", "'x", 'x=1'];
+    const written = all.map((text) => `b,t,${csvCell(text)}\n`).join('');
+    const back = await read(results(await read(`board,title,content\n${written}`)));
+    assert.deepEqual(
+      back.rows.map((row) => accepted(row).post.content),
+      all,
+    );
+    assert.equal(results(back), results(await read(results(back))));
+  });
+
+  test('is the only file whose apostrophes are taken off', async () => {
+    const file = await read("board,title\nb,'=1\n");
+    assert.equal(accepted(file.rows[0]).post.title, "'=1");
   });
 
   test('has a byte order mark when the file had one', async () => {
