@@ -90,11 +90,20 @@ async function erasePerson(
   const { whom, needles } = preview;
   if (isUnknown(preview) && !flags.suppressUnknown) throw unknown(whom);
   if (!flags.yes) await confirm(context, preview);
+  // Before anything is erased: a key that cannot be read has to be mended first.
+  const { pseudonymsOf } = await import('../export/redaction-key.ts');
+  const email = typeof whom === 'string' ? whom : null;
+  const pseudonyms = await pseudonymsOf(settings.dataDir, { email, names: needles });
   const done = await flow.erasePerson(work, whom);
   const backupRenewed = await app.renewMirrorBackup(settings, signal);
   const { untouchedFiles } = await import('../erasure/files.ts');
   const { dataDir, exportDir, mirrorPath: mirror } = settings;
-  const untouched = await untouchedFiles({ dataDir, exportDir, mirror, needles });
+  const untouched = await untouchedFiles({
+    dataDir,
+    exportDir,
+    mirror,
+    needles: [...needles, ...pseudonyms],
+  });
   const subject = typeof whom === 'string' ? { email: whom.trim() } : { user: whom };
   const receipt: Receipt = { ...subject, ...done, backupRenewed, ...untouched };
   const unfinished = unfinishedText(receipt);
@@ -178,7 +187,7 @@ function notReachedText({ exports, naming, backupRenewed }: Receipt): string {
     "- the person's name in other people's texts: nobody can tell whose it is",
     '- copies and exports outside the data folder',
     ...exports.map((path) => `- the export ${path}, made before`),
-    ...naming.map((path) => `- the file ${path}: the address stands in it`),
+    ...naming.map((path) => `- the file ${path}: it shows the person`),
     ...(backupRenewed ? ['The copy kept in the data folder was made anew.'] : []),
   ].join('\n');
 }

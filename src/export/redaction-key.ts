@@ -2,14 +2,30 @@ import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
-import { makeFolder, temporaryName } from '../base/files.ts';
+import { isThere, makeFolder, temporaryName } from '../base/files.ts';
 import { createRedactor, type Redactor } from '../base/redact.ts';
 
 const BYTES = 32;
 
 /** Pseudonyms with the key of a data folder. */
 export async function openRedactor(dataDir: string): Promise<Redactor> {
-  return createRedactor(await redactionKey(join(dataDir, 'redaction.key')));
+  return createRedactor(await redactionKey(keyPath(dataDir)));
+}
+
+/** What redacted exports of this data folder show in place of an address, or of the names of somebody who has none. */
+export async function pseudonymsOf(
+  dataDir: string,
+  { email, names }: { email: string | null; names: readonly string[] },
+): Promise<string[]> {
+  if (!isThere(keyPath(dataDir))) return [];
+  const redactor = await openRedactor(dataDir);
+  return email === null
+    ? names.map((name) => redactor.name(name, null))
+    : [redactor.email(email), redactor.name('', email)];
+}
+
+function keyPath(dataDir: string): string {
+  return join(dataDir, 'redaction.key');
 }
 
 /**

@@ -64,6 +64,7 @@ describe('erase', () => {
     await site.run(['export', 'users', '--format', 'csv', '--out', 'data/exports/']);
     await site.run(['export', 'users', '--format', 'parquet', '--out', 'data/exports/']);
     await site.run(['export', 'boards', '--format', 'parquet', '--out', 'data/exports/']);
+    await site.run(['export', 'posts', '--redact', 'emails', '--format', 'csv', '--out', 'data/exports/']);
     writeFileSync(join(site.folder, 'data/results.csv'), `email\n${email.toUpperCase()}\n`);
     await site.run(['backup', 'data/backup/mirror.db']);
     assert.deepEqual(filesWith(site, email), [
@@ -77,10 +78,11 @@ describe('erase', () => {
     assert.match(stdout, new RegExp(`^${email} erased at \\S+Z, receipt [\\w-]{16}\n`));
     assert.match(stdout, new RegExp(`posts: .* ${posts}\n`));
     assert.deepEqual(stdout.match(/(?<=the export data\/exports\/)\S+(?=, made before)/g), [
+      'posts.csv',
       'users.csv',
       'users.parquet',
     ]);
-    assert.match(stdout, /the file data\/results\.csv: the address stands in it/);
+    assert.match(stdout, /the file data\/results\.csv: it shows the person/);
     assert.match(stdout, /The copy kept in the data folder was made anew/);
     assert.ok(!stdout.includes(name), 'a receipt tells no more than the address it was given');
     for (const text of [email, name])

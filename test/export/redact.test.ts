@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createRedactor } from '../../src/base/redact.ts';
 import { rowRedaction } from '../../src/export/export.ts';
-import { redactionKey } from '../../src/export/redaction-key.ts';
+import { openRedactor, pseudonymsOf, redactionKey } from '../../src/export/redaction-key.ts';
 import type { ExportRow } from '../../src/store/export/export.ts';
 import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export/tables.ts';
 import { folderFor } from '../support/folder.ts';
@@ -141,6 +141,16 @@ describe('the key for pseudonyms', () => {
     for (const key of [...keys, await redactionKey(path)]) assert.deepEqual(key, keys[0]);
     assert.equal(keys[0]?.length, 32);
     assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
+  it('tells what stands for a person in redacted exports, and is not made for that', async (t) => {
+    const dataDir = folder(t);
+    const ada = { email: 'ada@example.com', names: ['ada@example.com'] };
+    assert.deepEqual(await pseudonymsOf(dataDir, ada), []);
+    const made = await openRedactor(dataDir);
+    const shown = [made.email('Ada@Example.com'), made.name('Ada', 'ada@example.com')];
+    assert.deepEqual(await pseudonymsOf(dataDir, ada), shown);
+    assert.deepEqual(await pseudonymsOf(dataDir, { email: null, names: ['Ada'] }), [made.name('ada', null)]);
   });
 
   it('is refused when it is none, instead of giving people other pseudonyms silently', async (t) => {
