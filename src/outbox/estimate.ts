@@ -45,7 +45,10 @@ export function estimateOf(pace: Pace, now: number): Estimate {
   return { rows, perMinute: Math.max(1, Math.round(own)), ms, until: now + ms };
 }
 
-type PaceReads = Pick<OutboxReader, 'counts' | 'batch' | 'countFree' | 'countFreeBefore' | 'recentSends'>;
+type PaceReads = Pick<
+  OutboxReader,
+  'counts' | 'batch' | 'countFree' | 'countFreeBefore' | 'firstFreeAt' | 'recentSends'
+>;
 /** Posts a minute: of the service, and of the import where it sets its own. */
 type Rates = Pick<Pace, 'perMinute' | 'ownPerMinute'>;
 
@@ -56,14 +59,15 @@ export function paceOf(reads: PaceReads | null, rows: number, rates: Rates, now:
   return { rows, ahead, ...rates, ...observedOf(reads, ahead > 0, now) };
 }
 
-/** What the last minutes showed; where rows wait, the time since the last post counts as theirs. */
+/** What the last minutes showed; where rows wait, the time since the last post counts as theirs, as far as they waited in it. */
 function observedOf(
   reads: PaceReads,
   areWaiting: boolean,
   now: number,
 ): Pick<Pace, 'observed' | 'closedUntil'> {
   const { posts, ms, last, closedUntil } = reads.recentSends(now - OBSERVED_MS);
-  const stalledMs = areWaiting && last !== null ? Math.max(0, now - last) : 0;
+  const since = Math.max(last ?? now, reads.firstFreeAt() ?? 0);
+  const stalledMs = areWaiting ? Math.max(0, now - since) : 0;
   return { observed: last === null ? null : { posts, ms: ms + stalledMs }, closedUntil };
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { reasonWords } from '../../src/base/text.ts';
 import { estimateOf, estimateText, estimateWaiting, type Pace, paceOf } from '../../src/outbox/estimate.ts';
 import { push } from '../../src/outbox/push.ts';
+import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { benchFor, MINUTE } from './bench.ts';
 
 const NOW = new Date(2026, 10, 15, 16, 17).getTime();
@@ -54,7 +55,30 @@ describe('how long an import takes', () => {
     }
     assert.deepEqual(observed(), { posts: 3, ms: 600 });
     await bench.add({ title: 'D' });
-    assert.deepEqual(observed(), { posts: 3, ms: 600 + MINUTE / 2 });
+    assert.deepEqual(observed(), { posts: 3, ms: 600 });
+    bench.clock.advance(MINUTE / 4);
+    assert.deepEqual(observed(), { posts: 3, ms: 600 + MINUTE / 4 });
+  });
+
+  it('does not take a service for slow because an import was paused', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock, upstream } = bench;
+    const observed = () => paceOf(store, 600, { perMinute: 60, ownPerMinute: null }, clock.now()).observed;
+    const ids: number[] = [];
+    for (const title of ['A', 'B', 'C', 'D']) ids.push(await bench.add({ title }, 'paused'));
+    upstream.duringCreate = () => void clock.advance(1000);
+    for (const id of ids.slice(0, 2)) await push(bench.context, id);
+    store.pauseBatch('paused', clock.now());
+    clock.advance(MINUTE);
+    store.resumeBatch('paused', clock.now());
+    assert.deepEqual(observed(), { posts: 2, ms: 2000 });
+    await push(bench.context, ids[2] ?? 0);
+    assert.deepEqual(observed(), { posts: 3, ms: 3000 });
+    store.pauseBatch('paused', clock.now());
+    clock.advance(MINUTE);
+    store.moveAll(ids.slice(3), TRANSITIONS.cancel, { now: clock.now() });
+    await bench.add({ title: 'E' }, 'next');
+    assert.deepEqual(observed(), { posts: 3, ms: 3000 });
   });
 
   it('waits for what goes before at the pace of the service, also at a pace of its own', async (t) => {

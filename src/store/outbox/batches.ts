@@ -9,6 +9,7 @@ export interface BatchRow {
   batch: string;
   created_at: string;
   per_minute: number | null;
+  /** From when on its rows may go: the next one of a batch with a pace of its own, all of one that was resumed. */
   next_at: string | null;
   paused_at: string | null;
   cancelled_at: string | null;
@@ -105,7 +106,7 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     UPDATE outbox SET on_hold = 0 WHERE id IN (
       SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)
     RETURNING id`);
-  const releasedAt = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
+  const mayGoFrom = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
 
   const change = (batch: string, now: number, told: Partial<BatchRow>): BatchRow | null => {
     const at = iso(now);
@@ -123,7 +124,7 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     const from = Math.max(Date.parse(next_at ?? iso(now)), now - 1000);
     const count = Math.max(1, Math.floor((now - from) / interval));
     for (const id of release.all(batch, count)) changes.add('outbox.updated', iso(now), id);
-    releasedAt.run(iso(from + count * interval), batch);
+    mayGoFrom.run(iso(from + count * interval), batch);
   };
   return {
     pace: (batch: string, perMinute: number, now: number) =>
@@ -137,7 +138,10 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     /** A batch with a pace of its own is released row by row. */
     resume(batch: string, now: number): number {
       const told = change(batch, now, { paused_at: null });
-      if (told?.per_minute == null) hold(0, iso(now), batch);
+      if (told?.per_minute == null) {
+        hold(0, iso(now), batch);
+        mayGoFrom.run(iso(now), batch);
+      }
       return countReady.get(batch) ?? 0;
     },
     /** The same as a pause, and for good: the rows are cancelled one by one afterwards, also those that come back later. */

@@ -58,12 +58,17 @@ export function outboxReader(db: Db) {
   const held = scalar(db)<[string], number>(`
     SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?))
        AND (state = 'cancelled' OR (state = 'ready' AND on_hold = 1))`);
-  // Each took the time since the one before it, or since it was there to be sent.
+  // Those that were tried before wait for a time that was set for them.
+  const firstFree = scalar(db)<[], string>(`
+    SELECT changed_at FROM outbox WHERE state = 'ready' AND on_hold = 0 AND not_before IS NULL ORDER BY id LIMIT 1`);
+  // Each took the time since the one before it, or since it was there to be sent: accepted, and its import resumed where it was paused.
   const recent = db.prepare<[string], { posts: number; ms: number | null; last: string | null }>(`
     SELECT count(*) AS posts, max(ended_at) AS last,
-           round(sum(1000 * (unixepoch(ended_at, 'subsec') - unixepoch(max(coalesce(before, started_at), created_at), 'subsec')))) AS ms
-      FROM (SELECT a.started_at, a.ended_at, o.created_at, lag(a.ended_at) OVER (ORDER BY a.ended_at) AS before
-              FROM outbox_attempts a JOIN outbox o ON o.id = a.outbox_id WHERE a.outcome = 'confirmed' AND a.ended_at >= ?)`);
+           round(sum(1000 * (unixepoch(ended_at, 'subsec') - unixepoch(max(coalesce(before, started_at), created_at, resumed_at), 'subsec')))) AS ms
+      FROM (SELECT a.started_at, a.ended_at, o.created_at, lag(a.ended_at) OVER (ORDER BY a.ended_at) AS before,
+                   iif(b.per_minute IS NULL AND b.next_at <= a.started_at, b.next_at, '') AS resumed_at
+              FROM outbox_attempts a JOIN outbox o ON o.id = a.outbox_id LEFT JOIN batches b ON b.batch = o.batch
+             WHERE a.outcome = 'confirmed' AND a.ended_at >= ?)`);
 
   return {
     /** Whether nothing more happens by itself to these rows. */
@@ -108,6 +113,11 @@ export function outboxReader(db: Db) {
     heldAmong: (ids: readonly number[]): number[] => held.all(JSON.stringify(ids)),
     /** Rows that are ready and not held. */
     countFree: () => free.get() ?? 0,
+    /** Since when the first of them waits, apart from rows that were tried before. */
+    firstFreeAt(): number | null {
+      const at = firstFree.get();
+      return at === undefined ? null : Date.parse(at);
+    },
     /** Those of them that are sent before the first row of this batch that is ready. */
     countFreeBefore: (batch: string) => freeBefore.get(batch) ?? 0,
     /** How many posts were confirmed since then, and until when the upstream wants no calls. */
