@@ -19,7 +19,10 @@ export function register(program: Command, stop: AbortSignal): void {
       '--same',
       'mark two posts as the same, in the mirror only: reports can count their votes together',
     )
-    .option('--not-same', 'take that back')
+    .option(
+      '--not-same',
+      'take that back: the first post leaves the group of the second, also where others of it joined them',
+    )
     .addHelpText('after', EXAMPLES)
     .action((posts: string[], flags: SimilarFlags) => similar(openContext(program, stop), posts, flags));
 }
@@ -66,11 +69,21 @@ async function mark(
     throw new AppError('usage', 'name the two posts: similar --same 123 456, or similar --not-same 123 456');
   const { samePosts } = await import('../app/readers.ts');
   await using store = closing(samePosts(context.settings));
-  const changed = same ? store.mark(a, b, Date.now()) : store.unmark(a, b);
-  const marked = `are marked as the same${changed ? '' : ' already'}`;
-  const unmarked = changed ? 'are no longer marked as the same' : 'were not marked as the same';
-  const words = `${a} and ${b} ${same ? marked : unmarked}.`;
-  context.answer({ posts: [a, b], same: same === true, changed }, () => words);
+  if (same) {
+    const changed = store.mark(a, b, Date.now());
+    const words = `${a} and ${b} are marked as the same${changed ? '' : ' already'}.`;
+    return context.answer({ posts: [a, b], same: true, changed }, () => words);
+  }
+  const takenBack = store.unmark(a, b);
+  const changed = takenBack.length > 0;
+  context.answer({ posts: [a, b], same: false, changed, takenBack }, () => apartText(a, b, takenBack));
+}
+
+function apartText(a: number, b: number, takenBack: readonly number[]): string {
+  if (takenBack.length === 0) return `${a} and ${b} were not marked as the same.`;
+  const said = `${a} and ${b} are no longer marked as the same.`;
+  const pairs = takenBack.map((other) => `${a} and ${other}`).join(', ');
+  return takenBack.every((other) => other === b) ? said : `${said} Marks taken back: ${pairs}.`;
 }
 
 function tableOf(found: readonly SimilarPost[]): string {

@@ -1,4 +1,4 @@
-import type { SimilarAnswer } from '../http/dashboard/posts.ts';
+import type { NotSameAnswer, SimilarAnswer } from '../http/dashboard/posts.ts';
 import type { SimilarPost } from '../store/search/similar.ts';
 import { fetchJson } from './api.ts';
 import { type Child, fill, h } from './dom.ts';
@@ -20,12 +20,26 @@ export function similarCard(post: number, signal: AbortSignal): HTMLElement {
     const alike = posts.filter(({ likeness, isSame }) => isSame || likeness >= WORTH_SHOWING);
     fill(list, alike.length > 0 ? [lines(alike, marking), note] : h('p.empty', 'No post is like it.'));
   };
-  const say = async (other: SimilarPost): Promise<void> => {
-    const path = `/data/posts/${post}/${other.isSame ? 'not-same' : 'same'}`;
-    await fetchJson(path, { body: { other: other.id }, signal });
+  const mark = async (id: number, others: readonly number[]): Promise<void> => {
+    for (const other of others) await fetchJson(`/data/posts/${id}/same`, { body: { other }, signal });
     await load();
-    fill(news, h('p.note', `Post ${other.id} is ${other.isSame ? 'no longer ' : ''}marked as the same.`));
-    list.querySelector<HTMLElement>(`#same-${other.id}`)?.focus();
+    fill(news, h('p.note', `Post ${id} is marked as the same.`));
+  };
+  /** The other post goes; whatever else is the same as this one stays. */
+  const part = async (id: number): Promise<void> => {
+    const path = `/data/posts/${id}/not-same`;
+    const { takenBack } = await fetchJson<NotSameAnswer>(path, { body: { other: post }, signal });
+    await load();
+    const others = takenBack.filter((other) => other !== post).map((other) => `post ${other}`);
+    const also = others.length > 0 ? ` Its marks with ${others.join(', ')} are taken back.` : '';
+    const undo = button('Undo', () => void attempt(news, () => mark(id, takenBack), signal), {
+      class: 'link',
+    });
+    fill(news, h('p.note', `Post ${id} is no longer marked as the same.${also} `, undo));
+  };
+  const say = async ({ id, isSame }: SimilarPost): Promise<void> => {
+    await (isSame ? part(id) : mark(id, [post]));
+    list.querySelector<HTMLElement>(`#same-${id}`)?.focus();
   };
   const marking = (other: SimilarPost): Child =>
     button(

@@ -90,6 +90,12 @@ describe('feedback-mirror search', () => {
     assert.match((await site.run(['similar', '5'])).stdout, /^#4 +marked as the same/m);
     const undone = await site.run(['similar', '--not-same', '5', '4']);
     assert.equal(undone.stdout, '5 and 4 are no longer marked as the same.\n');
+    await site.run(['similar', '--same', '4', '5']);
+    await site.run(['similar', '--same', '5', '1']);
+    assert.equal(
+      (await site.run(['similar', '--not-same', '1', '4'])).stdout,
+      '1 and 4 are no longer marked as the same. Marks taken back: 1 and 5.\n',
+    );
     for (const args of [['similar'], ['similar', '999'], ['similar', '--same', '4'], ['similar', 'x']])
       assert.equal((await site.run(args)).code, 2, args.join(' '));
   });

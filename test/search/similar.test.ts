@@ -71,9 +71,29 @@ describe('posts like another', () => {
     const marked = async () =>
       (await search.similar({ about: 1 }))?.filter(({ isSame }) => isSame).map(({ id }) => id);
     assert.deepEqual(new Set(await marked()), new Set([7, 3]), 'also by way of another');
-    assert.deepEqual([same.unmark(1, 7), same.unmark(1, 7)], [true, false]);
+    assert.deepEqual([same.unmark(1, 7), same.unmark(1, 7)], [[7], []]);
     assert.deepEqual(await marked(), []);
     assert.throws(() => same.mark(1, 99, 0), /the mirror has no post 99/);
     assert.throws(() => same.mark(1, 1, 0), /name two posts/);
+  });
+
+  it('leave a group whole where a third post joined them, with those that were the same only by way of them', async (t) => {
+    const { search, path } = await shelfOf(t, POSTS);
+    const same = openSamePosts({ path, upstream: UPSTREAM });
+    t.after(() => same.close());
+    const groupOf = async (about: number) =>
+      (await search.similar({ about }))?.flatMap(({ id, isSame }) => (isSame ? [id] : [])).toSorted();
+    same.mark(1, 2, 0);
+    same.mark(2, 3, 0);
+    assert.deepEqual(same.unmark(3, 1), [2], 'marked by way of another only');
+    assert.deepEqual([await groupOf(1), await groupOf(3)], [[2], []]);
+    for (const [a, b] of [
+      [2, 3],
+      [1, 3],
+      [1, 7],
+    ] as const)
+      same.mark(a, b, 0);
+    assert.deepEqual(same.unmark(1, 2), [2, 3], 'marked directly and by way of another');
+    assert.deepEqual([await groupOf(1), await groupOf(2)], [[7], [3]]);
   });
 });

@@ -45,6 +45,12 @@ export interface SimilarAnswer {
   posts: SimilarPost[];
 }
 
+export interface NotSameAnswer {
+  changed: boolean;
+  /** The posts that the one of the address is no longer marked with. */
+  takenBack: number[];
+}
+
 export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
   next: string | null;
 }
@@ -129,9 +135,10 @@ function addSimilar(app: FastifyInstance, { reads, same, clock }: PostsDeps): vo
   app.post('/data/posts/:id/same', async (request) => ({
     changed: same.mark(idOf(request), otherOf(request.body), clock.now()),
   }));
-  app.post('/data/posts/:id/not-same', async (request) => ({
-    changed: same.unmark(idOf(request), otherOf(request.body)),
-  }));
+  app.post('/data/posts/:id/not-same', async (request): Promise<NotSameAnswer> => {
+    const takenBack = same.unmark(idOf(request), otherOf(request.body));
+    return { changed: takenBack.length > 0, takenBack };
+  });
 }
 
 const CSV_COLUMNS = [
