@@ -112,13 +112,38 @@ interface PeriodOptions {
   hasUntil: boolean;
 }
 
+/** Whether somebody chose its days; `30d` is the same everywhere. */
+function isOfDays({ since, until }: PeriodChoice): boolean {
+  return until !== null || (since !== null && !PERIODS.some(({ value }) => value === since));
+}
+
+interface ZonedChoice extends PeriodChoice {
+  tz: string | null;
+}
+
+/** Days that somebody chose are those of a zone, and their address names it: whoever follows it sees the same, wherever they are. */
+export function withZone<T extends ZonedChoice>(chosen: T): T {
+  return { ...chosen, tz: isOfDays(chosen) ? (chosen.tz ?? OWN_ZONE) : null };
+}
+
+/** A period as below, and where its days are chosen, whose they are. */
+export function zonedPeriodFields(
+  chosen: ZonedChoice,
+  options: PeriodOptions,
+  onChange: (change: Partial<ZonedChoice>) => void,
+): HTMLElement[] {
+  const fields = periodFields(chosen, options, onChange);
+  if (!isOfDays(chosen)) return fields;
+  return [...fields, zoneField(chosen.tz ?? OWN_ZONE, (tz) => onChange({ tz: tz || null }))];
+}
+
 /** A period: one of the usual ones, or two days. The address names the day after the last one, as every period ends before a moment. */
 export function periodFields(
   { since, until }: PeriodChoice,
   { usual, hasUntil }: PeriodOptions,
   onChange: (change: Partial<PeriodChoice>) => void,
 ): HTMLElement[] {
-  const isCustom = until !== null || (since !== null && !PERIODS.some(({ value }) => value === since));
+  const isCustom = isOfDays({ since, until });
   const choices = [
     { value: '', text: usual },
     ...PERIODS.filter(({ text }) => text !== usual),

@@ -41,24 +41,28 @@ export type Choose<K extends string> = (
 
 /**
  * What the address says about these, and the way to change it. A change is merged with what is chosen by then, not with what was drawn,
- * and drawn in place, so that whoever types or chooses keeps the field; the address says the same, and so does the button back.
+ * and drawn in place, so that whoever types or chooses keeps the field; the address says the same, and so does the button back. What
+ * `settle` adds to a choice stands in the address from the beginning, so that a link says it too.
  */
 export function keepChosen<K extends string>(
   { url, signal }: PageContext,
   names: readonly K[],
   /** Says itself what it fails with. */
   redraw: () => Promise<void>,
+  settle: (chosen: Record<K, string | null>) => Record<K, string | null> = (chosen) => chosen,
 ): { now(): Record<K, string | null>; choose: Choose<K> } {
-  let chosen = chosenIn(url, names);
+  const given = chosenIn(url, names);
+  let chosen = settle(given);
+  const address = (said: typeof chosen): string => withQuery(url.pathname, said);
+  if (address(chosen) !== address(given)) history.replaceState(null, '', address(chosen));
   return {
     now: () => chosen,
     choose(change, { replace = false } = {}) {
       if (signal.aborted) return;
-      chosen = { ...chosen, ...(typeof change === 'function' ? change(chosen) : change) };
-      const address = withQuery(url.pathname, chosen);
-      const isSame = address === `${location.pathname}${location.search}`;
-      if (replace || isSame) history.replaceState(null, '', address);
-      else history.pushState(null, '', address);
+      chosen = settle({ ...chosen, ...(typeof change === 'function' ? change(chosen) : change) });
+      const isSame = address(chosen) === `${location.pathname}${location.search}`;
+      if (replace || isSame) history.replaceState(null, '', address(chosen));
+      else history.pushState(null, '', address(chosen));
       void redraw();
     },
   };

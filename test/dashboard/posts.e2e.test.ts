@@ -135,6 +135,8 @@ describe('the list of posts', () => {
       [`deleted=only&creator=${BOB.id}`, [40]],
       ['since=2026-01-01T10:00Z', live.filter((id) => id >= 20)],
       ['since=2026-01-01T10:00Z&until=2026-01-01T11:00Z', [21, 20]],
+      ['until=2026-01-02&tz=Asia/Tokyo', live.filter((id) => id < 30)],
+      ['since=2026-01-01&tz=America/Lima', live.filter((id) => id >= 10)],
     ];
     for (const [query, expected] of cases) {
       const { rows, total } = await site.get<PostsAnswer>(`/data/posts?${query}`);
@@ -195,6 +197,7 @@ describe('the list of posts', () => {
       'votes=-3',
       'deleted=yes',
       'since=soon',
+      'tz=Mars/Base',
       'limit=-1',
       'cursor=x',
       `cursor=${numbers}`,

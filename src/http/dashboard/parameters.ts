@@ -33,6 +33,19 @@ export function listOf(given: unknown, name: string): string[] {
   return [...new Set(parts)].filter((part) => part !== '');
 }
 
+/** The time zone whose days are meant; null where none is named. */
+export function zoneOf(given: unknown, name: string): string | null {
+  const text = textOf(given, name);
+  try {
+    return text && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch (cause) {
+    throw new AppError('usage', `"${text}" is no time zone`, {
+      hint: 'Give one such as UTC or Europe/Berlin.',
+      cause,
+    });
+  }
+}
+
 /** Whether a box was ticked. */
 export function isOn(given: unknown, name: string): boolean {
   return Reflect.get(Object(given), name) === true;

@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { csvLine } from '../../query/text.ts';
-import { type Calendar, calendarOf, momentOf } from '../../reports/moment.ts';
+import { calendarOf, momentOf } from '../../reports/moment.ts';
 import { type Place, SORTS } from '../../store/browse/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse/post.ts';
 import type { SamePosts } from '../../store/search/same-posts.ts';
 import type { SimilarPost } from '../../store/search/similar.ts';
 import { sendFile, untilGone } from '../replies.ts';
-import { idOf, listOf, numberOf, oneOf, required, textOf } from './parameters.ts';
+import { idOf, listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reads.ts';
 
@@ -19,7 +19,7 @@ interface PostsDeps {
   /** Where the upstream's own pages are; null where it has none. */
   upstream: string | null;
   clock: Clock;
-  /** Where the days of a filter begin. */
+  /** Whose days a filter means that names no zone. */
   timeZone: string;
 }
 
@@ -67,9 +67,8 @@ const MOST_CHARACTERS = 1000;
 /** `/data/posts`: lists, search as one types, and one post with all that is known of it; boards and people as pages of their own. */
 export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
   const { reads, upstream, clock, timeZone } = deps;
-  const calendar = calendarOf(timeZone);
   const find = async (query: unknown, signal: AbortSignal, more: Partial<ListRequest> = {}) => {
-    const filter = filterOf(query, clock.now(), calendar);
+    const filter = filterOf(query, clock.now(), timeZone);
     const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim();
     return text
       ? await reads.ask('search', { text, filter }, signal)
@@ -172,7 +171,8 @@ async function* csvOf(
   }
 }
 
-function filterOf(query: unknown, now: number, calendar: Calendar): Wanted {
+function filterOf(query: unknown, now: number, timeZone: string): Wanted {
+  const calendar = calendarOf(zoneOf(query, 'tz') ?? timeZone);
   const moment = (name: 'since' | 'until'): string | null => {
     const text = textOf(query, name);
     return text === null ? null : momentOf(name, text, now, calendar);

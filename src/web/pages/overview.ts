@@ -4,24 +4,23 @@ import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h, refill } from '../dom.ts';
-import { boardChoices, choiceField, periodFields } from '../fields.ts';
+import { boardChoices, choiceField, withZone, zonedPeriodFields } from '../fields.ts';
 import { ago, counted, date, number, OWN_ZONE, percent, span, withDates } from '../format.ts';
 import { type Choose, keepChosen, keepDrawn, type Page } from '../page.ts';
 import { attempt, bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
 
-type Chosen = Record<'since' | 'until' | 'board', string | null>;
+const NAMES = ['since', 'until', 'tz', 'board'] as const;
+type Chosen = Record<(typeof NAMES)[number], string | null>;
 
 /** The state of feedback in ten seconds: how much, which way it goes, and what waits. */
 export const page: Page = {
   title: 'Overview',
   async show(context) {
     const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
-    const { now, choose } = keepChosen(context, ['since', 'until', 'board'], () =>
-      attempt(body, redraw, context.signal),
-    );
+    const { now, choose } = keepChosen(context, NAMES, () => attempt(body, redraw, context.signal), withZone);
     const load = async (): Promise<Overview> => {
       const chosen = now();
-      const path = withQuery('/data/overview', { ...chosen, tz: OWN_ZONE });
+      const path = withQuery('/data/overview', { ...chosen, tz: chosen.tz ?? OWN_ZONE });
       const { asOf, ...overview } = await fetchJson<OverviewAnswer>(path, { signal: context.signal });
       if (chosen === now()) fill(lead, leadOf(overview, asOf));
       refill(tools, ...fieldsOf(now(), overview, choose));
@@ -41,16 +40,16 @@ export const page: Page = {
 type ToReport = (name: ReportName) => string;
 
 /** Two of them compare all there is, and take no period or no board. */
-function withoutPeriod(name: ReportName, { since, until, board }: Chosen): Partial<Chosen> {
+function withoutPeriod(name: ReportName, { since, until, tz, board }: Chosen): Partial<Chosen> {
   if (name === 'funnel') return { board };
-  const period = { since: since ?? '30d', until };
+  const period = { since: since ?? '30d', until, tz };
   return name === 'boards' ? period : { ...period, board };
 }
 
 function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Chosen>): HTMLElement[] {
   const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   return [
-    ...periodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, choose),
+    ...zonedPeriodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, choose),
     choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
   ];
 }

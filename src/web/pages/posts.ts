@@ -8,9 +8,10 @@ import {
   changedList,
   choiceField,
   listed,
-  periodFields,
   picks,
   statusChoices,
+  withZone,
+  zonedPeriodFields,
 } from '../fields.ts';
 import { counted, date, number } from '../format.ts';
 import { isField } from '../frame.ts';
@@ -90,7 +91,7 @@ function createFinder(context: PageContext) {
       fill(news, failure(error));
     }
   };
-  const kept = keepChosen(context, NAMES, refresh);
+  const kept = keepChosen(context, NAMES, refresh, withZone);
   const { now } = kept;
   const choose: Choose = (change, options) =>
     kept.choose((current) => {
@@ -168,7 +169,7 @@ function createLinks(list: HTMLElement) {
 
 /** What the address says; `from` is where the page of the cursor stands in the list. */
 const FILTERS = ['search', 'board', 'status', 'creator', 'deleted', 'since', 'until', 'votes'] as const;
-const NAMES = [...FILTERS, 'sort', 'cursor', 'from'] as const;
+const NAMES = [...FILTERS, 'tz', 'sort', 'cursor', 'from'] as const;
 
 /** Null is no choice. */
 type Chosen = Record<(typeof NAMES)[number], string | null>;
@@ -221,7 +222,7 @@ function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose): Child
   return [
     several('board', 'Board', boardChoices(answer.boards)),
     several('status', 'Status', statusChoices(answer.statuses)),
-    ...periodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
+    ...zonedPeriodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
     typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 0, step: 1 }, choose),
     typed('creator', 'Written by', creatorText(chosen, answer), { placeholder: 'Name or e-mail' }, choose),
     one('deleted', 'Deleted posts', DELETED),

@@ -76,7 +76,7 @@ export const page: Page = {
     const info = all.reports.find(({ name }) => name === parts[0]);
     if (!info) throw new Error(`There is no report "${parts[0]}".`);
     document.title = `${titleOf(info.name)} · Feedback Mirror`;
-    const { now, choose } = keepChosen(context, NAMES, () => attempt(body, redraw, signal));
+    const { now, choose } = keepChosen(context, NAMES, () => attempt(body, redraw, signal), inZone);
     const [said, filters, body] = [liveRegion(), h('div.filters.report-filters'), h('div.stacked')];
     const load = async (): Promise<ReportAnswer | string> => {
       refill(filters, ...filtersOf(info, all, now(), choose));
@@ -137,11 +137,11 @@ function missingOf({ takes }: ReportInfo, { post }: Chosen): string | null {
 }
 
 function bodyOf(chosen: Chosen, more: Record<string, string> = {}): object {
-  const said = Object.entries(inZone(chosen)).filter((pair) => pair[1] !== null);
+  const said = Object.entries(chosen).filter((pair) => pair[1] !== null);
   return { ...Object.fromEntries(said), ...more, segments: customersText() };
 }
 
-/** Days and weeks are those of whoever looks, wherever the service runs. */
+/** Days and weeks are those of whoever looks first, wherever the service runs; the address carries them to others. */
 function inZone(chosen: Chosen): Chosen {
   return { ...chosen, tz: chosen.tz ?? OWN_ZONE };
 }
@@ -149,10 +149,7 @@ function inZone(chosen: Chosen): Chosen {
 async function ask(info: ReportInfo, chosen: Chosen, signal: AbortSignal): Promise<ReportAnswer> {
   const path = `/data/reports/${info.name}`;
   const call = info.takes.includes('segments') ? { body: bodyOf(chosen), signal } : { signal };
-  const { asOf, ...answer } = await fetchJson<ReportAnswer>(
-    call.body ? path : withQuery(path, inZone(chosen)),
-    call,
-  );
+  const { asOf, ...answer } = await fetchJson<ReportAnswer>(call.body ? path : withQuery(path, chosen), call);
   // A period that ends now is another one each time, and no reason to draw everything again.
   return { ...answer, asOf: Date.now() - Date.parse(asOf) > 90_000 ? asOf : '' };
 }
@@ -161,7 +158,7 @@ async function downloadCsv(info: ReportInfo, chosen: Chosen): Promise<void> {
   const path = `/data/reports/${info.name}`;
   const blob = info.takes.includes('segments')
     ? await fetchFile(path, { body: bodyOf(chosen, { format: 'csv' }) })
-    : await fetchFile(withQuery(path, { ...inZone(chosen), format: 'csv' }));
+    : await fetchFile(withQuery(path, { ...chosen, format: 'csv' }));
   saveFile(blob, `${info.name}.csv`);
 }
 
@@ -199,7 +196,7 @@ function filtersOf(
       choiceField('limit', 'Rows', plainChoices(LIMITS), chosen.limit ?? '20', (limit) =>
         choose({ limit: limit === '20' ? null : limit }),
       ),
-    zoneField(chosen.tz ?? OWN_ZONE, (tz) => choose({ tz: tz === OWN_ZONE || tz === '' ? null : tz })),
+    zoneField(chosen.tz ?? OWN_ZONE, (tz) => choose({ tz: tz || null })),
   ];
 }
 

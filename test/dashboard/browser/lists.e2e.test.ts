@@ -4,7 +4,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
-import { settled, type Visit, visit } from './visit.ts';
+import { DESKTOP, settled, type Visit, visit } from './visit.ts';
 
 describe('somebody with lists and reports', onStage, () => {
   let stage: Stage;
@@ -84,12 +84,32 @@ describe('somebody with lists and reports', onStage, () => {
     assert.doesNotMatch(page.url(), /since=00/, 'the year is not there yet');
     await page.keyboard.type('25');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/since=2025-05-05$/);
+    await page.waitForURL(/since=2025-05-05&tz=[^&]+$/);
     await page.locator('#field-until').focus();
     await page.keyboard.type('06062025');
     await page.locator('#field-votes').focus();
-    await page.waitForURL(/since=2025-05-05&until=2025-06-07$/);
+    await page.waitForURL(/since=2025-05-05&until=2025-06-07&tz=[^&]+$/);
     assertCalm();
+  });
+
+  it('shares days that were chosen, and every report, with whoever reads in another zone', async (t) => {
+    const tokyo = await visit(stage, { ...DESKTOP, timezoneId: 'Asia/Tokyo' });
+    const links: string[] = [];
+    for (const address of ['/posts?since=2026-01-01', '/?since=2026-01-01', '/reports/new-by-week']) {
+      await tokyo.open(address);
+      links.push(tokyo.page.url());
+    }
+    await tokyo.close();
+    const lima = await visit(stage, { ...DESKTOP, timezoneId: 'America/Lima' });
+    t.after(() => lima.close());
+    for (const link of links) {
+      assert.equal(new URL(link).searchParams.get('tz'), 'Asia/Tokyo', link);
+      await lima.open(link);
+      assert.equal(lima.page.url(), link);
+      assert.equal(await lima.page.locator('#field-tz').inputValue(), 'Asia/Tokyo', link);
+    }
+    await lima.open('/posts?since=30d&tz=Asia/Tokyo');
+    assert.doesNotMatch(lima.page.url(), /tz=/, 'thirty days are the same everywhere');
   });
 
   for (const { address, typed, drawn } of [
@@ -131,7 +151,7 @@ describe('somebody with lists and reports', onStage, () => {
     await page.locator('#field-since:focus').fill('2026-01-01');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Rows' }).waitFor();
-    assert.match(page.url(), /since=2026-01-01&until=2026-02-01$/);
+    assert.match(page.url(), /since=2026-01-01&until=2026-02-01&tz=[^&]+$/);
   });
 
   it('is told of a number of votes that cannot be, and takes none for any', async (t) => {
