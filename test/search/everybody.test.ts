@@ -68,7 +68,7 @@ describe('a search for more than words', () => {
     ]);
     assert.deepEqual(await ids('#12'), [12, 13]);
     assert.deepEqual(await ids('12'), [12, 13]);
-    assert.deepEqual(await ids('https://feedback.example.com/b/bugs/p/plain-12/?x=1'), [12]);
+    assert.deepEqual(await ids(`${UPSTREAM}/b/bugs/p/plain-12/?x=1`), [12]);
     assert.deepEqual(await ids('http://localhost:8080/posts/13'), [13]);
     assert.deepEqual(await ids('/b/bugs/p/all-of-them/'), [13]);
   });
@@ -97,7 +97,7 @@ describe('a search for more than words', () => {
       [`<${UPSTREAM}/b/moved/p/17/#comment-3>`, [17]],
       ['upstream.test/b/bugs/p/17/.', [17]],
       ['/b/bugs/p/17', [17]],
-      ['https://feedback.example.com/b/bugs/p/17/', [17]],
+      ['https://feedback.example.com/b/bugs/p/17/', []],
       ['https://feedback.example.com/b/other/p/17/', []],
       ['https://example.com/posts/3', [3, 304]],
     ] as const)
@@ -105,6 +105,30 @@ describe('a search for more than words', () => {
         const { hits, isPartial } = await search.find(text, { typing });
         assert.deepEqual(isPartial ? [] : hits.map(({ id }) => id), found, text);
       }
+  });
+
+  it('finds a post by the very address that the upstream gives it, with or without its number', async (t) => {
+    const { ids, search } = await shelfOf(t, [
+      aPost(5, { title: 'One', url: '/b/ideas/qzqz-hjkl/' }),
+      aPost(6, { title: 'Two', url: '/b/bugs/items/105/' }),
+      aPost(7, { title: 'Three', url: '/c/112-7-ways' }),
+      aPost(8, { title: 'Four', url: '/b/größe/' }),
+      aPost(9, { title: 'Five', url: 'https://feedback.example.com/b/nine/' }),
+      aPost(105, { title: 'Six', url: '/b/bugs/items/5/' }),
+    ]);
+    for (const [text, found] of [
+      [`${UPSTREAM}/b/ideas/qzqz-hjkl/`, 5],
+      [`${UPSTREAM}/b/ideas/qzqz-hjkl?from=mail#c1`, 5],
+      ['/b/ideas/qzqz-hjkl', 5],
+      ['upstream.test/b/ideas/qzqz-hjkl/', 5],
+      [`${UPSTREAM}/b/bugs/items/105/`, 6],
+      [`${UPSTREAM}/c/112-7-ways/`, 7],
+      [`${UPSTREAM}/b/gr%C3%B6%C3%9Fe/`, 8],
+      ['https://feedback.example.com/b/nine', 9],
+    ] as const)
+      assert.deepEqual(await ids(text), [found], text);
+    for (const text of ['http://other.test/b/ideas/qzqz-hjkl/', 'http://other.test/c/112-7-ways'])
+      assert.equal((await search.find(text)).hits.length, 0, text);
   });
 
   it('finds those with most of the words where none has all, and says so', async (t) => {

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 20; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 21; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -536,3 +536,5 @@ WHEN NEW.post_id <= (SELECT last FROM report_packed WHERE source = 'versions')
 BEGIN
   INSERT INTO report_changes VALUES ('versions', NEW.post_id) ON CONFLICT DO NOTHING;
 END;
+
+CREATE INDEX posts_by_url ON posts (url) WHERE instr(url, id) = 0;

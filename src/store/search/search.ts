@@ -191,52 +191,94 @@ interface Named {
 
 /** Posts that are asked for by number or address. What may as well be something else is looked for as words, too. */
 function namedPosts(db: Db, upstream: string): (text: string, filter: PostFilter) => Named {
-  const find = (ids: readonly number[], filter: PostFilter) =>
+  const find = (condition: string, wanted: readonly (number | string)[], filter: PostFilter): KnownPost[] =>
     db
-      .prepare<object, { id: number; url: string }>(`
+      .prepare<object, KnownPost>(`
           SELECT p.id, p.url FROM posts p
-          WHERE ${['p.id IN (SELECT value FROM json_each($ids))', ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`)
-      .all({ ids: JSON.stringify(ids) });
+          WHERE ${[condition, ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`)
+      .all({ wanted: JSON.stringify(wanted) });
   return (text, filter) => {
     const asked = bare(text);
     const number = /^\d{1,15}$/.test(asked) ? Number(asked) : postNumberIn(asked);
     if (number !== null)
-      return { ids: find([number], filter).map(({ id }) => id), words: asked, isAddress: false };
+      return { ids: find(BY_ID, [number], filter).map(({ id }) => id), words: asked, isAddress: false };
     const address = addressIn(asked, upstream);
     if (!address) return { ids: [], words: text, isAddress: false };
-    const numbers = [...address.pathname.matchAll(/\d{1,15}/g)].map(([digits]) => Number(digits));
-    const found = find(numbers, filter).map((post) => ({
-      ...post,
-      likeness: likenessOf(address, post, upstream),
-    }));
+    const numbered = find(BY_ID, numbersIn(address.pathname), filter);
+    const known = [...numbered, ...find(BY_URL, spellingsOf(address), filter)];
+    const found = known.map((post) => ({ ...post, likeness: likenessOf(address, post, upstream) }));
     const ids = found.filter(({ likeness }) => likeness !== 'none').map(({ id }) => id);
     const isSure = found.some(({ likeness }) => likeness === 'sure');
     return { ids, words: isSure ? '' : asked.replace(/[-_]/g, ' '), isAddress: true };
   };
 }
 
+interface KnownPost {
+  id: number;
+  url: string;
+}
+
+const BY_ID = 'p.id IN (SELECT value FROM json_each($wanted))';
+/** The words of the index `posts_by_url`. A post with its number in its URL is found by that. */
+const BY_URL = 'p.url IN (SELECT value FROM json_each($wanted)) AND instr(p.url, p.id) = 0';
+/** As much of a path as is looked through for numbers. */
+const LONGEST_PATH = 300;
+const MOST_DIGITS = 15;
+
+/** Every number that stands in a path, also within another: all that the id of a post in its URL can be. */
+function numbersIn(path: string): number[] {
+  const runs = path.slice(0, LONGEST_PATH).match(/\d+/g) ?? [];
+  const within = (run: string): string[] =>
+    [...run].flatMap((_, from) =>
+      Array.from({ length: Math.min(MOST_DIGITS, run.length - from) }, (_, i) =>
+        run.slice(from, from + i + 1),
+      ),
+    );
+  return [...new Set(runs.flatMap(within).map(Number))];
+}
+
+/** How a service may write an address: whole or as a path, with a slash at its end or without, percent signs or letters. */
+function spellingsOf({ origin, pathname }: URL): string[] {
+  const path = pathname.replace(/\/+$/, '');
+  const decoded = path.replace(/(?:%[89a-f][\da-f])+/gi, (letters) => unescaped(letters));
+  const paths = [path, decoded].flatMap((one) => [one, `${one}/`]);
+  return [...new Set(paths.flatMap((one) => [one, `${origin}${one}`]))];
+}
+
+function unescaped(letters: string): string {
+  try {
+    return decodeURIComponent(letters);
+  } catch {
+    return letters;
+  }
+}
+
+/** What the paths of an upstream without an address of its own, as that of the sandbox, are completed with. */
+const NOWHERE = 'http://upstream.invalid';
+
 /** A whole address, one without its `http://`, or a path of the upstream. */
 function addressIn(text: string, upstream: string): URL | null {
-  if (/^(?:https?:\/\/|\/)\S+$/i.test(text)) return URL.parse(text, upstream);
+  if (/^(?:https?:\/\/|\/)\S+$/i.test(text)) return URL.parse(text, baseOf(upstream));
   return /^[^\s/]+[.:][^\s/]+\/\S*$/.test(text) ? URL.parse(`http://${text}`) : null;
 }
 
+function baseOf(upstream: string): string {
+  return URL.canParse(upstream) ? upstream : NOWHERE;
+}
+
 /**
- * Whether an address is that of a post. On the host of the post's own it may differ in the board or the title and go on to a comment.
- * On another host it has the very same path, or that of a page of the dashboard, and may belong to something else.
+ * Whether an address is that of a post: on the host of the post's own, where it may differ in the board or the title and go on to a
+ * comment. That of a page of the dashboard may be on any host, and belong to something else.
  */
-function likenessOf(
-  address: URL,
-  { id, url }: { id: number; url: string },
-  upstream: string,
-): 'sure' | 'maybe' | 'none' {
-  const own = URL.parse(url, upstream);
+function likenessOf(address: URL, { id, url }: KnownPost, upstream: string): 'sure' | 'maybe' | 'none' {
+  const own = URL.parse(url, baseOf(upstream));
   const [asked, known] = [partsOf(address), own ? partsOf(own) : []];
+  const [path, ownPath] = [asked.join('/'), known.join('/')];
   const at = known.findIndex((part) => hasNumber(part, id));
   const isAlike = at >= 0 && hasNumber(asked[at] ?? '', id) && asked[at - 1] === known[at - 1];
-  if (own?.host === address.host && isAlike) return 'sure';
-  const path = asked.join('/');
-  return path === known.join('/') || path === `posts/${id}` ? 'maybe' : 'none';
+  const isHost = own !== null && (own.host === address.host || own.origin === NOWHERE);
+  if (isHost && (isAlike || path === ownPath)) return 'sure';
+  return path === `posts/${id}` ? 'maybe' : 'none';
 }
 
 function partsOf({ pathname }: URL): string[] {
