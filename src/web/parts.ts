@@ -192,13 +192,13 @@ export function button(text: string, onClick: () => void, attributes: Attributes
 }
 
 /** Puts a text on the clipboard and says so on the button for a moment. Where a browser keeps it shut, the text is shown to copy. */
-export async function copyText(text: string, from: HTMLElement): Promise<void> {
+export async function copyText(text: string, from: HTMLElement, said = 'Copied'): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     const before = from.textContent;
-    from.textContent = 'Copied';
+    from.textContent = said;
     setTimeout(() => {
-      if (from.textContent === 'Copied') from.textContent = before;
+      if (from.textContent === said) from.textContent = before;
     }, 1500);
   } catch {
     const box = h('textarea', { rows: 10, readonly: true, 'aria-label': 'Links' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PostsAnswer } from '../../src/http/dashboard/posts.ts';
+import type { LinksAnswer, PostsAnswer } from '../../src/http/dashboard/posts.ts';
 import { openReads } from '../../src/http/dashboard/reads.ts';
 import { openBrowseReads, pageSql, SORTS } from '../../src/store/browse/browse.ts';
 import { boundOf, EVERY_LIVE_POST, type PostFilter } from '../../src/store/browse/filter.ts';
@@ -185,6 +185,31 @@ describe('the list of posts', () => {
     );
     assert.deepEqual((await search('%23998')).rows, []);
     assert.equal((await search('%20')).rows.length, 31, 'a blank search is none');
+  });
+
+  it('goes through all that a search finds, and has every match and every link of a list as a file', async (t) => {
+    const site = await openOnMirror(t, fill(260));
+    for (const query of ['search=export', 'search=export&board=features', 'board=bugs', 'search=%234']) {
+      const ids = await walk(site, query);
+      assert.equal(new Set(ids).size, query === 'search=%234' ? 1 : query === 'board=bugs' ? 130 : 65, query);
+      const { body } = await site.ask(`/data/posts.csv?${query}`);
+      const lines = body.trimEnd().split('\r\n').slice(1);
+      assert.deepEqual(
+        lines.map((line) => Number(line.split(',')[0])),
+        ids,
+        query,
+      );
+      const { links, isMore } = await site.get<LinksAnswer>(`/data/posts/links?${query}`);
+      assert.deepEqual([links.map(({ id }) => id), isMore], [ids, false], query);
+    }
+    const { next, total } = await site.get<PostsAnswer>('/data/posts?search=export');
+    assert.deepEqual(total, { posts: 50, isMore: true });
+    const second = await site.get<PostsAnswer>(`/data/posts?search=export&cursor=${next}`);
+    assert.deepEqual([second.total, second.next], [{ posts: 65, isMore: false }, null]);
+    const back = await site.get<PostsAnswer>(`/data/posts?search=export&cursor=${second.previous}`);
+    assert.deepEqual([back.rows.length, back.previous], [50, null]);
+    assert.equal((await site.ask('/data/posts?search=export&cursor=x')).status, 400);
+    assert.equal((await site.ask('/data/posts.csv?since=soon')).status, 400);
   });
 
   it('refuses filters and places that mean nothing', async (t) => {

@@ -108,13 +108,24 @@ describe('a search', () => {
     assert.deepEqual([hits.length, unindexed], [1, 0]);
   });
 
-  it('never answers with more than fifty', async (t) => {
-    const { ids } = await shelfOf(
-      t,
-      Array.from({ length: 60 }, (_, n) => post(n + 1, `zeppelin ${n}`)),
+  it('answers with fifty, says that there are more, and is gone through page by page to its end', async (t) => {
+    const posts = Array.from({ length: 60 }, (_, n) =>
+      post(n + 1, n % 2 === 0 ? `zeppelin ${n}` : 'A zeppelin'),
     );
-    assert.equal((await ids('zeppelin')).length, 50);
-    assert.equal((await ids('zeppelin', { limit: 1000 })).length, 50);
+    const { ids, search } = await shelfOf(t, [...posts, post(61, 'Something else')]);
+    for (const text of ['zeppelin', 'zepp*', 'a zeppelin']) {
+      const first = await search.find(text);
+      const all = await search.ids(text);
+      const rest = await search.find(text, { offset: 50 });
+      assert.equal(first.hits.length, Math.min(50, all.ids.length), text);
+      assert.deepEqual([first.isMore, rest.isMore, all.isMore], [all.ids.length > 50, false, false], text);
+      assert.deepEqual(
+        [...first.hits, ...rest.hits].map(({ id }) => id),
+        all.ids,
+        text,
+      );
+    }
+    assert.equal((await ids('zeppelin', { limit: 1000 })).length, 60);
   });
 
   it('takes any text at all', async (t) => {

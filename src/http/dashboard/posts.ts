@@ -4,9 +4,10 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { csvLine } from '../../query/text.ts';
 import { calendarOf, momentOf } from '../../reports/moment.ts';
-import { type Place, SORTS } from '../../store/browse/browse.ts';
+import { type Place, type PostPage, SORTS } from '../../store/browse/browse.ts';
 import type { CommentPage, CommentPlace, WholePost } from '../../store/browse/post.ts';
 import type { SamePosts } from '../../store/search/same-posts.ts';
+import { MOST_FOUND } from '../../store/search/search.ts';
 import type { SimilarPost } from '../../store/search/similar.ts';
 import { sendFile, untilGone } from '../replies.ts';
 import { idOf, listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
@@ -33,6 +34,16 @@ export interface PostsAnswer extends Omit<FilteredPage, 'next' | 'previous' | 'r
 /** A post with its place on the upstream's own page. */
 export type LinkedPost = FoundPost & { original: string | null };
 
+/** Where the posts of a list are upstream. */
+export interface LinksAnswer {
+  links: Pick<LinkedPost, 'id' | 'original'>[];
+  /** Whether the list goes on behind them. */
+  isMore: boolean;
+}
+
+/** A part of a list that is gone through to its end. */
+type Step = Pick<PostPage, 'rows' | 'total'>;
+
 export interface PostAnswer extends WholePost {
   /** The post on the upstream's own page. */
   original: string | null;
@@ -57,6 +68,8 @@ export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
 
 const PAGE_ROWS = 50;
 const MOST_ROWS = 200;
+/** As many links as a page counts posts; a file has the others. */
+const MOST_LINKS = 10_000;
 /** Rows of a file that are read at a time. */
 const FILE_STEP = 1000;
 /** As many posts as a person compares. */
@@ -67,18 +80,40 @@ const MOST_CHARACTERS = 1000;
 /** `/data/posts`: lists, search as one types, and one post with all that is known of it; boards and people as pages of their own. */
 export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
   const { reads, upstream, clock, timeZone } = deps;
-  const find = async (query: unknown, signal: AbortSignal, more: Partial<ListRequest> = {}) => {
-    const filter = filterOf(query, clock.now(), timeZone);
-    const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim();
-    return text
-      ? await reads.ask('search', { text, filter }, signal)
-      : await reads.ask('posts', { ...pageOf(query, filter), ...more }, signal);
+  const asked = (query: unknown) => ({
+    filter: filterOf(query, clock.now(), timeZone),
+    text: textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '',
+  });
+  const find = async (query: unknown, signal: AbortSignal): Promise<FilteredPage> => {
+    const { filter, text } = asked(query);
+    return text === ''
+      ? await reads.ask('posts', pageOf(query, filter), signal)
+      : await reads.ask('search', { text, filter, offset: offsetOf(query) }, signal);
   };
+  /** Every post of the filter in its order, a step at a time: none is left out, and memory does not grow with them. */
+  async function* all(query: unknown, signal: AbortSignal): AsyncGenerator<Step, void, undefined> {
+    const { filter, text } = asked(query);
+    if (text !== '') return yield await reads.ask('found', { text, filter }, signal);
+    const request = { ...pageOf(query, filter), isBackward: false, limit: FILE_STEP };
+    for (let after: Place | null | undefined; after !== null; ) {
+      const page = await reads.ask('posts', { ...request, after: after ?? null }, signal);
+      yield page;
+      after = page.next;
+    }
+  }
   app.get('/data/posts.csv', async ({ query }, reply) => {
-    const signal = untilGone(reply);
-    const first = await find(query, signal, { after: null, limit: FILE_STEP });
-    const next = (after: Place) => find(query, signal, { after, isBackward: false, limit: FILE_STEP });
-    return sendFile(reply, 'posts.csv', Readable.from(csvOf(first, next, upstream)));
+    const steps = all(query, untilGone(reply));
+    // What cannot be asked for is refused before the file begins.
+    const first = await steps.next();
+    return sendFile(reply, 'posts.csv', Readable.from(csvOf(first, steps, upstream)));
+  });
+  app.get('/data/posts/links', async ({ query }, reply): Promise<LinksAnswer> => {
+    const links: LinksAnswer['links'] = [];
+    for await (const { rows, total } of all(query, untilGone(reply))) {
+      links.push(...rows.map(({ id, url }) => ({ id, original: originalOf(url, upstream) })));
+      if (links.length >= MOST_LINKS) return { links: links.slice(0, MOST_LINKS), isMore: total.isMore };
+    }
+    return { links, isMore: false };
   });
   app.get('/data/boards/:slug', async ({ params }, reply) => {
     const slug = required(textOf(params, 'slug'), 'slug');
@@ -154,20 +189,17 @@ const CSV_COLUMNS = [
   'url',
 ] as const;
 
-/** Every post of the filter in its order, a step at a time: none is left out, and memory does not grow with them. */
 async function* csvOf(
-  first: FilteredPage,
-  next: (after: Place) => Promise<FilteredPage>,
+  first: IteratorResult<Step, void>,
+  steps: AsyncGenerator<Step, void, undefined>,
   upstream: string | null,
 ): AsyncGenerator<string, void, undefined> {
   yield `${csvLine(CSV_COLUMNS)}\r\n`;
-  for (let page = first; ; ) {
-    const lines = page.rows.map((row) =>
+  for (let step = first; !step.done; step = await steps.next()) {
+    const lines = step.value.rows.map((row) =>
       csvLine(CSV_COLUMNS.map((name) => (name === 'url' ? originalOf(row.url, upstream) : row[name]))),
     );
     yield lines.map((line) => `${line}\r\n`).join('');
-    if (page.next === null) return;
-    page = await next(page.next);
   }
 }
 
@@ -196,6 +228,14 @@ function pageOf(query: unknown, filter: Wanted): ListRequest {
   const isText = sort === 'newest' || sort === 'oldest' || sort === 'changed';
   if (after && (typeof after.key === 'string') !== isText) throw noPlace();
   return { filter, sort, after, isBackward: after?.isBackward ?? false, limit };
+}
+
+/** Where a page of a search begins. */
+function offsetOf(query: unknown): number {
+  const place = placeOf(textOf(query, 'cursor'));
+  if (place === null) return 0;
+  if (typeof place.key !== 'number' || place.key < 0 || place.key >= MOST_FOUND) throw noPlace();
+  return place.key;
 }
 
 /** The third part of a cursor that leads to the page before. */

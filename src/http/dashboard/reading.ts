@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError, codeOf, type ErrorCode, messageOf } from '../../base/errors.ts';
+import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
 import type { ReportRequest, ReportResult } from '../../reports/report.ts';
 import { boardOf, runReport, statusIds } from '../../reports/run.ts';
@@ -7,6 +8,7 @@ import {
   type Choices,
   openBrowseReads,
   type PageRequest,
+  type Place,
   type PostPage,
   type Tally,
 } from '../../store/browse/browse.ts';
@@ -19,6 +21,7 @@ import { snippetOf } from '../../store/search/marks.ts';
 import {
   type Excerpt,
   type Found,
+  MOST_FOUND,
   openSearchReads,
   type Part,
   postNumberIn,
@@ -34,6 +37,8 @@ export interface Reading {
   tally(request: null): Promise<Tally[]>;
   posts(request: ListRequest): Promise<FilteredPage>;
   search(request: SearchRequest): Promise<FilteredPage>;
+  /** All that a search finds, for a file. */
+  found(request: Pick<SearchRequest, 'text' | 'filter'>): Promise<Pick<PostPage, 'rows' | 'total'>>;
   post(id: number): Promise<WholePost | null>;
   board(slug: string): Promise<BoardView | null>;
   /** By number, or by e-mail. */
@@ -48,7 +53,8 @@ export interface ListRequest extends Omit<PageRequest, 'filter' | 'beginning'> {
   isExcerpt?: boolean;
 }
 
-interface SearchRequest extends Pick<SearchOptions, 'limit' | 'typing' | 'isInternal' | 'isExcerpt'> {
+interface SearchRequest
+  extends Pick<SearchOptions, 'limit' | 'offset' | 'typing' | 'isInternal' | 'isExcerpt'> {
   text: string;
   filter: Wanted;
 }
@@ -141,9 +147,20 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
       const ids = number === null ? found.hits.map(({ id }) => id) : [number];
       const listed = browse().rows(ids, options.isExcerpt ? EXCERPTED : undefined);
       const rows = markedRows(listed, found, options.isExcerpt ?? false);
-      const total = { posts: rows.length, isMore: found.isMore };
-      const { isPartial, suggestion, unindexed } = found;
-      return { rows, next: null, previous: null, total, ...around, isPartial, suggestion, unindexed };
+      const { isMore, isPartial, suggestion, unindexed } = found;
+      const beside = besideSearch(options, isMore);
+      const total = { posts: (options.offset ?? 0) + rows.length, isMore };
+      return { rows, ...beside, total, ...around, isPartial, suggestion, unindexed };
+    },
+    async found({ text, filter: wanted }) {
+      const { filter } = await resolve(wanted);
+      const number = postNumberIn(text);
+      const { ids, isMore } =
+        number === null
+          ? await texts().ids(text, { typing: true, among: filter })
+          : { ids: [number], isMore: false };
+      const rows = browse().rows(ids);
+      return { rows, total: { posts: rows.length, isMore } };
     },
     post: async (id) => browse().post.whole(id),
     async board(slug) {
@@ -161,6 +178,19 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
     async close() {
       for (const handle of opened) await handle.close();
     },
+  };
+}
+
+/** A search has no key of its own to go on from: its pages are counted off. */
+function besideSearch(
+  { offset = 0, limit = SEARCH_LIMIT }: Pick<SearchOptions, 'offset' | 'limit'>,
+  isMore: boolean,
+): Pick<PostPage, 'next' | 'previous'> {
+  const at = (key: number): Place => ({ key, id: 0 });
+  const end = offset + limit;
+  return {
+    next: isMore && end < MOST_FOUND ? at(end) : null,
+    previous: offset > 0 ? at(Math.max(0, offset - limit)) : null,
   };
 }
 

@@ -15,8 +15,10 @@ import { suggester } from './suggest.ts';
 export type { Excerpt, Part } from './marks.ts';
 
 export interface SearchOptions {
-  /** 50 at most, and that many unless given. */
+  /** 50 unless given. */
   limit?: number;
+  /** How many of the best are passed over: where a page of the list begins. */
+  offset?: number;
   /** Only posts of this board, by the short part of its URL or by its name. */
   board?: string | undefined;
   /** Whether the last word may still be growing. */
@@ -29,9 +31,12 @@ export interface SearchOptions {
   isExcerpt?: boolean;
 }
 
+/** The best so many of a search can be gone through, page by page or in a file. */
+export const MOST_FOUND = 10_000;
+
 export interface Found {
   hits: Hit[];
-  /** Whether more were found than were asked for. */
+  /** Whether others match behind these. */
   isMore: boolean;
   /** Whether the text held anything to look for. */
   isQuestion: boolean;
@@ -61,11 +66,14 @@ export type SearchReads = ReturnType<typeof openSearchReads>;
 export function openSearchReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   if (options.cacheKb) db.pragma(`cache_size = -${options.cacheKb}`);
-  const find = searcher(db, options.upstream);
+  const { find, ids } = searcher(db, options.upstream);
   const similar = db.transaction(moreLikeThis(db));
   return {
     /** The most relevant first; a word in the title weighs more than one in the content, and posts come before comments. */
     find: async (text: string, wanted?: SearchOptions): Promise<Found> => find(text, wanted),
+    /** All that it finds in the same order, as far as can be gone through, without a look at their texts. */
+    ids: async (text: string, wanted?: SearchOptions): Promise<{ ids: number[]; isMore: boolean }> =>
+      ids(text, wanted),
     /** Posts that are about the same as a post or a text, the most similar first; null where there is no such post. */
     similar: async (request: SimilarRequest): Promise<SimilarPost[] | null> => similar(request),
     async close(): Promise<void> {
@@ -292,15 +300,70 @@ function hasNumber(part: string, id: number): boolean {
 
 const SHOWN = `SELECT ${LINE}, substr(p.content, 1, ${READ}) AS content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
-function searcher(db: Db, upstream: string): (text: string, options?: SearchOptions) => Found {
+/** What matches in the order of relevance, and one more than was wanted where there are more. */
+interface Matches extends Pick<Found, 'isPartial'> {
+  terms: Term[];
+  best: Match[];
+  /** Words that were asked for in vain. */
+  unknown: Term[];
+}
+
+function matcher(db: Db, upstream: string): (text: string, options: SearchOptions) => Matches | null {
   const rank = ranker(db, upstream);
   const inComments = commentRanker(db);
+  return (text, options) => {
+    const ranked = rank(text, options);
+    if (ranked === null) return null;
+    const { terms, isPartial, scope } = ranked;
+    const said = inComments(ranked, options.isInternal ?? true);
+    // A comment with all of the words says more than a post with some of them.
+    const all = isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said];
+    const isWhole = !isPartial && ranked.best.length > 0;
+    return {
+      terms,
+      best: firstOfEach(all).slice(0, scope.limit),
+      isPartial: isPartial && said.length === 0,
+      unknown: isWhole || said.length > 0 ? [] : ranked.unknown,
+    };
+  };
+}
+
+function searcher(db: Db, upstream: string) {
+  const matches = matcher(db, upstream);
   const suggest = suggester(db);
+  const show = shower(db);
+  const find = (text: string, options: SearchOptions = {}): Found => {
+    const { limit = SEARCH_LIMIT, offset = 0, isInternal = true } = options;
+    const end = Math.min(offset + limit, MOST_FOUND);
+    const found = matches(text, { ...options, limit: end + 1 });
+    const unindexed = unindexedPosts(db);
+    if (found === null)
+      return { hits: [], isMore: false, isQuestion: false, isPartial: false, suggestion: null, unindexed };
+    const { terms, best, isPartial, unknown } = found;
+    return {
+      hits: show(terms, best.slice(offset, end), options.isExcerpt ?? false),
+      isMore: best.length > end,
+      isQuestion: true,
+      isPartial,
+      suggestion: suggest(text, unknown, isInternal),
+      unindexed,
+    };
+  };
+  const ids = (text: string, options: SearchOptions = {}): { ids: number[]; isMore: boolean } => {
+    const best = matches(text, { ...options, limit: MOST_FOUND + 1 })?.best ?? [];
+    return { ids: best.slice(0, MOST_FOUND).map(({ id }) => id), isMore: best.length > MOST_FOUND };
+  };
+  // One snapshot for all passes: a row may change or go between two of them.
+  return { find: db.transaction(find), ids: db.transaction(ids) };
+}
+
+/** Rows with what was found marked in them. */
+function shower(db: Db): (terms: readonly Term[], best: readonly Match[], isExcerpt: boolean) => Hit[] {
   const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
   const comment = scalar(db)<[number], string>(
     `SELECT substr(content, 1, ${READ}) FROM comments WHERE id = ?`,
   );
-  const show = ({ terms, best }: Ranked, isExcerpt: boolean): Hit[] => {
+  return (terms, best, isExcerpt) => {
     const mark = marker(terms);
     const rows = new Map(shown.all(JSON.stringify(best.map(({ id }) => id))).map((row) => [row.id, row]));
     return best.flatMap((match, place) => {
@@ -313,36 +376,12 @@ function searcher(db: Db, upstream: string): (text: string, options?: SearchOpti
       return [{ ...facts, ...parts, comment: match.comment, relevance: place }];
     });
   };
-  // One snapshot for all passes: a row may change or go between two of them.
-  return db.transaction((text: string, options?: SearchOptions): Found => {
-    const limit = Math.min(options?.limit ?? SEARCH_LIMIT, SEARCH_LIMIT);
-    // One more than is shown, which tells whether there are more.
-    const ranked = rank(text, { ...options, limit: limit + 1 });
-    const isInternal = options?.isInternal ?? true;
-    if (ranked === null)
-      return {
-        hits: [],
-        isMore: false,
-        isQuestion: false,
-        isPartial: false,
-        suggestion: null,
-        unindexed: unindexedPosts(db),
-      };
-    const isWhole = !ranked.isPartial && ranked.best.length > 0;
-    const said = inComments(ranked, isInternal);
-    // A comment with all of the words says more than a post with some of them.
-    const best = (ranked.isPartial ? [...said, ...ranked.best] : [...ranked.best, ...said]).filter(isFirst);
-    const isPartial = ranked.isPartial && said.length === 0;
-    const shown = { ...ranked, best: best.slice(0, limit) };
-    const hits = show(shown, options?.isExcerpt ?? false);
-    const suggestion = isWhole || said.length > 0 ? null : suggest(text, ranked.unknown, isInternal);
-    const isMore = best.length > limit;
-    return { hits, isMore, isQuestion: true, isPartial, suggestion, unindexed: unindexedPosts(db) };
-  });
 }
 
-function isFirst({ id }: Match, at: number, all: readonly Match[]): boolean {
-  return all.findIndex((other) => other.id === id) === at;
+function firstOfEach(all: readonly Match[]): Match[] {
+  const first = new Map<number, Match>();
+  for (const match of all) if (!first.has(match.id)) first.set(match.id, match);
+  return [...first.values()];
 }
 
 /** Comments that are ranked; where more match, the newest of them. */

@@ -1,4 +1,4 @@
-import type { LinkedPost, PostsAnswer } from '../../http/dashboard/posts.ts';
+import type { LinkedPost, LinksAnswer, PostsAnswer } from '../../http/dashboard/posts.ts';
 import type { ListedPost } from '../../store/browse/post.ts';
 import type { Part } from '../../store/search/search.ts';
 import { fetchJson, withQuery } from '../api.ts';
@@ -17,6 +17,7 @@ import { counted, date, number } from '../format.ts';
 import { isField } from '../frame.ts';
 import { type Choose as ChooseOf, keepChosen, onNews, type Page, type PageContext } from '../page.ts';
 import {
+  attempt,
   button,
   type Choice,
   copyText,
@@ -63,7 +64,10 @@ function createFinder(context: PageContext) {
   const [filters, list] = [h('div.filters.posts-filters'), h('div.posts-stage')];
   const news = liveRegion();
   const csv = h('a.button', { download: 'posts.csv' }, 'Download CSV');
-  const links = createLinks(list);
+  const links = createLinks(list, news, async () => {
+    const path = withQuery('/data/posts/links', now());
+    return await fetchJson<LinksAnswer>(path, { signal });
+  });
   const lead = h('span', { role: 'status' });
 
   const show = (answer: PostsAnswer): void => {
@@ -71,7 +75,7 @@ function createFinder(context: PageContext) {
     fill(lead, totalOf(answer, chosen));
     refill(filters, ...postFilters(chosen, answer, choose));
     fill(list, remarks(answer, correct), postList(answer, isFiltered(chosen)), pagerOf(answer, chosen));
-    links.show(answer.rows);
+    links.show(answer);
     const { cursor: _, from: __, ...wanted } = chosen;
     csv.setAttribute('href', withQuery('/data/posts.csv', wanted));
   };
@@ -130,16 +134,18 @@ function createFinder(context: PageContext) {
   };
 }
 
-/** The upstream's own addresses of the posts that are ticked; of all on the page while none is. Ticks outlive a list that is drawn again. */
-function createLinks(list: HTMLElement) {
+/** The upstream's own addresses of the posts that are ticked; of all in the list while none is. Ticks outlive a list that is drawn again. */
+function createLinks(list: HTMLElement, news: HTMLElement, all: () => Promise<LinksAnswer>) {
   const ticked = new Set<number>();
   let rows: readonly LinkedPost[] = [];
-  const copy = (): void => {
-    const wanted = rows.filter(({ id }) => ticked.size === 0 || ticked.has(id));
-    const links = wanted.map(({ id, original }) => original ?? `${location.origin}/posts/${id}`);
-    void copyText(links.join('\n'), element);
+  const copy = async (): Promise<void> => {
+    const wanted = rows.filter(({ id }) => ticked.has(id));
+    const { links, isMore } = ticked.size === 0 ? await all() : { links: wanted, isMore: false };
+    const addresses = links.map(({ id, original }) => original ?? `${location.origin}/posts/${id}`);
+    const said = `Copied ${isMore ? 'the first ' : ''}${counted(links.length, 'link')}`;
+    await copyText(addresses.join('\n'), element, said);
   };
-  const element = button('Copy all links', copy, { id: 'copy-links' });
+  const element = button('Copy all links', () => void attempt(news, copy), { id: 'copy-links' });
   const boxes = (): NodeListOf<HTMLInputElement> => list.querySelectorAll('input.tick-post');
   const name = (): void => {
     element.textContent = ticked.size === 0 ? 'Copy all links' : `Copy ${counted(ticked.size, 'link')}`;
@@ -152,8 +158,8 @@ function createLinks(list: HTMLElement) {
   });
   return {
     button: element,
-    show(shown: readonly LinkedPost[]): void {
-      rows = shown;
+    show(shown: PostsAnswer): void {
+      rows = shown.rows;
       for (const id of ticked) if (!rows.some((row) => row.id === id)) ticked.delete(id);
       for (const box of boxes()) box.checked = ticked.has(Number(box.value));
       name();
@@ -261,13 +267,13 @@ function withOther(choices: Choice[], chosen: string | null): Choice[] {
   return isKnown ? choices : [...choices, { value: chosen, text: chosen }];
 }
 
-function totalOf({ total, rows, unindexed }: PostsAnswer, { search }: Chosen): string {
+function totalOf({ total, unindexed }: PostsAnswer, { search }: Chosen): string {
   const later =
     unindexed > 0 ? ` ${counted(unindexed, 'post')} cannot be searched yet: the index is being made.` : '';
   if (search !== null)
-    return rows.length === 50
-      ? `The 50 most relevant posts.${later}`
-      : `${counted(rows.length, 'post')} found.${later}`;
+    return total.isMore
+      ? `More than ${counted(total.posts, 'post')} found, the most relevant first.${later}`
+      : `${counted(total.posts, 'post')} found.${later}`;
   return total.isMore ? `More than ${counted(total.posts, 'post')}.` : `${counted(total.posts, 'post')}.`;
 }
 

@@ -174,6 +174,8 @@ describe('somebody with lists and reports', onStage, () => {
     const { page, open, assertCalm } = await enter(t);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
     await open('/posts');
+    await page.getByRole('button', { name: 'Copy all links' }).click();
+    await page.getByRole('button', { name: /^Copied 1\d\d links$/ }).waitFor();
     for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
     await page.getByRole('button', { name: 'Copy 2 links' }).waitFor();
     await page.keyboard.press('c');
