@@ -116,16 +116,17 @@ function rowsTable(rows: OutboxRow[], width: number, withBatch: boolean): string
 
 /** Below the rows, not beside them: a column as wide as a sentence would break every line. */
 function reasons(rows: OutboxRow[], width: number): string[] {
-  const told = rows.filter((row) => row.last_error !== null && row.state !== 'confirmed');
-  if (told.length === 0) return [];
   const room = Math.max(40, width - 12);
-  return [
-    '',
-    table(
-      ['id', 'why'],
-      told.map((row) => [String(row.id), cut(reasonWords(row.last_error ?? ''), room)]),
-    ),
-  ];
+  const told = rows.flatMap((row) => {
+    const why = reasonOf(row);
+    return why === null ? [] : [[String(row.id), cut(reasonWords(why), room)]];
+  });
+  return told.length === 0 ? [] : ['', table(['id', 'why'], told)];
+}
+
+function reasonOf({ state, last_error, duplicate_of }: OutboxRow): string | null {
+  if (duplicate_of !== null) return `it left a second post upstream, ${duplicate_of}`;
+  return state === 'confirmed' ? null : last_error;
 }
 
 export function showText(

@@ -140,7 +140,15 @@ function examineOutbox({ undecided, duplicates }: Checkup): Finding {
     ...(duplicates > 0 ? [`${counted(duplicates, 'row')} left a second post upstream`] : []),
   ];
   if (facts.length === 0) return fine('nothing waits for a person');
-  return warning(facts.join('; '), 'See "feedback-mirror outbox list --state uncertain".');
+  const advice = [
+    ...(undecided > 0 ? ['See "feedback-mirror outbox list --state uncertain".'] : []),
+    ...(duplicates > 0
+      ? [
+          '"feedback-mirror query \'SELECT id, post_id, duplicate_of FROM outbox WHERE duplicate_of > 0\'" names the posts.',
+        ]
+      : []),
+  ];
+  return warning(facts.join('; '), advice.join(' '));
 }
 
 const LARGE_LOG = 1_000_000_000;

@@ -126,8 +126,11 @@ describe('feedback-mirror doctor', () => {
     const db = new Database(join(site.folder, 'data', 'mirror.db'));
     db.exec("UPDATE outbox SET state = 'uncertain', duplicate_of = 7");
     db.close();
-    const { state, detail } = of('outbox', await examine(site));
+    const { state, detail, advice } = of('outbox', await examine(site));
     assert.deepEqual([state, detail], ['warn', '1 row needs a decision; 1 row left a second post upstream']);
+    const [, sql = ''] = /query '(.*)'/.exec(advice ?? '') ?? [];
+    assert.match((await site.run(['query', sql, '--format', 'csv'])).stdout, /^1,,7$/m);
+    assert.match((await site.run(['outbox', 'list'])).stdout, /^ *1 +it left a second post upstream, 7$/m);
   });
 
   it('names a log that a long reader keeps from starting over', async (t) => {
