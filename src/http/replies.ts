@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { REPORT_FLAGS } from '../reports/report.ts';
+import { withoutDashes } from '../reports/report.ts';
 import { type Guard, isOpenedByPerson, type Refusal } from './guard.ts';
 
 /** Every code as an HTTP status: 502 and 503 where the upstream is what fails, 500 where we do. */
@@ -138,12 +138,9 @@ function answerTo(error: unknown, id: string, log: Logger): Refusal {
   return { status, detail: `Something went wrong here; the log has it as request ${id}.` };
 }
 
-/** What is a flag of reports on the command line is a field or parameter of that name here. */
-const FLAG = new RegExp(`(?<=^|\\s)--(?=(?:${REPORT_FLAGS.join('|')})(?![\\w-]))`, 'g');
-
 /** For people who read it in a page: what is wrong, then what to do. */
 function sentences({ message, hint = '' }: AppError): string {
-  const [said, advice] = [message.replace(FLAG, ''), hint.replace(FLAG, '')];
+  const [said, advice] = [withoutDashes(message), withoutDashes(hint)];
   const first = `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
   return advice ? `${first}${/[.?!]$/.test(first) ? '' : '.'} ${advice}` : first;
 }

@@ -367,13 +367,18 @@ function shownChange(rules: TextRules, change: Change): object {
   };
 }
 
+/** What others wrote, which includes the upstream's own words. */
+const MARKED_NAMES: Readonly<Record<string, string>> = {
+  title: 'customer_title',
+  content: 'customer_text',
+  error: 'customer_error',
+};
+
 function shownValues(rules: TextRules, values: Values): Values {
-  const renamed = (name: string): string =>
-    name === 'title' ? 'customer_title' : name === 'content' ? 'customer_text' : name;
   return Object.fromEntries(
     Object.entries(values)
       .filter(([name]) => !name.endsWith('_id'))
-      .map(([name, value]) => [renamed(name), typeof value === 'string' ? rules.text(value, CELL) : value]),
+      .map(([name, value]) => [MARKED_NAMES[name] ?? name, typeof value === 'string' ? rules.text(value, CELL) : value]),
   );
 }
 
@@ -410,7 +415,7 @@ export function rowFacts(rules: TextRules, row: OutboxRow): object {
     board: rules.text(row.board, NAME),
     customer_title: rules.text(row.title, NAME),
     ...(post_id === null ? {} : { post_id, url: url && rules.link(url) }),
-    ...(error === null || post_id !== null ? {} : { last_error: rules.text(error, CELL) }),
+    ...(error === null || post_id !== null ? {} : { customer_last_error: rules.text(error, CELL) }),
     created_at,
     changed_at,
   };

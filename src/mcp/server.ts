@@ -12,6 +12,7 @@ import {
 import * as z from 'zod';
 import { AppError, codeOf, type ErrorCode, messageOf, storageError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { withoutDashes } from '../reports/report.ts';
 import type { ToolDeps, ToolFacts, ToolHandles } from './answers.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
 import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
@@ -182,7 +183,7 @@ function failureText(thrown: unknown): string {
   const error = codeOf(thrown) === 'busy' ? (storageError(thrown) ?? thrown) : thrown;
   if (!(error instanceof AppError) || error.code === 'internal')
     return 'this could not be answered; the log of the mirror says why';
-  return [messageOf(error), error.hint].filter(Boolean).join('. ');
+  return withoutDashes([messageOf(error), error.hint].filter(Boolean).join('. '));
 }
 
 const ANNOTATIONS = { destructiveHint: false, idempotentHint: true, openWorldHint: false };

@@ -100,6 +100,13 @@ export const REPORT_FLAGS = [
 ] as const;
 export type ReportFlag = (typeof REPORT_FLAGS)[number];
 
+const DASHES = new RegExp(`(?<=^|\\s)--(?=(?:${REPORT_FLAGS.join('|')})(?![\\w-]))`, 'g');
+
+/** A sentence for those who ask otherwise than on the command line: what is a flag there is a field or parameter of that name. */
+export function withoutDashes(sentence: string): string {
+  return sentence.replace(DASHES, '');
+}
+
 /** One line a row under a header; texts that a spreadsheet would run get an apostrophe, numbers stay numbers. */
 export function reportCsv({ columns, rows }: ReportResult): string {
   const line = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;

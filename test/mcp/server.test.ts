@@ -262,14 +262,18 @@ describe('what a tool tells', () => {
     assert.match((await call('search', {})).posts[0]?.customer_text ?? '', /^(word )*word…$/);
     const { content } = await client.callTool({ name: 'search', arguments: { sort: 'votes', after: 'x 1' } });
     assert.match(JSON.stringify(content), /after is not the next/);
+    for (const wrong of [{ since: 'someday' }, { status: 'Nowhere' }]) {
+      const { content: told } = await client.callTool({ name: 'search', arguments: wrong });
+      assert.match(JSON.stringify(told), /"(since \\"someday|status: there)/);
+    }
     await client.close();
   });
 
-  it('says why a row was not sent, without addresses', async () => {
+  it('says why a row was not sent, without addresses and as what others wrote', async () => {
     const row = (): OutboxRow => ({ ...ROW, state: 'rejected', last_error: 'no user kim@corp.example' });
     const { client } = await connected(() => Promise.resolve(), { key, row });
     const { structuredContent } = await client.callTool({ name: 'outbox_row', arguments: { id: 1 } });
-    const { last_error: error } = structuredContent as { last_error: string };
+    const { customer_last_error: error } = structuredContent as { customer_last_error: string };
     assert.match(error, /^no user user-[0-9a-f]{16}@redacted\.invalid$/);
     await client.close();
   });
