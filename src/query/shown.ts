@@ -30,8 +30,8 @@ export function standInFront(db: DatabaseSync, path: string, { key, isInternal }
   for (const table of TABLES) {
     const found = columns.all(table, mirror) as unknown as [name: string, type: string][];
     const shown = found.map(([name, type]) => `${expression(table, name, type)} AS "${name}"`);
-    const which = isInternal || !COMMENTS.includes(table) ? '' : ' WHERE NOT internal';
-    db.exec(`CREATE TEMP VIEW ${prefix}${table} AS SELECT ${shown.join(', ')} FROM ${mirror}.${table}${which};
+    const which = isInternal ? 'true' : (PUBLIC[table]?.(mirror) ?? 'true');
+    db.exec(`CREATE TEMP VIEW ${prefix}${table} AS SELECT ${shown.join(', ')} FROM ${mirror}.${table} WHERE ${which};
              CREATE TEMP VIEW ${table} AS SELECT * FROM ${prefix}${table}`);
   }
   return { prefix, names: new Set([...TABLES, ...standInFrontOfOthers(db, mirror)]) };
@@ -83,8 +83,12 @@ const TABLES = [
   'sync_runs',
 ] as const;
 
-/** Some of their rows only the team sees. */
-const COMMENTS: readonly string[] = ['comments', 'comment_versions'];
+/** Of these only the team sees some rows: what a comment said while it was public is not shown once it is internal. */
+const PUBLIC: Partial<Record<(typeof TABLES)[number], (mirror: string) => string>> = {
+  comments: () => 'NOT internal',
+  comment_versions: (mirror) =>
+    `NOT internal AND comment_id IN (SELECT id FROM ${mirror}.comments WHERE NOT internal)`,
+};
 
 /** What there is to ask in this mode. The index of words and rows as they came would tell what the views leave out. */
 export const SHOWN_TABLES = PUBLIC_TABLES.filter(

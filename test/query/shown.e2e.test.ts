@@ -20,7 +20,9 @@ describe('a statement of an assistant', () => {
       INSERT INTO commented_posts SELECT id, title, url, NULL, first_seen_at, changed_at FROM posts;
       INSERT INTO comments (id, post_id, creator_id, kind, likes_count, highlighted, internal, content, created, first_seen_at,
                             changed_at, version_at)
-      SELECT id, id, 1, 'comment', 0, 0, 1, 'between us', created, created, created, created FROM posts`);
+      SELECT id, id, 1, 'comment', 0, 0, 1, 'between us', created, created, created, created FROM posts;
+      INSERT INTO comment_versions (comment_id, observed_at, content, likes_count, highlighted, internal, deleted)
+      SELECT id, created, 'said to all', 0, 0, 0, 0 FROM comments`);
     db.close();
   });
   after(() => mirror.remove());
@@ -36,7 +38,7 @@ describe('a statement of an assistant', () => {
       const text = JSON.stringify(await ask(`SELECT * FROM ${name}`), (_, value: Value) =>
         typeof value === 'bigint' ? String(value) : value,
       );
-      assert.doesNotMatch(text, /victim|planted|between us/, name);
+      assert.doesNotMatch(text, /victim|planted|between us|said to all/, name);
       for (const person of people) if (person) assert.ok(!text.includes(`"${person}"`), `${name}: ${person}`);
     }
   });
@@ -118,6 +120,10 @@ describe('a statement of an assistant', () => {
     });
     assert.match(String(email), /@(?!redacted)/);
     assert.deepEqual(await ask('SELECT DISTINCT content FROM comments'), []);
+    for (const table of ['comment_versions', 'comment_history'])
+      assert.deepEqual(await ask(`SELECT content FROM ${table}`), [], table);
+    const before = { key, isInternal: true };
+    assert.deepEqual(await ask('SELECT DISTINCT content FROM comment_versions', before), [['said to all']]);
     const all = await ask('SELECT DISTINCT content FROM comments', { key, isInternal: true });
     assert.deepEqual(all, [['between us']]);
   });
