@@ -378,7 +378,10 @@ function shownValues(rules: TextRules, values: Values): Values {
   return Object.fromEntries(
     Object.entries(values)
       .filter(([name]) => !name.endsWith('_id'))
-      .map(([name, value]) => [MARKED_NAMES[name] ?? name, typeof value === 'string' ? rules.text(value, CELL) : value]),
+      .map(([name, value]) => [
+        MARKED_NAMES[name] ?? name,
+        typeof value === 'string' ? rules.text(value, CELL) : value,
+      ]),
   );
 }
 

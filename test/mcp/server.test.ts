@@ -191,10 +191,11 @@ describe('the log of a server for agents', () => {
 describe('what a tool tells', () => {
   const key = new Uint8Array(32);
 
-  it('lets an agent name a board and a status as they were shown, with pseudonyms', async () => {
+  it('lets an agent name a board and a status as they were shown, with pseudonyms and without what nobody sees', async () => {
     const board = { id: 1, slug: 'kim', name: 'Of kim@corp.example' };
     const status = { id: 2, name: 'Ask lee@corp.example' };
-    const choices = { boards: [board], statuses: [status] };
+    const unseen = { id: 3, name: 'Ship\u200bped\u0000' };
+    const choices = { boards: [board], statuses: [status, unseen] };
     const filters: unknown[] = [];
     const ask = async (name: string, request: unknown): Promise<unknown> => {
       if (name === 'choices') return choices;
@@ -217,6 +218,9 @@ describe('what a tool tells', () => {
     assert.doesNotMatch(JSON.stringify(shown), /corp/);
     await client.callTool({ name: 'search', arguments: named });
     assert.partialDeepStrictEqual(filters, [{ filter: { board: [board.name], status: [status.name] } }]);
+    assert.equal(shown.statuses[1]?.name, 'Shipped');
+    await client.callTool({ name: 'search', arguments: { status: 'shipped' } });
+    assert.partialDeepStrictEqual(filters[1], { filter: { board: [], status: [unseen.name] } });
     await client.callTool({ name: 'draft_post', arguments: { board: named.board, title: 'A wish' } });
     assert.deepEqual(proposed, [{ board: 'kim', title: 'A wish', content: '' }]);
     await client.close();
