@@ -120,10 +120,8 @@ const LINK_FIELD = /^\S*[?&][\w.-]{1,40}=/;
 
 /** Most texts hold none of these; in two goes, as they take half the time of one. */
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
-const MAY_HOLD_ADDRESS = new RegExp(
-  String.raw`[@\uff20\ufe6b]|&(?:#|amp|commat)|%[\du]{0,9}40|=40|\\[ux]|${OPEN}\s{0,2}at\s{0,2}${CLOSE}`,
-  'iu',
-);
+const MAY_HOLD_ADDRESS =
+  /[@\uff20\ufe6b]|&(?:#|amp|commat)|%[\du]{0,9}40|=40|\\(?:[ux]|100)|[[({<\uff3b\uff08\uff5b\uff1c]\s{0,2}(?:at|\uff41\uff54)\s{0,2}[\])}>\uff3d\uff09\uff5d\uff1e]/iu;
 
 /** A dot with spaces beside it, behind the first part of a domain, and all that follows. */
 const HALF_DOT = String.raw`(?:\s{1,2}(?:(?:\.{1,2}|d(?:ot?)?)\s{0,2}\S*)?|(?<=\.)\s{1,2}\S*)?`;
@@ -176,7 +174,7 @@ function nameBefore(
 ): { from: number; plain: string } | null {
   const quote = quotedBefore(text, end, floor);
   if (quote !== null) return { from: quote, plain: text.slice(quote, end) };
-  const until = /[\])>"”»]/.test(text[end - 1] ?? '') ? end - 1 : end;
+  const until = nameEnd(text, end, floor);
   let from = until;
   while (from > floor && LOCAL.test(text[from - 1] ?? '')) from--;
   // The path of a link is no part of an address: there the name follows the last slash.
@@ -191,6 +189,15 @@ function nameBefore(
 }
 
 const LONGEST_QUOTED = 66;
+/** As RFC 5322 lets one stand behind a name: `kim(office)@example.com`. */
+const COMMENT = new RegExp(String.raw`(?<=[${WORD}])\([^()\n]*\)$`, 'u');
+
+/** Before a comment, or one sign that ends what is in brackets or quotes. */
+function nameEnd(text: string, end: number, floor: number): number {
+  const comment = COMMENT.exec(text.slice(Math.max(floor, end - LONGEST_QUOTED), end));
+  if (comment) return end - comment[0].length;
+  return /[\])>"”»]/.test(text[end - 1] ?? '') ? end - 1 : end;
+}
 
 function quotedBefore(text: string, end: number, floor: number): number | null {
   if (text[end - 1] !== '"') return null;
@@ -226,10 +233,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 /** Forms of letters and signs that are the same for those who read and for many who send; a dash between words is none of them. */
 const ALIKE = String.raw`[\u00b7\u2010\u2011\u2013\u2024\u2027\u2212\u24b6-\u24e9\u3002\ufe50-\ufe6b\uff01-\uff5e\uff61\u{1d400}-\u{1d7ff}]`;
-/** HTML with or without its semicolon, percent-encoding, JSON, quoted-printable and Markdown; the first two also escaped many times over. */
+/** A dot only within a word: elsewhere it begins the points of a list, or is a letter. */
+const INNER_DOT = String.raw`(?<=[${WORD}])[\u2022\ua4f8](?=[${WORD}])`;
+/** HTML with or without its semicolon, percent-encoding, JSON, C, quoted-printable and Markdown; the first two also escaped many times over. */
 const ESCAPE = new RegExp(
   String.raw`&(?:amp;?)*(?:#\d{1,7}|#x[\da-f]{1,6}|${Object.keys(ENTITIES).join('|')});?|%(?:25)*(?:u00)?[2-7][\da-f]|\\x[2-7][\da-f]` +
-    String.raw`|\\u\{?0{2,4}[2-7][\da-f]\}?|=(?:40|2[ebd]|5f)(?=[${WORD}])|\\[!-/:-@[-\x60{-~]|${UNSEEN}|\u2800|${ALIKE}`,
+    String.raw`|\\u(?:\{0{0,6}[2-7][\da-f]\}|0{2,6}[2-7][\da-f])|(?<=[${WORD}])\\(?:0[4-7]|1[0-7])[0-7](?!\d)|=(?:40|2[ebd]|5f)(?=[${WORD}])` +
+    String.raw`|\\[!-/:-@[-\x60{-~]|${UNSEEN}|\u2800|${ALIKE}|${INNER_DOT}`,
   'giu',
 );
 const IS_ALIKE = new RegExp(ALIKE, 'u');
@@ -262,6 +272,7 @@ function unescaped(written: string): string {
     case '=':
       return letter(Number.parseInt(written.slice(-2), 16));
     case '\\':
+      if (/^\\\d/.test(written)) return letter(Number.parseInt(written.slice(1), 8));
       return written.length === 2
         ? written.slice(1)
         : letter(Number.parseInt(written.replace(/\W|[ux]/gi, ''), 16));
@@ -274,7 +285,7 @@ function unescaped(written: string): string {
 function alike(sign: string): string {
   if (sign === '\u2800') return ' ';
   if (/[\u2010\u2011\u2013\u2212]/.test(sign)) return '-';
-  if (/[\u00b7\u2027\u3002\uff61]/.test(sign)) return '.';
+  if (/[\u00b7\u2022\u2027\u3002\ua4f8\uff61]/.test(sign)) return '.';
   return IS_ALIKE.test(sign) ? sign.normalize('NFKC') : '';
 }
 

@@ -56,6 +56,14 @@ const SPELLINGS = [
   'ｋｉｍ@ｃorp.example',
   'ⓚⓘⓜ@ⓒⓞⓡⓟ.example',
   'kim%u0040corp.example',
+  String.raw`kim\u{40}corp.example`,
+  String.raw`kim\U00000040corp\u{2e}example`,
+  String.raw`kim\100corp\056example`,
+  'kim［at］corp［dot］example',
+  'kim［ａｔ］corp.example',
+  'kim@corp•example',
+  'kim@corpꓸexample',
+  'kim(office)@corp.example',
 ] as const;
 
 describe('an address in a text', () => {
@@ -120,6 +128,9 @@ describe('an address in a text', () => {
       'x=40&y=example.com width=40px',
       'class X\n@decorator.method',
       'R&D at example.com, 100% at corp.example',
+      'ask me@work • thanks, then • you',
+      String.raw`C:\100\files.example and \1000.example`,
+      'f(x)@g, call(me)@home',
     ])
       assert.equal(found(text), text);
   });
