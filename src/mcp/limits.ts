@@ -8,7 +8,7 @@ export const LIMITS = {
   callsAMinute: 120,
   /** From the moment it came in, whatever it waits for. */
   callMs: 15_000,
-  /** Of one result, as JSON. */
+  /** Of one result, as JSON; it is sent as data and once more as text. */
   resultBytes: 48_000,
   /** Statements run for up to 5 s, each in a process of its own, and sums over the whole mirror one after the other: neither keeps a search waiting. */
   lanes: {
