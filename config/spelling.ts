@@ -10,8 +10,10 @@ export function namesOf({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'
 
 export const KNOWN: ReadonlySet<string> = new Set(Object.values(SETTINGS).flatMap(namesOf));
 
-const lettersOf = (name: string): string => name.replaceAll('_', '').toUpperCase();
-const firstWord = (name: string): string => name.slice(0, name.indexOf('_') + 1).toUpperCase();
+/** A hyphen or a dot between the words is an underscore that was meant. */
+const underscored = (name: string): string => name.replaceAll(/[-.]/g, '_').toUpperCase();
+const lettersOf = (name: string): string => underscored(name).replaceAll('_', '');
+const firstWord = (name: string): string => underscored(name).slice(0, underscored(name).indexOf('_') + 1);
 const BY_LETTERS = new Map([...KNOWN].map((name) => [lettersOf(name), name]));
 
 /** With which settings begin, each with its underscore. Other programs use some of them too. */
@@ -31,8 +33,8 @@ const MOST_EDITS = 2;
 function meant(name: string): string | null {
   const same = BY_LETTERS.get(lettersOf(name));
   if (same !== undefined || !beginsAsOurs(name)) return same ?? null;
-  const longer = [...KNOWN].find((known) => known.startsWith(`${name.toUpperCase()}_`));
-  return nearest(name, [...KNOWN], MOST_EDITS) ?? longer ?? null;
+  const longer = [...KNOWN].find((known) => known.startsWith(`${underscored(name)}_`));
+  return nearest(underscored(name), [...KNOWN], MOST_EDITS) ?? longer ?? null;
 }
 
 /**

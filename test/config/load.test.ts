@@ -224,6 +224,13 @@ describe('wrong settings', () => {
     ]);
   });
 
+  it('include a setting of .env with hyphens or dots between its words', () => {
+    assert.deepEqual(problemsOf({ cwd: folder({ '.env': 'HTTP-PORT=3\npush.per.minut=5\n' }) }), [
+      'HTTP-PORT is not a setting: did you mean HTTP_PORT?',
+      'push.per.minut is not a setting: did you mean PUSH_PER_MINUTE?',
+    ]);
+  });
+
   it('include a line of .env that names a setting and gives it nothing', () => {
     const cwd = folder({ '.env': '# PUSH_SETTLE\nPUSH_PER_MINUTE: 5\nLOG_FORMAT=json\n' });
     assert.deepEqual(problemsOf({ cwd }), [
