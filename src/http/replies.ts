@@ -6,7 +6,7 @@ import type { Logger } from '../base/log.ts';
 import { withoutDashes } from '../reports/report.ts';
 import { type Guard, isOpenedByPerson, type Refusal } from './guard.ts';
 
-/** Every code as an HTTP status: 502 and 503 where the upstream is what fails, 500 where we do. */
+/** Every code as an HTTP status: 502 and 503 where the upstream is what fails, 500 where we do, 422 where a statement asks for more than its limits. */
 const STATUS: Record<ErrorCode, number> = {
   usage: 400,
   unauthorised: 502,
@@ -14,7 +14,7 @@ const STATUS: Record<ErrorCode, number> = {
   throttled: 503,
   refused: 502,
   protocol: 502,
-  partial: 500,
+  partial: 422,
   gone: 410,
   busy: 503,
   storage: 503,

@@ -12,6 +12,9 @@ const troubles: HttpPart = (app) => {
   app.get('/busy', async () => {
     throw new AppError('busy', 'another process sends', { hint: 'Wait for it.' });
   });
+  app.get('/limit', async () => {
+    throw new AppError('partial', 'the statement was stopped after 5 s, its limit');
+  });
   app.get('/things/:id', async () => ({}));
   app.delete('/things/:id', async () => ({}));
 };
@@ -81,6 +84,11 @@ describe('what goes wrong', () => {
     const http = await open(t, { parts: [troubles] });
     const reply = await ask(http, '/busy');
     assert.deepEqual([reply.status, detailOf(reply)], [503, 'Another process sends. Wait for it.']);
+    const limit = await ask(http, '/limit');
+    assert.deepEqual(
+      [limit.status, detailOf(limit)],
+      [422, 'The statement was stopped after 5 s, its limit'],
+    );
     assert.ok(!http.lines.some(({ level }) => level === 50));
   });
 
