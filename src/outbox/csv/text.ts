@@ -270,9 +270,19 @@ const ALIEN = new RegExp(
   ].join('|'),
 );
 
+/** The letters of an alphabet beyond ASCII, as a post about letters names them; in no other encoding do these bytes make a word. */
+const ALPHABETS: ReadonlySet<string> = new Set(
+  ['åäö', 'æøå', 'äöü', 'äöüß'].flatMap((letters) => [
+    letters,
+    letters.replace(/[^ß]/g, (c) => c.toUpperCase()),
+  ]),
+);
+
 /** Letters or signs where Western text has none, or three letters with accents in a row. */
 function isAlien(before: string, run: string, after: string): boolean {
-  return run.replace(AROUND_WORDS, '').length > 2 || ALIEN.test(before + run + after);
+  const word = run.replace(AROUND_WORDS, '');
+  if (ALPHABETS.has(word) && !/[A-Za-z]/.test(before.slice(-1) + after)) return false;
+  return word.length > 2 || ALIEN.test(before + run + after);
 }
 
 function notCsv(looks: string, hint: string): AppError {

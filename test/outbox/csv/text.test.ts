@@ -76,7 +76,19 @@ describe('encodings', () => {
     assert.equal(accepted(file.rows[0]).post.title, '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ');
   });
 
-  const LATIN1 = ['Grüße', 'süß', 'Größere Schrift für alle', 'Müßiggang', 'coração', 'ções', 'Åå', 'créées'];
+  const LATIN1 = [
+    'Grüße',
+    'süß',
+    'Größere Schrift für alle',
+    'Müßiggang',
+    'coração',
+    'ções',
+    'Åå',
+    'créées',
+    'åäö',
+    'ÄÖÜß',
+    '(ÆØÅ)',
+  ];
   for (const words of LATIN1) {
     test(`${words} in Latin-1 is read, though its accents stand together`, async () => {
       const file = await read(Buffer.from(`board,title\n${`b,${words}\n`.repeat(20)}`, 'latin1'));
