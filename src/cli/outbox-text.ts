@@ -136,7 +136,7 @@ export function showText(
   edits: EditRow[] = [],
 ): string {
   const parts = [
-    fieldsText(row),
+    fieldsText(row, attempts),
     ...section('before it was edited', edits.length > 0 ? editsTable(edits) : ''),
     ...section('attempts', attempts.length > 0 ? attemptsTable(attempts) : ''),
   ];
@@ -184,7 +184,7 @@ function section(title: string, text: string): string[] {
   return text === '' ? [] : ['', `${title}:`, text];
 }
 
-function fieldsText(row: OutboxRow): string {
+function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
   const fields: [string, Cell][] = [
     ['id', row.id],
     ['state', STATE_WORDS[row.state]],
@@ -202,8 +202,8 @@ function fieldsText(row: OutboxRow): string {
     ['matched', row.matched],
     ['second post', row.duplicate_of],
     ['accepted', row.created_at],
-    // A row that was only looked for, as it may have been sent before a restore, has none.
-    ['first sent', row.attempts > 0 ? row.first_sent_at : null],
+    // Not first_sent_at, which is that of the first attempt that can have left a post.
+    ['first sent', attempts[0]?.started_at ?? null],
     ['last change', row.changed_at],
   ];
   const shown = fields.filter(([, value]) => value !== null && value !== '');
