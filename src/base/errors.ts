@@ -100,7 +100,7 @@ export function isTooLong(path: string): boolean {
   return Buffer.byteLength(resolve(path)) > LONGEST_PATH;
 }
 
-/** By the code of Node or SQLite, or its beginning: SQLite's extended codes say more than anybody acts on. */
+/** By the code of Node or SQLite, or its beginning: most of SQLite's extended codes say more than anybody acts on. */
 const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,
@@ -121,6 +121,8 @@ const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
   },
   SQLITE_FULL: FULL,
   SQLITE_IOERR: FAILING,
+  // The file beside a database that its readers share could not grow.
+  SQLITE_IOERR_SHMSIZE: FULL,
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: DAMAGED,
   SQLITE_CANTOPEN: PERMISSION,
@@ -135,16 +137,16 @@ function troubleOf(name: string, syscall: string, path: string | undefined): Sto
   // A missing file is ours to explain where it is looked for; a folder that takes no other, as /proc, says the same.
   if (name === 'ENOENT' && syscall === 'mkdir') return NO_FOLDER;
   if (name === 'ENOENT' && syscall === 'uv_cwd') return NO_WORKING_FOLDER;
-  if (name === 'SQLITE_CANTOPEN' && path !== undefined && isTooLong(path))
+  if (name.startsWith('SQLITE_CANTOPEN') && path !== undefined && isTooLong(path))
     return { ...TOO_LONG, what: `the path is too long: SQLite takes ${LONGEST_PATH} bytes of a whole path` };
-  return STORAGE_TROUBLES[name];
+  return STORAGE_TROUBLES[name] ?? STORAGE_TROUBLES[/^SQLITE_[A-Z]+/.exec(name)?.[0] ?? ''];
 }
 
 /** What the disk did to us, as a sentence for the person with what to do about it; null for everything else. */
 export function storageError(error: unknown, file?: string): AppError | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall = '', path = file } = error as NodeJS.ErrnoException;
-  const name = /^SQLITE_[A-Z]+|^E[A-Z]+$/.exec(typeof code === 'string' ? code : '')?.[0] ?? '';
+  const name = /^SQLITE_[A-Z]+(_[A-Z]+)*|^E[A-Z]+$/.exec(typeof code === 'string' ? code : '')?.[0] ?? '';
   const trouble = troubleOf(name, syscall, path);
   if (!trouble || NOT_FILES.test(syscall)) return null;
   const place = path === undefined ? '' : `${path}: `;

@@ -48,6 +48,12 @@ describe('codeOf', () => {
     assert.match(storageError(locked)?.message ?? '', /another program has locked/);
   });
 
+  it('tells a full disk also where SQLite speaks of input and output', () => {
+    const coded = (code: string) => Object.assign(new Error('disk I/O error'), { code });
+    assert.match(storageError(coded('SQLITE_IOERR_SHMSIZE'))?.message ?? '', /^the disk is full/);
+    assert.match(storageError(coded('SQLITE_IOERR_READ'))?.message ?? '', /^the disk cannot be read/);
+  });
+
   it('is internal for everything else', () => {
     for (const thrown of [new Error('x'), new TypeError('x'), 'text', null, undefined, { code: 'usage' }])
       assert.equal(codeOf(thrown), 'internal');
