@@ -153,7 +153,7 @@ describe('importing over HTTP', () => {
     assert.match(String(headers['content-type']), /^text\/csv/);
     assert.match(String(headers['content-disposition']), /^attachment/);
     assert.deepEqual(body.trimEnd().split('\r\n').slice(1), [
-      'bugs,=1+1,ready,,,',
+      "bugs,'=1+1,ready,,,",
       'bugs,Two,cancelled,,,',
       'bugs,,refused,,,title is blank',
     ]);
