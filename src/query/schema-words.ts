@@ -219,7 +219,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     batch: 'outbox.batch',
     created_at: 'when it was first told something, UTC',
     per_minute: 'posts a minute at most; NULL for the pace of the service',
-    next_at: 'when its next row may go, where it has a pace of its own, UTC',
+    next_at: 'from when on its rows may go, where it has a pace of its own or was resumed, UTC',
     paused_at: 'since when it is paused, UTC',
     cancelled_at: 'when it was cancelled, UTC',
   }),
