@@ -43,11 +43,30 @@ function closePicks(target: EventTarget | null): boolean {
   return hasClosed;
 }
 
+const SEARCH_TO_COME = 'search-to-come';
+
 function toSearch(go: FrameOptions['go']): void {
   const search = document.querySelector<HTMLInputElement>('#field-search');
-  if (!search) go('/posts?focus=search');
   search?.focus();
   search?.select();
+  if (search) return;
+  const toCome = h(`input.${SEARCH_TO_COME}`, { id: 'field-search', 'aria-label': 'Search posts' });
+  document.querySelector('main')?.append(toCome);
+  toCome.focus();
+  go('/posts');
+}
+
+/** A field that has the focus keeps it when its page is drawn anew, and one that was only waited for keeps what was typed into it. */
+export function keepFocus(root: Element, replace: () => void): void {
+  const old = document.activeElement;
+  replace();
+  const field = old?.id ? root.querySelector<HTMLElement>(`#${CSS.escape(old.id)}`) : null;
+  field?.focus({ preventScroll: true });
+  const isTyped =
+    old instanceof HTMLInputElement && old.classList.contains(SEARCH_TO_COME) && old.value !== '';
+  if (!isTyped || !(field instanceof HTMLInputElement)) return;
+  field.value = old.value;
+  field.dispatchEvent(new Event('input'));
 }
 
 export function isField(target: EventTarget | null): boolean {

@@ -1,7 +1,7 @@
 import type { PageAddress } from '../http/dashboard/assets.ts';
 import { fetchJson, HttpError, messageOf } from './api.ts';
 import { h } from './dom.ts';
-import { startFrame } from './frame.ts';
+import { keepFocus, startFrame } from './frame.ts';
 import { type Page, type PageContext, startLive } from './page.ts';
 import { button } from './parts.ts';
 
@@ -78,10 +78,7 @@ async function show({ keepsPlace = false } = {}): Promise<void> {
   if (signal.aborted) return;
   main?.classList.remove('busy');
   main?.removeAttribute('aria-busy');
-  // A field that made the page draw itself again keeps the focus.
-  const { id } = document.activeElement ?? {};
-  main?.replaceChildren(root);
-  if (id) root.querySelector<HTMLElement>(`#${CSS.escape(id)}`)?.focus({ preventScroll: true });
+  keepFocus(root, () => main?.replaceChildren(root));
   if (!keepsPlace) scrollTo(0, 0);
 }
 

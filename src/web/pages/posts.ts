@@ -51,7 +51,6 @@ export const page: Page = {
     const save = button('Save view', () => shelf.save('Save this view', finder.address(), null));
     const tools = h('div.actions', views, save, finder.csv, finder.copy);
     context.root.append(finder.head, finder.filters, tools, finder.news, finder.list);
-    if (context.url.searchParams.has('focus')) requestAnimationFrame(() => finder.search.focus());
     addPostKeys(context, finder);
     onNews(context, finder.follow);
   },

@@ -4,7 +4,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
-import { DESKTOP, settled, type Visit, visit } from './visit.ts';
+import { DESKTOP, PHONE, settled, type Visit, visit } from './visit.ts';
 
 describe('somebody with lists and reports', onStage, () => {
   let stage: Stage;
@@ -68,6 +68,25 @@ describe('somebody with lists and reports', onStage, () => {
     ).json()) as { total: { posts: number } };
     assert.equal(csv.trimEnd().split('\r\n').length - 1, total.posts);
     assertCalm();
+  });
+
+  it('has every choice on the screen of a phone, however long its name is', async (t) => {
+    const { page, open, close } = await visit(stage, PHONE);
+    t.after(close);
+    const places = [
+      ['/posts', '#picks-board'],
+      ['/posts', '#picks-status'],
+      ['/posts', '#picks-views'],
+      ['/reports/top-posts', '#picks-status'],
+    ] as const;
+    for (const [address, box] of places) {
+      await open(address);
+      await page.locator(`${box} summary`).click();
+      const list = page.locator(`${box} .picks-list`);
+      await list.evaluate((element) => element.append('A status with quite a long name '.repeat(3)));
+      const { x = -1, width = 0 } = (await list.boundingBox()) ?? {};
+      assert.ok(x >= 0 && x + width <= PHONE.width, `${address} ${box}: ${x} to ${x + width}`);
+    }
   });
 
   it('types a date key by key, in a field that stays while the list is drawn again', async (t) => {

@@ -302,6 +302,27 @@ describe('somebody at work on the dashboard', onStage, () => {
     assertCalm();
   });
 
+  it('types a search from any page, and loses no key while the list is loaded', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/');
+    const gate = Promise.withResolvers<void>();
+    await page.route('**/data/posts?*', async (route) => {
+      await gate.promise;
+      await route.continue().catch(() => undefined);
+    });
+    await page.route('**/data/posts', async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.keyboard.type('/exp');
+    gate.resolve();
+    await page.getByRole('heading', { name: 'Posts', level: 1 }).waitFor();
+    await page.keyboard.type('ort');
+    await page.waitForURL(/\/posts\?search=export$/);
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'export');
+    assertCalm();
+  });
+
   it('gets about with the keyboard alone', async (t) => {
     const { page, open, assertCalm } = await enter(t);
     await open('/outbox');
