@@ -33,7 +33,10 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--since <date>', 'from when: 2026-01-31, an ISO time, or how long ago (30d)')
     .option('--until <date>', 'until when, in the same spellings')
     .option('--limit <number>', 'how many rows at most, for rankings (20 unless given)')
-    .option('--same', 'count posts that people marked as the same as one, with all their votes')
+    .option(
+      '--same',
+      'count posts that people marked as the same as one, with all their votes: for top-posts, unanswered, stale',
+    )
     .option('--post <id>', 'the post, for reports about one')
     .option('--delivered <names>', 'the statuses that count as delivered, with commas between')
     .option('--segments <file>', 'a CSV file of customers: email, then columns such as company, plan, mrr')

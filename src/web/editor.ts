@@ -1,6 +1,6 @@
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { SQLite, sql } from '@codemirror/lang-sql';
+import { SQLDialect, SQLite, sql } from '@codemirror/lang-sql';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
@@ -25,6 +25,19 @@ interface EditorOptions {
   onRun(): void;
 }
 
+/** The words of SQLite that a statement can read with; CodeMirror's list for it has those of other databases too, such as REVOKE. */
+const KEYWORDS = `
+  all and as asc between by case cast collate cross current_date current_time current_timestamp desc distinct else end escape except
+  exclude exists explain filter first following from full glob group groups having in indexed inner intersect is isnull join last left
+  like limit match materialized natural not notnull null nulls offset on or order others outer over partition plan preceding query range
+  recursive regexp right row rows select then ties unbounded union using values when where window with`;
+const READING = SQLDialect.define({
+  ...SQLite.spec,
+  keywords: KEYWORDS.trim().split(/\s+/).join(' '),
+  types: 'blob integer numeric real text',
+  builtin: '',
+});
+
 /**
  * CodeMirror for SQLite with the tables and columns there are. It stands in a shadow root, where it brings its style as a
  * constructed sheet: in the document it would add a style element, which the content security policy refuses.
@@ -47,7 +60,7 @@ export function openSqlEditor({ text, tables, onRun }: EditorOptions): SqlEditor
       bracketMatching(),
       autocompletion({ icons: false }),
       keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap]),
-      sql({ dialect: SQLite, schema: schemaOf(tables), upperCaseKeywords: true }),
+      sql({ dialect: READING, schema: schemaOf(tables), upperCaseKeywords: true }),
       syntaxHighlighting(COLORS),
       placeholder('SELECT board, count(*) FROM live_posts GROUP BY board'),
       EditorView.lineWrapping,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Command } from 'commander';
 import { SETTINGS } from '../../config/schema.ts';
 import { buildProgram } from '../../src/cli/run.ts';
+import { REPORT_NAMES, REPORTS } from '../../src/reports/catalogue.ts';
 
 const program = await buildProgram(new AbortController().signal);
 
@@ -38,6 +39,16 @@ const SETTING_NAMES = new Set(
 );
 
 const commands = program.commands.flatMap(family);
+
+describe('the help of report', () => {
+  it('names the reports that take --same', () => {
+    const report = program.commands.find((command) => command.name() === 'report');
+    const said = report?.options.find(({ long }) => long === '--same')?.description;
+    const takers = REPORT_NAMES.filter((name) => (REPORTS[name].takes as readonly string[]).includes('same'));
+    assert.match(said ?? '', new RegExp(`: for ${takers.join(', ')}$`));
+  });
+});
+
 const ALL_FLAGS = new Set(commands.flatMap((command) => [...flagsOf(command)]));
 
 describe('the help', () => {

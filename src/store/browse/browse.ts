@@ -84,10 +84,15 @@ const ROWS = `
          p.version_at AS changed, p.deleted_at AS deleted
     FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id IN (SELECT value FROM json_each($ids))`;
 
-/** Of very many people with a name that begins alike some are enough to go on from. */
+/** A number or a whole address means one person, anything else a part of a name or address; of very many people the first will do. */
 const CREATORS = `
-  SELECT id FROM users
-   WHERE CAST(id AS TEXT) = $text OR email = $text COLLATE NOCASE OR name LIKE $name ESCAPE '\\' ORDER BY id LIMIT 200`;
+  WITH exact AS MATERIALIZED (
+    SELECT id FROM users WHERE CAST(id AS TEXT) = $text
+    UNION SELECT id FROM users WHERE email = $text COLLATE NOCASE)
+  SELECT id FROM exact
+  UNION ALL SELECT id FROM users
+   WHERE NOT EXISTS (SELECT 1 FROM exact) AND (name LIKE $part ESCAPE '\\' OR email LIKE $part ESCAPE '\\')
+   ORDER BY id LIMIT 1000`;
 
 function totalOf(posts: number): PostPage['total'] {
   return { posts: Math.min(posts, COUNTED_TO), isMore: posts > COUNTED_TO };
@@ -104,7 +109,7 @@ export function openBrowseReads(options: OpenOptions) {
   const tally = db.prepare<[], Tally>(`
     SELECT board_id AS board, status_id AS status, count(*) AS posts FROM posts WHERE deleted_at IS NULL GROUP BY 1, 2`);
   const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
-  const creators = scalar(db)<{ text: string; name: string }, number>(CREATORS);
+  const creators = scalar(db)<{ text: string; part: string }, number>(CREATORS);
   const rows = (ids: readonly number[], beginning = BEGINNING): ListedPost[] => {
     const found = new Map(rowsOf.all({ ids: JSON.stringify(ids), beginning }).map((row) => [row.id, row]));
     return ids.flatMap((id) => found.get(id) ?? []);
@@ -142,9 +147,9 @@ export function openBrowseReads(options: OpenOptions) {
     /** How many live posts each board has in each status. */
     tally: (): Tally[] => tally.all(),
     creator: (id: number): Person | null => creator.get(id) ?? null,
-    /** The people with this number, address or beginning of a name. */
+    /** The person with this number or address, or those with it in their name or address. */
     creators: (text: string): number[] =>
-      creators.all({ text, name: `${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
+      creators.all({ text, part: `%${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
     pages: pagesReader(db, rows),
     post: postReader(db),
     close: (): void => void db.close(),

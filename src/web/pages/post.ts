@@ -91,11 +91,7 @@ function detailsCard({ post }: PostAnswer): HTMLElement {
     [
       'Written by',
       [
-        h(
-          'a',
-          { id: 'by-creator', href: withQuery('/posts', { creator: creatorId }) },
-          creator ?? `user ${creatorId}`,
-        ),
+        h('a', { id: 'by-creator', href: `/people/${creatorId}` }, creator ?? `user ${creatorId}`),
         creatorIsTeam ? [' ', tag('team')] : null,
       ],
     ],

@@ -218,6 +218,11 @@ describe('somebody with lists and reports', onStage, () => {
     await page.keyboard.press('Control+Enter');
     await page.getByRole('columnheader', { name: 'n', exact: true }).waitFor();
     assert.match(page.url(), /live_posts/);
+    await page.getByRole('textbox', { name: 'Statement' }).click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('re');
+    await page.getByRole('option', { name: 'RECURSIVE' }).waitFor();
+    assert.equal(await page.getByRole('option', { name: 'REVOKE' }).count(), 0);
     assertCalm();
   });
 
