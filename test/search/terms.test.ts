@@ -19,8 +19,10 @@ describe('the words of a search', () => {
       assert.equal(match(text), '("dark mode")', text);
     assert.equal(
       match('covid-19 2.1 1,000'),
-      '("covid 19" OR "covid19") AND ("2 1") AND ("1 000" OR "1000")',
+      '("covid 19" OR "covid19") AND ("2 1" OR "v2 1") AND ("1 000" OR "1000")',
     );
+    assert.equal(match('v2.5', true), '("v2 5" OR "2 5")');
+    assert.equal(match('release 2.5.1', true)?.split(' AND ')[1], '("2 5 1" OR "v2 5 1")');
     assert.match(match('e-mail') ?? '', /^\("e mail" OR "e mails" .* OR "email" OR "emails"/);
     assert.match(match("don't dont") ?? '', /^\("don t"\) AND \("dont" .* OR "don t"\)$/);
   });

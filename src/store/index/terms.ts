@@ -32,9 +32,10 @@ export function readTerms(text: string, { typing = false, most = MOST_WORDS } = 
   terms.push(...looseTerms(given.slice(at)));
   const wanted = distinct(terms, most);
   const last = wanted.at(-1);
-  // Someone who has just typed a space, a dot or a closing quote is done with the word before it. A sign is never half a sign.
-  if (typing && last && new RegExp(`${LETTER}\\p{M}*$`, 'u').test(given) && !isUnspaced(given.slice(-1)))
-    last.isOpen = true;
+  // Someone who has just typed a space, a dot or a closing quote is done with the word before it. A sign is never half a sign, and a
+  // version is looked for in both its forms.
+  const isWhole = isUnspaced(given.slice(-1)) || VERSION.test(given);
+  if (typing && last && new RegExp(`${LETTER}\\p{M}*$`, 'u').test(given) && !isWhole) last.isOpen = true;
   return wanted;
 }
 
@@ -57,7 +58,15 @@ function wordTerm(written: string): Term {
   const apart = formsOf(last).map((form) => [...before.toReversed(), form]);
   // At a comma without a space only a number goes on.
   const joined = joinedForms(written).flatMap(formsOf);
-  return { phrases: [...apart, ...joined.map((form) => [form])], isOpen: false };
+  return { phrases: [...apart, ...versionOf(written), ...joined.map((form) => [form])], isOpen: false };
+}
+
+const VERSION = /(?<!\S)v?\d+(?:\.\d+)+$/;
+
+/** `2.5` finds v2.5, and the other way round. */
+function versionOf(written: string): string[][] {
+  if (!VERSION.test(written)) return [];
+  return [wordsIn(written.startsWith('v') ? written.slice(1) : `v${written}`)];
 }
 
 function phrasesOf(word: string): string[][] {

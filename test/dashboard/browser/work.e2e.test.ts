@@ -54,6 +54,7 @@ describe('somebody at work on the dashboard', onStage, () => {
     await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor();
     for (const name of ['Description', 'Details', 'Votes over time'])
       await page.getByRole('region', { name, exact: true }).waitFor();
+    assert.match((await page.locator('#by-creator').getAttribute('href')) ?? '', /^\/people\/\d+$/);
     assert.equal(await page.locator('main img').count(), 0);
     await page.goBack();
     await page.getByRole('searchbox').waitFor();
@@ -299,6 +300,24 @@ describe('somebody at work on the dashboard', onStage, () => {
     assert.notEqual(await ground(), light);
     await page.getByLabel('Theme').selectOption('auto');
     assert.equal(await ground(), light);
+    assertCalm();
+  });
+
+  it('parts a post from a group that another joined it to, is told of the mark, and undoes it', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/posts/11');
+    for (const [id, other] of [
+      [11, 12],
+      [12, 13],
+    ])
+      await page.evaluate(`fetch('/data/posts/${id}/same', { method: 'POST',
+        headers: { 'content-type': 'application/json' }, body: '{"other":${other}}' })`);
+    await page.reload();
+    await page.locator('#same-13').click();
+    await page.getByText('Its marks with post 12 are taken back.').waitFor();
+    await page.locator('#same-12', { hasText: 'Not the same' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('#same-13', { hasText: 'Not the same' }).waitFor();
     assertCalm();
   });
 
