@@ -28,10 +28,10 @@ describe('the tools for assistants over HTTP', () => {
     t.after(agents.close);
     return site;
   }
-  const post = (site: Running, path: string, headers: Record<string, string>) => {
+  const post = (site: Running, path: string, headers: Record<string, string>, body = LIST) => {
     const accept = 'application/json, text/event-stream';
     const sent = { 'content-type': 'application/json', accept, ...headers };
-    return ask(site, path, { method: 'POST', headers: sent, body: LIST });
+    return ask(site, path, { method: 'POST', headers: sent, body });
   };
 
   it('are those of stdio, driven by the official client', async (t) => {
@@ -51,6 +51,14 @@ describe('the tools for assistants over HTTP', () => {
     assert.equal((await agent.client.listResources()).resources.length, 3);
     const several = await Promise.all([1, 2, 3].map(() => agent.answer('boards')));
     assert.equal(several.length, 3);
+  });
+
+  it('refuse what is nested too deep in words', async (t) => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const params = `{"name": "search", "arguments": {"text": ${deep}}}`;
+    const body = `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ${params}}`;
+    const reply = await post(await serve(t), '/mcp', bearer(MCP_TOKEN), body);
+    assert.match(reply.body, /-32602,"message":"params have at most 32 levels/);
   });
 
   it('have a token of their own, which opens nothing else', async (t) => {
