@@ -276,7 +276,8 @@ function baseOf(upstream: string): string {
 
 /**
  * Whether an address is that of a post: on the host of the post's own, where it may differ in the board or the title and go on to a
- * comment. That of a page of the dashboard may be on any host, and belong to something else.
+ * comment. The very path on another host may be that of the portal of a service whose API is elsewhere, and a page of the dashboard may
+ * be on any host: both may as well belong to something else.
  */
 function likenessOf(address: URL, { id, url }: KnownPost, upstream: string): 'sure' | 'maybe' | 'none' {
   const own = URL.parse(url, baseOf(upstream));
@@ -286,7 +287,8 @@ function likenessOf(address: URL, { id, url }: KnownPost, upstream: string): 'su
   const isAlike = at >= 0 && hasNumber(asked[at] ?? '', id) && asked[at - 1] === known[at - 1];
   const isHost = own !== null && (own.host === address.host || own.origin === NOWHERE);
   if (isHost && (isAlike || path === ownPath)) return 'sure';
-  return path === `posts/${id}` ? 'maybe' : 'none';
+  const isPortal = url.startsWith('/') && path === ownPath;
+  return isPortal || path === `posts/${id}` ? 'maybe' : 'none';
 }
 
 function partsOf({ pathname }: URL): string[] {
