@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isIP } from 'node:net';
 import type { CronExpressionParser } from 'cron-parser';
 import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
@@ -62,6 +63,19 @@ export const names: Parse<readonly string[]> = (value) => {
   const list = value.split(',').map((name) => name.trim());
   if (list.some((name) => name === ''))
     throw new Error('must be names with commas between, none of them empty');
+  return list;
+};
+
+/** Hosts, addresses and networks (`10.0.0.0/8`), with commas between. */
+export const hostsAndNetworks: Parse<readonly string[]> = (value) => {
+  const list = names(value);
+  for (const entry of list) {
+    const [address = '', prefix, ...more] = entry.split('/');
+    const most = isIP(address) === 6 ? 128 : 32;
+    const isNetwork = isIP(address) !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix ?? '');
+    if (prefix === undefined || (isNetwork && Number(prefix) <= most)) continue;
+    throw new Error(`has "${entry}", which is no network: write one as 10.0.0.0/8 or fd00::/8`);
+  }
   return list;
 };
 

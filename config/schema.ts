@@ -7,6 +7,7 @@ import {
   durationText,
   hostName,
   hostNames,
+  hostsAndNetworks,
   integer,
   names,
   oneOf,
@@ -243,7 +244,7 @@ export const SETTINGS = {
   }),
   webhookAllow: setting<readonly string[] | null>({
     env: 'WEBHOOK_ALLOW',
-    parse: names,
+    parse: hostsAndNetworks,
     print: (value) => value?.join(',') ?? '',
     fallback: null,
     fallbackText: 'none',

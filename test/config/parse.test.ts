@@ -5,6 +5,7 @@ import {
   duration,
   durationOr,
   durationText,
+  hostsAndNetworks,
   integer,
   oneOf,
   parameterName,
@@ -74,5 +75,18 @@ describe('a parameter name', () => {
     for (const name of ['token', 'api_key', 'a.b-c~d', '0']) assert.equal(parameterName(name), name);
     for (const name of ['', 'a b', 'a&b', 'a=b', 'é', 'a\n', 'a'.repeat(65)])
       assert.throws(() => parameterName(name), /must be a parameter name/, name);
+  });
+});
+
+describe('hosts and networks', () => {
+  it('are names, addresses, and networks whose size their addresses have', () => {
+    const list = 'receiver.internal, 127.0.0.1, ::1, 10.0.0.0/8, 0.0.0.0/0, fd00::/8, ::/128';
+    assert.deepEqual(hostsAndNetworks(list), list.split(', '));
+    for (const entry of ['10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1', 'host/8'])
+      assert.throws(
+        () => hostsAndNetworks(`::1,${entry}`),
+        new RegExp(`"${entry}", which is no network`),
+        entry,
+      );
   });
 });
