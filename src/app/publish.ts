@@ -105,6 +105,8 @@ export interface RestoreRequest {
   setting: string;
   /** What is in the place of the mirror is kept under another name. */
   replace: boolean;
+  /** Also where the key of the suppression list is not there. */
+  withoutKey: boolean;
   signal: AbortSignal;
 }
 
@@ -120,7 +122,7 @@ export interface RestoredMirror extends Restored {
 export async function restoreFromCopy(settings: Settings, request: RestoreRequest): Promise<RestoredMirror> {
   const mirror = mirrorOf(settings);
   const { path, dataDir, upstream } = mirror;
-  const { signal, replace } = request;
+  const { signal, replace, withoutKey } = request;
   const isReplaced = isThere(path);
   if (isReplaced && !replace) throw inPlace(path);
   for (const folder of [dataDir, dirname(path)]) makeFolder(folder);
@@ -131,7 +133,7 @@ export async function restoreFromCopy(settings: Settings, request: RestoreReques
     createPrivately(part);
     const session = await openCopySession(request.url, settings.publishSchema, request.setting);
     const knownVersion = migrations().at(-1)?.version ?? 0;
-    const begin = (version: number) => rebuildMirror(part, version, mirror);
+    const begin = (version: number) => rebuildMirror(part, version, { ...mirror, withoutKey });
     const schema = settings.publishSchema;
     const restored = await restoreMirror({ session, schema, upstream, begin, knownVersion, signal }).finally(
       () => session.close(),

@@ -5,10 +5,11 @@ import type { RestoredMirror } from '../app/publish.ts';
 import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { counted, durationText } from '../base/text.ts';
+import { KEY_HINT, unreadableText } from '../store/suppression/list.ts';
 import { rowsText } from './backup.ts';
 import { type Context, type Flags, maskAlso, openContext, readFlag } from './context.ts';
 
-type RestoreFlags = Flags<'from', 'yes'>;
+type RestoreFlags = Flags<'from', 'yes' | 'withoutKey'>;
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -16,6 +17,10 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('make a data folder from the copy in PostgreSQL, after a lost disk or machine')
     .option('--from <url>', 'postgres://user@host/database; PUBLISH_URL where it is left out')
     .option('--yes', 'also where there is a mirror already: it is kept under another name')
+    .option(
+      '--without-key',
+      'also where suppression.key is not in the data folder: nothing is read from upstream until it is',
+    )
     .addHelpText('after', HELP)
     .action((flags: RestoreFlags) => restore(openContext(program, stop), flags));
 }
@@ -35,7 +40,8 @@ async function restore(context: Context, flags: RestoreFlags): Promise<void> {
   const begun = performance.now();
   const { url, setting } = sourceOf(context, flags);
   const { restoreFromCopy } = await import('../app/publish.ts');
-  const restored = await restoreFromCopy(settings, { url, setting, replace: flags.yes === true, signal });
+  const { yes: replace = false, withoutKey = false } = flags;
+  const restored = await restoreFromCopy(settings, { url, setting, replace, withoutKey, signal });
   const hasWebhooks = settings.webhooks.length > 0;
   context.answer(restored, () => restoredText(restored, { ms: performance.now() - begun, hasWebhooks }));
 }
@@ -56,16 +62,12 @@ function restoredText(
   restored: RestoredMirror,
   { ms, hasWebhooks }: { ms: number; hasWebhooks: boolean },
 ): string {
-  const { path, keptAs, readAt, rows, checking, unknownErased } = restored;
+  const { path, keptAs, readAt, rows, checking, unreadableList } = restored;
   const lines = [
     `${path}  restored from the copy of ${readAt} in ${durationText(ms)}: ${rowsText(rows)}`,
     ...(keptAs === null ? [] : [`The mirror that was there is ${keptAs}.`]),
     `${counted(checking, 'outbox row')} may have been sent since then: looked for upstream before anything is sent.`,
-    ...(unknownErased === 0
-      ? []
-      : [
-          `${counted(unknownErased, 'person', 'people')} erased by address alone could come back: the key of the suppression list was lost. Erase them again.`,
-        ]),
+    ...(unreadableList ? [`${unreadableText(unreadableList)}. ${KEY_HINT}`] : []),
     ...(hasWebhooks
       ? ['Webhooks are told of what changes from now on: what they had not been told yet is not in the copy.']
       : []),

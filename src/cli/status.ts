@@ -5,6 +5,7 @@ import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
+import { KEY_HINT, unreadableText } from '../store/suppression/list.ts';
 import { type Context, closing, openContext } from './context.ts';
 import { batchLines, LONG_MS, pausedText, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
@@ -63,7 +64,7 @@ interface Found extends MirrorStatus {
 
 function statusText(
   { settings }: Context,
-  { upstream, olderCopy, people, resources, runs, outbox, service }: Found,
+  { upstream, olderCopy, unreadableList, people, resources, runs, outbox, service }: Found,
 ): string {
   const lists = table(
     ['list', 'live', 'deleted', 'last sweep', 'last head', 'suspects', 'held', 'quarantined'],
@@ -97,6 +98,7 @@ function statusText(
     `mirror of ${upstream}`,
     `in ${settings.mirrorPath}: ${counted(people.users, 'user')}, ${counted(people.boards, 'board')}, ${counted(people.statuses, 'status', 'statuses')}`,
     ...(olderCopy ? olderCopyText(olderCopy) : []),
+    ...(unreadableList ? [`${unreadableText(unreadableList)}. ${KEY_HINT}`] : []),
     '',
     lists,
     ...resources.flatMap(ruleLine),

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { AppError } from '../base/errors.ts';
 import type { Cell, PublishedTable } from '../base/postgres.ts';
+import { counted } from '../base/text.ts';
 import { canonicalJson, parseJson } from '../contract/json.ts';
 import type { StoredChange } from './changes/change.ts';
 import type { OpenOptions } from './db.ts';
 import { migrate, migrations } from './migrate.ts';
+import type { UnreadableList } from './mirror/types.ts';
 import { publishedTables } from './publish-source.ts';
-import { rowsOf, scalar, writeMeta } from './sql.ts';
-import { keyFileOf } from './suppression/list.ts';
+import { rowsOf, writeMeta } from './sql.ts';
+import { unreadableList } from './suppression/list.ts';
 
 /** A mirror that is made again from a copy of its rows, in a file that nobody else knows yet. */
 export interface Rebuild {
@@ -22,12 +24,17 @@ export interface Rebuild {
 
 export interface Rebuilt {
   rows: ReturnType<typeof rowsOf>;
-  /** People on the suppression list whom only its key could tell; the key is not in the copy. */
-  unknownErased: number;
+  /** The suppression list where its key, which is not in the copy, is not in the data folder either. */
+  unreadableList: UnreadableList | null;
+}
+
+export interface RebuildOptions extends OpenOptions {
+  /** Also where the key of the suppression list is not in the data folder. */
+  withoutKey: boolean;
 }
 
 /** With the tables as they were in the copy: what newer versions of this program changed about them, the first opening does. */
-export function rebuildMirror(path: string, version: number, options: OpenOptions): Rebuild {
+export function rebuildMirror(path: string, version: number, options: RebuildOptions): Rebuild {
   const db = new Database(path);
   // Nothing is lost with this file: it counts once it is whole, and is made again otherwise.
   for (const pragma of [
@@ -64,9 +71,10 @@ export function rebuildMirror(path: string, version: number, options: OpenOption
         UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?) WHERE outcome = 'running'`).run(
         readAt,
       );
-      const unknownErased = existsSync(keyFileOf(options)) ? 0 : forgetHashes(db);
+      const list = unreadableList(db, options);
+      if (list && !options.withoutKey) throw withoutKey(list);
       db.exec('COMMIT');
-      return { rows: rowsOf(db), unknownErased };
+      return { rows: rowsOf(db), unreadableList: list };
     },
     close: () => db.close(),
   };
@@ -88,11 +96,14 @@ function endFeed(db: Database.Database, number: number, change: StoredChange | n
     db.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)").run(number);
 }
 
-/** Without their key the hashes say nothing, and a list without its key stops every sweep. People known by their number stay on it. */
-function forgetHashes(db: Database.Database): number {
-  const lost = scalar(db)<[], number>(`
-    SELECT count(*) FROM suppressions WHERE hash NOT IN (SELECT hash FROM suppressed_users)`);
-  const count = lost.get() ?? 0;
-  db.exec("DELETE FROM suppressions; DELETE FROM meta WHERE key = 'suppression_check'");
-  return count;
+/** The mirror is the only one to have the list from here on, so its reader decides with open eyes. */
+function withoutKey({ erasures, keyFile, fault }: UnreadableList): AppError {
+  const people = counted(erasures, 'erased person', 'erased people');
+  return new AppError(
+    'usage',
+    `the copy has a list of ${people}, and its key, ${keyFile}, ${fault}: they could not be recognised; nothing was restored`,
+    {
+      hint: 'Put suppression.key of the lost machine there first. With --without-key the list is kept, and nothing is read from upstream until the key is back.',
+    },
+  );
 }

@@ -59,6 +59,7 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
       url: new Secret(server.url),
       setting: '--from',
       replace: false,
+      withoutKey: false,
       signal: new AbortController().signal,
     };
     return {

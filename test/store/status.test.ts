@@ -21,6 +21,7 @@ describe('status', () => {
     assert.deepEqual(await store.status(), {
       upstream,
       olderCopy: null,
+      unreadableList: null,
       resources: [
         { resource: 'posts', ...nothing },
         { resource: 'comments', ...nothing },

@@ -3,6 +3,7 @@ import type { Db, OpenOptions } from '../db.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { readMeta, scalar } from '../sql.ts';
+import { unreadableList } from '../suppression/list.ts';
 import type { MirrorStatus, ResourceStatus, RunRow } from './types.ts';
 
 const RECENT_RUNS = 10;
@@ -45,6 +46,7 @@ export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUN
   return {
     upstream,
     olderCopy: olderCopyOf(db, options),
+    unreadableList: unreadableList(db, options),
     resources: RESOURCES.map((resource) => ({ ...passesOf(db, resource), ...sizes(resource) })),
     people,
     runs,

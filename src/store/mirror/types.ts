@@ -202,9 +202,17 @@ export interface OlderCopy {
   isCovered: boolean;
 }
 
+/** Erasures that cannot be recognised in a page because their key is not in the data folder. Until it is back no page is taken in. */
+export interface UnreadableList {
+  erasures: number;
+  keyFile: string;
+  fault: string;
+}
+
 export interface MirrorStatus {
   upstream: string;
   olderCopy: OlderCopy | null;
+  unreadableList: UnreadableList | null;
   resources: ResourceStatus[];
   people: { users: number; boards: number; statuses: number };
   runs: RunRow[];

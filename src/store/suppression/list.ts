@@ -3,9 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { emailKey } from '../../base/email.ts';
 import { AppError } from '../../base/errors.ts';
+import { counted } from '../../base/text.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import type { UnreadableList } from '../mirror/types.ts';
 import { dataFolderOf } from '../recovery-log.ts';
-import { keptUntilWritten, readMeta, scalar, writeMeta } from '../sql.ts';
+import { countRows, keptUntilWritten, readMeta, scalar, writeMeta } from '../sql.ts';
 import { type Scrubber, scrubber } from './words.ts';
 
 /** Who must not come back, as a connection last read it. */
@@ -71,10 +73,30 @@ export function readKey(db: Db, file: string): Hash {
 }
 
 function keyIn(file: string, check: string | undefined): Hash {
-  if (!existsSync(file)) throw lost(file, 'is missing');
-  const hash = hasher(readFileSync(file, 'utf8').trim());
-  if (hash(CHECK) !== check) throw lost(file, 'is another one');
-  return hash;
+  const fault = faultOf(file, check);
+  if (fault !== null) throw lost(file, fault);
+  return hasherIn(file);
+}
+
+function faultOf(file: string, check: string | undefined): 'is missing' | 'is another one' | null {
+  if (!existsSync(file)) return 'is missing';
+  return hasherIn(file)(CHECK) === check ? null : 'is another one';
+}
+
+export function unreadableText({ erasures, keyFile, fault }: UnreadableList): string {
+  const many = counted(erasures, 'erasure');
+  return `${many} cannot be recognised: the key of the suppression list, ${keyFile}, ${fault}; nothing is read from upstream until it is back`;
+}
+
+export const KEY_HINT =
+  'Bring the file back from a copy of the data folder. If it is lost, "feedback-mirror erase --new-key" starts a new list.';
+
+/** Null while the list is empty or can be read. */
+export function unreadableList(db: Db, options: OpenOptions): UnreadableList | null {
+  const erasures = countRows(db, 'suppressions');
+  const keyFile = keyFileOf(options);
+  const fault = erasures === 0 ? null : faultOf(keyFile, readMeta(db, KEY_CHECK));
+  return fault === null ? null : { erasures, keyFile, fault };
 }
 
 /** The key of the list as it is; null while there is none. */
@@ -91,7 +113,7 @@ export function readOrMakeKey(db: Db, file: string): Hash {
       flag: 'wx',
       flush: true,
     });
-  const hash = hasher(readFileSync(file, 'utf8').trim());
+  const hash = hasherIn(file);
   writeMeta(db, KEY_CHECK, hash(CHECK));
   return hash;
 }
@@ -113,13 +135,12 @@ export function keyCheckOf(db: Db): string | null {
   return readMeta(db, KEY_CHECK) ?? null;
 }
 
-function hasher(key: string): Hash {
+function hasherIn(file: string): Hash {
+  const key = readFileSync(file, 'utf8').trim();
   return (email) => createHmac('sha256', key).update(emailKey(email)).digest('base64url');
 }
 
 function lost(file: string, how: string): AppError {
   const what = `the key of the suppression list, ${file}, ${how}: people who were erased would come back`;
-  const hint =
-    'Bring the file back from a copy of the data folder. If it is lost, "feedback-mirror erase --new-key" starts a new list.';
-  return new AppError('usage', what, { hint });
+  return new AppError('usage', what, { hint: KEY_HINT });
 }

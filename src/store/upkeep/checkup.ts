@@ -3,10 +3,11 @@ import { type Db, type OpenOptions, openForReading } from '../db.ts';
 import { wronglyPacked } from '../index/columns.ts';
 import { unindexedPosts } from '../index/text-index.ts';
 import { versionOf } from '../migrate.ts';
-import type { OlderCopy } from '../mirror/types.ts';
+import type { OlderCopy, UnreadableList } from '../mirror/types.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { countRows, scalar, sqliteVersion } from '../sql.ts';
+import { unreadableList } from '../suppression/list.ts';
 import { troubledWebhooks, type WebhookState } from '../webhooks.ts';
 
 /** What can be told about the file itself without changing it. */
@@ -24,6 +25,7 @@ export interface Checkup {
   /** Tables of which reports would add up something else than they have. */
   wronglyPacked: string[];
   olderCopy: OlderCopy | null;
+  unreadableList: UnreadableList | null;
   /** Rows of the outbox that only a person can decide about, and second posts that nobody has looked at. */
   undecided: number;
   duplicates: number;
@@ -51,6 +53,7 @@ export function checkUp(options: OpenOptions): Checkup {
       unindexed: unindexedPosts(db),
       wronglyPacked: wronglyPacked(db),
       olderCopy: olderCopyOf(db, options),
+      unreadableList: unreadableList(db, options),
       undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
