@@ -139,7 +139,7 @@ function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: Olde
     );
   if (!isCovered)
     lines.push(
-      'This data folder does not know who was erased since: erase them again. Rows imported in the next 30 days are looked for first.',
+      'This data folder does not know who was erased since: erase them again. Rows imported, or called for under a key, in the next 30 days are looked for first.',
     );
   return lines;
 }

@@ -34,10 +34,10 @@ export function createRow(deps: CreateDeps, { post }: Pick<AcceptedRow, 'post'>)
 
 /**
  * One post of a program into the outbox, word for word. Under a key of the program's own the same post is taken once, however often
- * it is handed over; null where the key already belongs to another post.
+ * it is handed over; null where the key already belongs to another post. Without a key each call is a post of its own.
  */
 export function acceptPost(deps: CreateDeps, post: PostText, key: string | null): OutboxRow | null {
-  return acceptOne(deps, post, 'api', `api:${key ?? randomUUID()}`);
+  return acceptOne(deps, post, 'api', key === null ? `create:${randomUUID()}` : `api:${key}`);
 }
 
 /**

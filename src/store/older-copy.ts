@@ -225,8 +225,8 @@ export function openClaimLog(db: Db, options: OpenOptions) {
   };
 }
 
-/** How long a machine without the log checks every imported row: whoever restores there imports the same files again within that time. */
-const CHECK_IMPORTS_MS = 30 * 86_400_000;
+/** How long a machine without the log checks every row with a key: what was lost with the log is imported or called again within that time. */
+const CHECK_KEYS_MS = 30 * 86_400_000;
 
 function acceptedCheck(db: Db, log: RecoveryLog) {
   const mark = db.prepare(`
@@ -235,7 +235,7 @@ function acceptedCheck(db: Db, log: RecoveryLog) {
     const note = noteOf(db);
     if (!note) return;
     const { since, settledAt } = note;
-    const mayBeSent = note.isCovered ? log.wasClaimed : unknownKeys(db, note, now);
+    const mayBeSent = note.isCovered ? log.wasClaimed : unknownKeys(note, now);
     const notBefore = later(iso(now), settledAt);
     for (const [i, acceptance] of taken.entries())
       if (acceptance.outcome === 'accepted' && mayBeSent(rows[i]?.source_key ?? ''))
@@ -243,10 +243,10 @@ function acceptedCheck(db: Db, log: RecoveryLog) {
   };
 }
 
-/** Nobody hands over the same `create` twice; a program repeats a call soon, a person imports a file again some day. */
-function unknownKeys(db: Db, note: Note, now: number): (sourceKey: string) => boolean {
-  const [settled, isOver] = [isSettled(db, note), now > Date.parse(note.noticedAt) + CHECK_IMPORTS_MS];
-  return (key) => !key.startsWith('create:') && !(key.startsWith('api:') ? settled : isOver);
+/** Nobody hands over the same `create` twice; a file is imported again, and a call repeated under its key, long after a first sweep. */
+function unknownKeys({ noticedAt }: Note, now: number): (sourceKey: string) => boolean {
+  const isOver = now > Date.parse(noticedAt) + CHECK_KEYS_MS;
+  return (key) => !isOver && !key.startsWith('create:');
 }
 
 /** Null for the newest state of a mirror, and for an older copy once all of it was looked for and a whole sweep has been read. */

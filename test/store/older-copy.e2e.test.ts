@@ -267,7 +267,7 @@ describe('rows that an older copy takes in', () => {
       assert.deepEqual(await copy.states(), ['ambiguous', 'ambiguous', 'ready', 'ready']);
     }));
 
-  it('are all looked for where it knows nothing, save those of a create; of a program until it is settled', () =>
+  it('are all looked for where it knows nothing, save those of a create, for 30 days and also once it is settled', () =>
     withPath(async (path) => {
       const mirror = mirrorAt(path);
       await mirror.accept('key:1');
@@ -279,11 +279,12 @@ describe('rows that an older copy takes in', () => {
       await copy.sweep();
       await copy.withOutbox(async (outbox) => {
         for (const id of [1, 2, 4]) await outbox.move(id, TRANSITIONS.sendAgain, { now: Date.now() });
+        assert.equal(copy.told(), null, 'it is settled');
         const later = Date.now() + 31 * 86_400_000;
         await outbox.accept([newRow({ source_key: 'row:5' }), newRow({ source_key: 'api:6' })], Date.now());
-        await outbox.accept([newRow({ source_key: 'row:7' })], later);
+        await outbox.accept([newRow({ source_key: 'row:7' }), newRow({ source_key: 'api:8' })], later);
       });
-      assert.deepEqual((await copy.states()).slice(4), ['ambiguous', 'ready', 'ready']);
+      assert.deepEqual((await copy.states()).slice(4), ['ambiguous', 'ambiguous', 'ready', 'ready']);
     }));
 });
 
