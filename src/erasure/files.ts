@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { foldedText } from '../base/email.ts';
 
@@ -20,16 +20,19 @@ export interface FilesToSearch {
   needles: readonly string[];
 }
 
-/** What else the data folder holds of a person. The sandbox is the upstream, and the queue holds numbers only. */
+/** What else is kept of a person: in the data folder, and beside a mirror that is elsewhere. The sandbox is the upstream, and the queue holds numbers only. */
 export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedFiles> {
   const { dataDir, exportDir, mirror } = request;
   const needles = request.needles.map(foldedText);
   const exports = await filesIn(exportDir);
-  const others = (await filesIn(dataDir)).filter(
+  const reached = [mirror, join(dataDir, 'backup/mirror.db')].flatMap((path) =>
+    ['', '-wal', '-shm', '-journal'].map((rest) => path + rest),
+  );
+  const found = new Set([...(await filesIn(dataDir)), ...(await copiesBeside(mirror))]);
+  const others = [...found].filter(
     (path) =>
       !exports.includes(path) &&
-      !path.startsWith(mirror) &&
-      !path.startsWith(join(dataDir, 'backup/')) &&
+      !reached.includes(path) &&
       !/\.lock(\.holder)?$/.test(path) &&
       !/^(queue|recovery|sandbox)\.db/.test(basename(path)),
   );
@@ -42,6 +45,13 @@ export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedF
     exports: needles.length > 0 ? await naming(exports) : exports.map((path) => relative('', path)),
     naming: await naming(others),
   };
+}
+
+/** Under the mirror's own name and more: what a restore kept, or a person. Other files there may be anybody's. */
+async function copiesBeside(mirror: string): Promise<string[]> {
+  const names = await readdir(dirname(mirror)).catch(() => []);
+  const copies = names.filter((name) => name.startsWith(`${basename(mirror)}.`));
+  return copies.map((name) => join(dirname(mirror), name)).sort();
 }
 
 async function filesIn(folder: string): Promise<string[]> {

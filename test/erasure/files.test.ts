@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { it } from 'node:test';
+import { untouchedFiles } from '../../src/erasure/files.ts';
+import { folderFor } from '../support/folder.ts';
+
+const EMAIL = 'ada@example.com';
+
+function write(...paths: string[]): void {
+  for (const path of paths) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `\0${EMAIL}\0`);
+  }
+}
+
+it('copies that a restore, an upgrade or a crash left in the data folder are named, and what erase reaches is not', async (t) => {
+  const dataDir = folderFor(t, 'left');
+  const at = (name: string): string => join(dataDir, name);
+  const left = [
+    'backup/.mirror.db.1-a.part',
+    'mirror-schema-3.db',
+    'mirror.db.before-restore-2026',
+    'mirror.db.before-restore-2026-wal',
+  ];
+  write(...left.map(at), at('mirror.db'), at('mirror.db-wal'), at('backup/mirror.db'), at('queue.db'));
+  const request = { dataDir, exportDir: at('exports'), mirror: at('mirror.db'), needles: [EMAIL] };
+  const { naming } = await untouchedFiles(request);
+  assert.deepEqual(
+    naming,
+    left.map((name) => relative('', at(name))),
+  );
+});
+
+it('copies beside a mirror outside of the data folder are named, and other files there are not', async (t) => {
+  const [dataDir, elsewhere] = [folderFor(t, 'data'), folderFor(t, 'elsewhere')];
+  const mirror = join(elsewhere, 'feedback.db');
+  write(mirror, `${mirror}.before-restore-2026`, join(elsewhere, 'letter.txt'));
+  const request = { dataDir, exportDir: join(dataDir, 'exports'), mirror, needles: [EMAIL] };
+  const { naming } = await untouchedFiles(request);
+  assert.deepEqual(naming, [relative('', `${mirror}.before-restore-2026`)]);
+});
