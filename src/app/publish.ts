@@ -7,7 +7,7 @@ import { createPrivately, isThere, makeFolder, moveInPlace, temporaryName } from
 import { missingPackage } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import { readPosition } from '../postgres/schema.ts';
-import type { Session } from '../postgres/session.ts';
+import type { Session, SessionOptions } from '../postgres/session.ts';
 import {
   createPublisher,
   type LastPublished,
@@ -29,7 +29,7 @@ import { holder, mirrorOf } from './place.ts';
 export function openPublisher(settings: Settings, url: Secret): Publisher {
   const { publishSchema: schema } = settings;
   const source = openPublishSource(mirrorOf(settings));
-  const openSession = () => openCopySession(url, schema, 'PUBLISH_URL');
+  const openSession = () => openCopySession({ url, schema, setting: 'PUBLISH_URL' });
   const publisher = createPublisher({
     source,
     schema,
@@ -68,11 +68,11 @@ export function lastPublished(path: string): PublisherDeps['last'] {
 }
 
 /** pg is an optional package: it is loaded when it is needed, and missed with a sentence. */
-export async function openCopySession(url: Secret, schema: string, setting: string): Promise<Session> {
+export async function openCopySession(options: SessionOptions): Promise<Session> {
   const { openSession } = await import('../postgres/session.ts').catch((error) => {
     throw missingPackage(error) ?? error;
   });
-  return await openSession({ url, schema, setting });
+  return await openSession(options);
 }
 
 /** How far the copy is behind, for somebody who looks from outside of the service; null where it has not begun. */
@@ -87,7 +87,7 @@ export interface CopyState {
 
 export async function lookAtCopy(settings: Settings, url: Secret): Promise<CopyState | null> {
   const { publishSchema: schema } = settings;
-  const session = await openCopySession(url, schema, 'PUBLISH_URL');
+  const session = await openCopySession({ url, schema, setting: 'PUBLISH_URL' });
   try {
     const position = await readPosition(session, schema);
     if (!position) return null;
@@ -131,10 +131,12 @@ export async function restoreFromCopy(settings: Settings, request: RestoreReques
   const part = temporaryName(path);
   try {
     createPrivately(part);
-    const session = await openCopySession(request.url, settings.publishSchema, request.setting);
+    const schema = settings.publishSchema;
+    const { url, setting } = request;
+    const whenAway = `Nothing was restored. See that the server runs and that ${setting} names it, then run this again.`;
+    const session = await openCopySession({ url, schema, setting, whenAway });
     const knownVersion = migrations().at(-1)?.version ?? 0;
     const begin = (version: number) => rebuildMirror(part, version, { ...mirror, withoutKey });
-    const schema = settings.publishSchema;
     const restored = await restoreMirror({ session, schema, upstream, begin, knownVersion, signal }).finally(
       () => session.close(),
     );

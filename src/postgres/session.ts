@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import { type Cell, type ColumnType, isAway, postgresRefusal } from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
 import { within } from '../base/timeout.ts';
@@ -10,6 +10,8 @@ export interface SessionOptions {
   schema: string;
   /** What the URL is called where somebody has to correct it. */
   setting: string;
+  /** What to do where the server is away; by default what a service says, which tries again. */
+  whenAway?: string;
 }
 
 /** One session of a PostgreSQL server, for as long as it lasts: a lock and a transaction both end with it. */
@@ -43,7 +45,7 @@ const SETTINGS = `
   SET client_min_messages = warning`;
 
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { url, schema, setting } = options;
+  const { url, schema, setting, whenAway = RETRIED } = options;
   const config = {
     connectionString: url.reveal(),
     connectionTimeoutMillis: CONNECT_MS,
@@ -63,7 +65,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   });
   const told = (error: unknown): unknown => {
     if (!(error instanceof Error) || error instanceof AppError) return error;
-    return isAway(error) ? away(place, error) : postgresRefusal(error, place, use);
+    return isAway(error) ? away(place, error, whenAway) : postgresRefusal(error, place, use);
   };
   const tried = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -89,7 +91,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   try {
     await tried(client.connect());
     await session.query(SETTINGS);
-    await refusePooler(session, client, config, place);
+    await tried(refusePooler(session, client, config, place));
     return session;
   } catch (error) {
     await close();
@@ -97,11 +99,13 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-function away(place: string, error: Error): AppError {
+const RETRIED = 'The service tries again by itself; nothing is lost meanwhile.';
+
+function away(place: string, error: Error, hint: string): AppError {
   const why = (error as NodeJS.ErrnoException).code ?? error.message;
   return new AppError('unreachable', `the PostgreSQL at ${place} could not be reached (${why})`, {
     cause: error,
-    hint: 'It is tried again by itself; nothing is lost meanwhile.',
+    hint,
   });
 }
 
@@ -151,12 +155,17 @@ async function refusePooler(
   try {
     await other.connect();
     for (let i = 0; i < POOLER_TRIES; i++) {
-      const begun = other.query('BEGIN; SELECT 1').then(() => true);
+      const begun = other.query('BEGIN; SELECT 1').then(
+        () => true,
+        (error) => {
+          throw NO_TRANSACTIONS.test(messageOf(error)) ? pooled(place, 'statement') : error;
+        },
+      );
       // A pool of sessions with no server left to give keeps ours for us.
       if (!(await within(CONNECT_MS, begun, () => false))) return;
       const now = await within<number | null>(CONNECT_MS, backendOf(session), () => null);
       await other.query('ROLLBACK');
-      if (now !== pid) throw pooled(place);
+      if (now !== pid) throw pooled(place, 'transaction');
     }
   } finally {
     await within(
@@ -172,10 +181,13 @@ async function backendOf(session: Session): Promise<number> {
   return row?.pid ?? 0;
 }
 
-function pooled(place: string): AppError {
+/** How a pooler of statements refuses the first BEGIN. */
+const NO_TRANSACTIONS = /statement pooling mode/i;
+
+function pooled(place: string, unit: 'transaction' | 'statement'): AppError {
   return new AppError(
     'usage',
-    `what answers at ${place} is a pooler that shares sessions by the transaction: a lock there keeps no other service out`,
+    `what answers at ${place} is a pooler that shares sessions by the ${unit}: a lock there keeps no other service out`,
     { hint: 'Give the address of the PostgreSQL server itself, or of a pool in session mode.' },
   );
 }

@@ -121,14 +121,22 @@ describe('who may write the copy', skipUnless('initdb', 'postgres'), () => {
   });
 
   it(
-    'is refused through a pooler of transactions, and not through one of sessions',
+    'is refused through a pooler of transactions or statements, and not through one of sessions',
     skipUnless('pgbouncer'),
     async (t) => {
       const { path, publisher } = mirrorFor(t);
       for (const size of [1, 5]) {
         const pooler = await startPooler(t, server.port, 'transaction', size);
-        await assert.rejects(publisher('pooled', pooler).step(), { code: 'usage', message: /pooler/ });
+        await assert.rejects(publisher('pooled', pooler).step(), {
+          code: 'usage',
+          message: /pooler that shares sessions by the transaction/,
+        });
       }
+      const statements = await startPooler(t, server.port, 'statement', 5);
+      await assert.rejects(publisher('pooled', statements).step(), {
+        code: 'usage',
+        message: /pooler that shares sessions by the statement/,
+      });
       await publisher('pooled', await startPooler(t, server.port, 'session', 5)).step();
       await assertRowEqual(path, server.url, 'pooled');
     },

@@ -146,6 +146,14 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
     await assert.rejects(revenant.step(), { code: 'usage', message: /was taken over/ });
   });
 
+  it('says what to do where the server is away: nothing tries again by itself', async (t) => {
+    const { restore } = await published(t);
+    await assert.rejects(restore({ url: new Secret('postgres://127.0.0.1:1/none') }), {
+      code: 'unreachable',
+      hint: /^Nothing was restored\. See that the server runs and that --from names it, then run this again\.$/,
+    });
+  });
+
   it('refuses a folder with a mirror unless told, a copy that is being written, and one of another service', async (t) => {
     const { publisher, settings, restore, schema } = await published(t);
     await publisher.step();
