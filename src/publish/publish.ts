@@ -45,15 +45,25 @@ interface Known {
 /** Begins to write a copy. The caller holds the lock of the schema. */
 export async function openCopy(deps: CopyDeps): Promise<Copy> {
   const { session, source, schema } = deps;
-  const position = await readPosition(session, schema);
-  if (position) refuseOther(position, source, schema);
-  else await refuseForeignTables(session, schema);
+  const position = await refuseOtherCopy(deps);
+  if (!position) await refuseForeignTables(session, schema);
   const known: Known = { position, digests: new Map(), versions: { post: 0, comment: 0 }, runs: null };
   if (position) known.versions = await lastVersions(deps);
   return {
     number: () => known.position?.number ?? 0,
     publish: () => source.snapshot((snapshot) => publish(deps, known, snapshot)),
   };
+}
+
+/** Where the copy of this mirror stands; null where the schema holds none. */
+export async function refuseOtherCopy({
+  session,
+  source,
+  schema,
+}: Omit<CopyDeps, 'words'>): Promise<CopyPosition | null> {
+  const position = await readPosition(session, schema);
+  if (position) refuseOther(position, source, schema);
+  return position;
 }
 
 function refuseOther(

@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { within } from '../base/timeout.ts';
 import type { Session } from '../postgres/session.ts';
 import type { PublishSource } from '../store/publish-source.ts';
-import { type Copy, type CopyDeps, openCopy } from './publish.ts';
+import { type Copy, type CopyDeps, openCopy, refuseOtherCopy } from './publish.ts';
 
 /** How far the copy is, for health, metrics and the dashboard. Times are in milliseconds since the epoch. */
 export interface CopyProgress {
@@ -80,6 +80,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const session = await deps.openSession();
     try {
       state.place = session.place;
+      state.isElsewhere = false;
+      // Without the lock: a service that waits for it would never hear that the schema belongs to another mirror.
+      await refuseOtherCopy({ ...deps, session });
       state.isElsewhere = isClosed || !(await session.lock());
       if (!state.isElsewhere) open = { session, copy: await openCopy({ ...deps, session }) };
     } finally {

@@ -76,6 +76,16 @@ describe('who may write the copy', skipUnless('initdb', 'postgres'), () => {
     });
   });
 
+  it('tells a service of another mirror at once that the schema is taken, also while it is being written', async (t) => {
+    await mirrorFor(t).publisher('held').step();
+    const other = mirrorFor(t).publisher('held');
+    await assert.rejects(other.step(), { code: 'usage', message: /another mirror/ });
+    const { checks } = assess(progressWith({ copy: other.progress() }));
+    const told = checks.find(({ name }) => name === 'copy');
+    assert.equal(told?.warning, true);
+    assert.match(String(told?.detail), /the schema held holds the copy of another mirror/);
+  });
+
   it('is one service at a time; another one waits and takes over when the first is gone', async (t) => {
     const { publisher } = mirrorFor(t);
     const [first, second] = [publisher('shared'), publisher('shared')];
