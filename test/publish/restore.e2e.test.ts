@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
@@ -6,6 +7,7 @@ import { restoreFromCopy } from '../../src/app/publish.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { newRow } from '../erasure/bench.ts';
 import { tell } from '../queue/psql.ts';
@@ -144,6 +146,29 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
     const revenant = openTestPublisher(server.url, mirror, schema);
     t.after(() => revenant.close());
     await assert.rejects(revenant.step(), { code: 'usage', message: /was taken over/ });
+  });
+
+  it('without the key of the suppression list is refused, and when told to go on leaves the list in the copy', async (t) => {
+    const { mirror, publisher, settings, schema, restore } = await published(t);
+    const erasure = openErasureStore({ ...mirror, holder: 'test' });
+    erasure.suppress('erika@example.com', Date.now());
+    erasure.close();
+    await publisher.step();
+    await publisher.close();
+    const position = () => tell(server.url, `SELECT * FROM ${schema}.mirror_position`);
+    const before = await position();
+    await assert.rejects(restore(), {
+      code: 'usage',
+      message: /suppression\.key, is missing: .*nothing was restored$/,
+    });
+    assert.deepEqual(await position(), before, 'the copy still belongs to the mirror that was lost');
+    assert.equal(existsSync(settings.mirrorPath), false);
+    assert.equal((await restore({ withoutKey: true })).unreadableList?.erasures, 1);
+    const next = { path: settings.mirrorPath, upstream: mirror.upstream, dataDir: settings.dataDir };
+    const heir = openTestPublisher(server.url, next, schema);
+    t.after(() => heir.close());
+    await heir.step();
+    assert.equal((await tell(server.url, `SELECT hash FROM ${schema}.suppressions`)).length, 1);
   });
 
   it('says what to do where the server is away: nothing tries again by itself', async (t) => {
