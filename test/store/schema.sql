@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 21; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 22; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -538,3 +538,5 @@ BEGIN
 END;
 
 CREATE INDEX posts_by_url ON posts (url) WHERE instr(url, id) = 0;
+
+CREATE INDEX changes_of_names ON changes (type, id) WHERE type IN ('post.moved', 'board.updated', 'status.updated');

@@ -1,6 +1,7 @@
 import type { ChangeType, Subject } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { scalar } from '../sql.ts';
+import { pastReader } from './past.ts';
 
 /** A change as the table holds it. */
 export interface StoredChange {
@@ -86,9 +87,10 @@ export function changeReader(db: Db): (stored: StoredChange) => Change {
 }
 
 function namesIn(detail: string | null): Pick<Change, 'before' | 'after'> {
-  if (detail === null) return {};
-  const { before, after } = JSON.parse(detail) as { before: string; after: string };
-  return { before: { name: before }, after: { name: after } };
+  const { before, after } = JSON.parse(detail ?? '{}') as { before?: string; after?: string };
+  return before === undefined || after === undefined
+    ? {}
+    : { before: { name: before }, after: { name: after } };
 }
 
 /** What the history tells about a post, or a comment, at one moment. */
@@ -157,14 +159,13 @@ function postChanges(db: Db): (stored: StoredChange) => Partial<Change> {
     ['board_id', 'status_id', 'votes_count', 'comments_count'],
     ['title', 'content'],
   );
-  const board = scalar(db)<[number], string>('SELECT name FROM boards WHERE id = ?');
-  const status = scalar(db)<[number], string>('SELECT name FROM statuses WHERE id = ?');
-  const named = (state: State): State => ({
-    ...state,
-    board: board.get(Number(state.board_id)) ?? null,
-    status: status.get(Number(state.status_id)) ?? null,
-  });
-  return ({ type, id, version }) => {
+  const past = pastReader(db);
+  return ({ n, type, id, version }) => {
+    const named = (state: State): State => ({
+      ...state,
+      board: past.board(Number(state.board_id), n)?.name ?? null,
+      status: past.status(Number(state.status_id), n),
+    });
     const facts = { post_id: id, ...post(id) };
     if (type === 'post.created') return { ...facts, after: named(history.after(id, null)) };
     const fields = POST_FIELDS[type];

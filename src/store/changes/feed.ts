@@ -5,6 +5,7 @@ import type { Db, OpenOptions } from '../db.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { dataVersion, readMeta, scalar } from '../sql.ts';
 import { type Change, changeReader, positionOf, type StoredChange } from './change.ts';
+import { pastReader } from './past.ts';
 
 export interface FeedHead {
   /** Tells this mirror from every other. */
@@ -46,6 +47,7 @@ const LOOK = 1000;
 export function changeFeed(db: Db) {
   const positions = feedPositions(db);
   const read = changeReader(db);
+  const isOnBoard = boardFilter(db);
   const stored = db.prepare<[number, string, number], StoredChange>(`
     SELECT n, at, type, id, version, detail FROM changes
      WHERE n > ? AND type IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?`);
@@ -63,7 +65,7 @@ export function changeFeed(db: Db) {
       for (const row of rows) {
         from = row.n;
         const change = read(row);
-        if (!boards || isOnBoard(change, boards)) changes.push(change);
+        if (!boards || isOnBoard(row, change, boards)) changes.push(change);
         if (changes.length === limit) return upTo(from);
       }
       if (rows.length < step) return upTo(head);
@@ -93,18 +95,22 @@ export function changeFeed(db: Db) {
   };
 }
 
-/** By the board of the post it is about, also the one it came from; a row of the outbox has the board it goes to. */
-function isOnBoard({ post, before, outbox }: Change, wanted: readonly string[]): boolean {
-  const boards = [
-    post?.board_id,
-    post?.board,
-    post?.board_slug,
-    before?.board_id,
-    before?.board,
-    outbox?.board,
-  ];
-  const names = boards.filter((name) => name != null).map((name) => String(name).toLowerCase());
-  return wanted.some((name) => names.includes(name.toLowerCase()));
+/**
+ * By the board that the post it is about was on then, also the one it came from; a row of the outbox has the board it goes to. What
+ * happens later changes nothing about it: a webhook that failed must find the same changes when it is tried again.
+ */
+function boardFilter(db: Db) {
+  const past = pastReader(db);
+  return (stored: StoredChange, { post_id, before, outbox }: Change, wanted: readonly string[]): boolean => {
+    const { n, type } = stored;
+    const post = type.startsWith('comment.') ? past.postOfComment(stored) : (post_id ?? null);
+    const boards = [post === null ? null : past.boardOfPost(post, n), before?.board_id ?? null];
+    const names = boards.flatMap((id) =>
+      typeof id === 'number' ? Object.values(past.board(id, n) ?? {}) : [],
+    );
+    const known = [...names, outbox?.board ?? ''].map((name) => String(name).toLowerCase());
+    return wanted.some((name) => known.includes(name.toLowerCase()));
+  };
 }
 
 /** Every type that is meant; a name that means none is refused. */

@@ -14,8 +14,8 @@ export interface Entity {
 export interface Table<T extends Entity> {
   /** What changes of it are called; null where none is told of. */
   subject: 'user' | 'board' | 'status' | null;
-  /** Its name, the first of its values, where that is nobody's: a change tells the old one and the new one. */
-  named?: (entity: T) => string;
+  /** What a change keeps of the values that were stored, beside the new ones, where they are nobody's; empty where that stayed the same. */
+  renamed?: (stored: readonly Value[], entity: T) => object;
   /** What each list showed that needed no write since another process last wrote; spares most look-ups. */
   known: Record<Resource, Map<number, T>>;
   /** Stored values in the order of `values`, and then changed_at. */
@@ -28,7 +28,7 @@ export interface Table<T extends Entity> {
 }
 
 /** The columns of such a table, said once. */
-interface EntityKind<T extends Entity> extends Pick<Table<T>, 'subject' | 'named'> {
+interface EntityKind<T extends Entity> extends Pick<Table<T>, 'subject' | 'renamed'> {
   table: string;
   /** What the entity shows in each column; the order of `values`. */
   columns: Readonly<Record<string, (entity: T) => Value>>;
@@ -53,7 +53,7 @@ function entityTable<T extends Entity>(db: Db, kind: EntityKind<T>): Table<T> {
   const timeAt = Object.keys(columns).indexOf(time ?? '');
   return {
     subject,
-    ...(kind.named && { named: kind.named }),
+    ...(kind.renamed && { renamed: kind.renamed }),
     known: { posts: new Map(), comments: new Map() },
     find: db
       .prepare<[number], Value[]>(`SELECT ${compared.join(', ')}, changed_at FROM ${table} WHERE id = ?`)
@@ -99,7 +99,10 @@ export function boardTable(db: Db): Table<Board> {
   return entityTable<Board>(db, {
     table: 'boards',
     subject: 'board',
-    named: ({ name }) => name,
+    renamed: ([name, url], board) => {
+      const slug = slugOf(String(url));
+      return { ...namesOf(name, board.name), ...(slug === slugOf(board.url) ? {} : { slug }) };
+    },
     columns: { name: (board) => board.name, url: (board) => board.url, extra: (board) => board.extra },
     written: { slug: (board) => slugOf(board.url) },
   });
@@ -109,13 +112,17 @@ export function statusTable(db: Db): Table<Status> {
   return entityTable<Status>(db, {
     table: 'statuses',
     subject: 'status',
-    named: ({ name }) => name,
+    renamed: ([name], status) => namesOf(name, status.name),
     columns: {
       name: (status) => status.name,
       color: (status) => status.color,
       extra: (status) => status.extra,
     },
   });
+}
+
+function namesOf(before: Value | undefined, after: string): { before?: Value; after?: string } {
+  return before === undefined || before === after ? {} : { before, after };
 }
 
 export function referenceTable(db: Db): Table<PostReference> {

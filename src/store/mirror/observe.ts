@@ -98,7 +98,7 @@ function observe<T extends Entity>(
 }
 
 function tell<T extends Entity>(
-  { subject, named }: Table<T>,
+  { subject, renamed }: Table<T>,
   entity: T,
   stored: Value[] | undefined,
   { resource, at, changes }: { resource: Resource; at: string; changes: ChangeLog },
@@ -108,9 +108,9 @@ function tell<T extends Entity>(
     if (stored) changes.entity(resource, 'post.updated', at, { id: entity.id });
     return;
   }
-  const isRenamed = stored && named && named(entity) !== stored[0];
-  const detail = isRenamed ? { before: stored[0], after: named(entity) } : undefined;
-  changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, { id: entity.id, detail });
+  const detail = (stored && renamed?.(stored, entity)) ?? {};
+  const told = { id: entity.id, ...(Object.keys(detail).length > 0 && { detail }) };
+  changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, told);
 }
 
 type NewestCheck = (resource: Resource, id: number, by: number) => boolean;

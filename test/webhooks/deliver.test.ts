@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { Secret } from '../../src/base/secret.ts';
+import { openChangeFeed } from '../../src/store/changes/feed.ts';
+import { openWebhookStore } from '../../src/store/webhooks.ts';
+import { deliver, type Endpoint } from '../../src/webhooks/deliver.ts';
+import type { Answer } from '../../src/webhooks/send.ts';
+import { fakeClock } from '../support/clock.ts';
+import { openTestMirror } from '../support/mirror.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+
+const FIRST = {
+  title: 'One',
+  votes_count: 1,
+  status: { id: 1, name: 'Open', color: '#000000' },
+  board: { id: 1, name: 'Mobile', url: '/b/mobile' },
+};
+const DONE = { id: 2, name: 'Completed', color: '#00ff00' };
+
+/** A mirror with one post, an endpoint that answers as it is told, and a clock that only moves when it is told to. */
+function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
+  const mirror = openTestMirror();
+  let minutes = 0;
+  const show = (post: Parameters<typeof aPost>[1]): void =>
+    void sweep(mirror.store, 'posts', [aPost(1, { ...FIRST, ...post })], ++minutes);
+  show({});
+  const [feed, store, clock] = [openChangeFeed(mirror), openWebhookStore(mirror), fakeClock()];
+  const answers: number[] = [];
+  const bodies: string[] = [];
+  const post = async ({ body }: { body: string }): Promise<Answer> => {
+    const status = answers.shift() ?? 204;
+    bodies.push(body);
+    return { status, ms: 1, error: status < 300 ? null : `it answered ${status}`, waitMs: null };
+  };
+  const sender = { post, close: async () => undefined };
+  const signal = new AbortController().signal;
+  const deps = { feed, store, sender, clock, signal, mirrorId: 'abcdefgh-1', base: null, random: () => 0 };
+  const endpoint: Endpoint = {
+    ...{ id: 'one', url: new Secret('https://example.com/hook'), host: 'example.com', key: null },
+    ...{ format: 'standard', types: null, boards: null, rule: null, personal: false },
+    ...wishes,
+  };
+  store.state(endpoint.id);
+  t.after(() => {
+    store.close();
+    feed.close();
+    mirror.dispose();
+  });
+  const types = (): string[] => bodies.map((body) => String(Reflect.get(JSON.parse(body), 'type')));
+  return { mirror, store, clock, show, answers, bodies, types, deliver: () => deliver(deps, endpoint) };
+}
+
+describe('a change that an endpoint did not take', () => {
+  it('is told again although its post is on another board by then', async (t) => {
+    const bench = openBench(t, { boards: ['mobile'] });
+    bench.show({ votes_count: 2 });
+    bench.answers.push(503);
+    const { retryMs } = await bench.deliver();
+    bench.show({ votes_count: 2, board: { id: 2, name: 'Internal', url: '/b/internal' } });
+    bench.clock.advance(retryMs ?? 0);
+    await bench.deliver();
+    assert.deepEqual(bench.types(), ['post.votes_changed', 'post.votes_changed', 'post.moved']);
+  });
+
+  it('is told again although the status of its rule has another name by then', async (t) => {
+    const bench = openBench(t, { rule: { field: 'status', operator: '=', value: 'Completed' } });
+    bench.show({ status: DONE });
+    bench.answers.push(503);
+    const { retryMs } = await bench.deliver();
+    bench.show({ status: { ...DONE, name: 'Shipped' } });
+    bench.clock.advance(retryMs ?? 0);
+    await bench.deliver();
+    assert.deepEqual(bench.types(), ['post.status_changed', 'post.status_changed']);
+    assert.equal(bench.bodies[0]?.includes('"after":{"status_id":2,"status":"Completed"}'), true);
+  });
+});
