@@ -2,6 +2,7 @@ import type { Job } from 'bullmq';
 import type { Webhooks } from '../src/app/webhooks.ts';
 import { isDue } from '../src/base/clock.ts';
 import { codeOf } from '../src/base/errors.ts';
+import { counted } from '../src/base/text.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import { deliver, type Endpoint, LONGEST_RETRY_MS } from '../src/webhooks/deliver.ts';
 import type { JobContext, JobDefinition } from './context.ts';
@@ -16,8 +17,16 @@ export const deliverWebhook: JobDefinition = {
     if (!app.webhooks || !endpoint || activity.webhooks.has(endpoint.id)) return 'nothing to do here';
     activity.webhooks.add(endpoint.id);
     try {
-      const { delivered, retryMs, disabledWhy } = await deliver({ ...app.webhooks.deps, signal }, endpoint);
+      const { delivered, lost, retryMs, disabledWhy } = await deliver(
+        { ...app.webhooks.deps, signal },
+        endpoint,
+      );
       const facts = { webhook: endpoint.id, host: endpoint.host, delivered };
+      if (lost > 0)
+        app.log.error(
+          { event: 'webhook.lost', ...facts, lost },
+          `webhook ${endpoint.id} can no longer be told of ${counted(lost, 'change')}: CHANGES_KEEP was over`,
+        );
       if (disabledWhy !== null)
         app.log.error(
           { event: 'webhook.disabled', ...facts },

@@ -110,15 +110,17 @@ function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Findi
   );
 }
 
-function examineWebhook({ disabled_at, disabled_why, failing_since }: WebhookState): Finding {
+function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: WebhookState): Finding {
+  const gone =
+    lost > 0 ? `; it can no longer be told of ${counted(lost, 'change')}: CHANGES_KEEP was over` : '';
   if (disabled_at === null)
     return warning(
-      `it has failed since ${failing_since}`,
+      `it has failed since ${failing_since}${gone}`,
       'The service tries it again by itself; see to the receiver.',
     );
   return warning(
-    `disabled at ${disabled_at}: ${disabled_why}`,
-    'When the receiver works again, enable it on the page "Webhooks" of the dashboard; it goes on where it was.',
+    `disabled at ${disabled_at}: ${disabled_why}${gone}`,
+    `When the receiver works again, enable it on the page "Webhooks" of the dashboard; it goes on ${lost > 0 ? 'with the oldest change that is kept' : 'where it was'}.`,
   );
 }
 

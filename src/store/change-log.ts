@@ -124,13 +124,24 @@ export function passEvents(db: Db, changes: ChangeLog): (at: string, pass: PassE
 /** Rows removed in one transaction: another writer waits a few milliseconds. */
 const PRUNE_STEP = 1000;
 
+/**
+ * How much longer changes are kept for a webhook endpoint that was not told of them yet. One that takes nothing is disabled after four
+ * days, and does not hold them; this is for one that takes a change now and then.
+ */
+const HELD_MS = 30 * 86_400_000;
+
 /** Removes older changes and returns how many. The newest of them and the last of all stay: consumers who stand there go on from them. */
 export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: number }): number {
-  // A time in the future was written while the clock was ahead, and keeps nothing.
-  const firstKept = scalar(db)<[string, string], number>(`
-    SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1`).get(iso(now - keepMs), iso(now));
   const last = scalar(db)<[], number | null>('SELECT max(n) FROM changes').get() ?? 0;
-  const anchor = firstKept === undefined ? last : firstKept - 1;
+  // A time in the future was written while the clock was ahead, and keeps nothing.
+  const firstSince = scalar(db)<[string, string], number>(`
+    SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1`);
+  const newestOlder = (ms: number): number => (firstSince.get(iso(now - ms), iso(now)) ?? last + 1) - 1;
+  const told = scalar(db)<[], number | null>('SELECT min(position) FROM webhooks WHERE disabled_at IS NULL');
+  const anchor = Math.max(
+    newestOlder(keepMs + HELD_MS),
+    Math.min(newestOlder(keepMs), told.get() ?? Number.POSITIVE_INFINITY),
+  );
   const remove = db.prepare<[number, number]>(`
     DELETE FROM changes WHERE n IN (SELECT n FROM changes WHERE n < ? ORDER BY n LIMIT ?)`);
   let removed = 0;

@@ -13,7 +13,12 @@ export interface WebhookState {
   not_before: string | null;
   disabled_at: string | null;
   disabled_why: string | null;
+  /** Changes after the position that are not kept any more: it will never be told of them. */
+  lost: number;
 }
+
+const STATES = `
+  SELECT *, max(0, coalesce((SELECT min(n) FROM changes), 0) - 1 - position) AS lost FROM webhooks`;
 
 export interface Delivery {
   n: number;
@@ -36,7 +41,7 @@ export type WebhookStore = ReturnType<typeof openWebhookStore>;
 export function openWebhookStore(options: OpenOptions) {
   const db = openMirror(options);
   db.pragma('cache_size = -500');
-  const find = db.prepare<[string], WebhookState>('SELECT * FROM webhooks WHERE id = ?');
+  const find = db.prepare<[string], WebhookState>(`${STATES} WHERE id = ?`);
   const make = db.prepare(`
     INSERT INTO webhooks (id, position) VALUES (?, (SELECT coalesce(max(n), 0) FROM changes)) ON CONFLICT DO NOTHING`);
   // A handler that was thought dead may come late: a position never goes back.
@@ -98,6 +103,6 @@ export function openWebhookStore(options: OpenOptions) {
 export function troubledWebhooks(db: Db): WebhookState[] {
   return db
     .prepare<[], WebhookState>(`
-      SELECT * FROM webhooks WHERE disabled_at IS NOT NULL OR failures > 0 ORDER BY id`)
+      ${STATES} WHERE disabled_at IS NOT NULL OR failures > 0 ORDER BY id`)
     .all();
 }

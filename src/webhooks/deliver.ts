@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, isDue } from '../base/clock.ts';
-import { AppError, codeOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
+import { counted } from '../base/text.ts';
 import type { Change } from '../store/changes/change.ts';
 import type { ChangeFeed, ChangePage } from '../store/changes/feed.ts';
 import type { WebhookStore } from '../store/webhooks.ts';
@@ -52,6 +53,8 @@ export const LONGEST_RETRY_MS = Math.max(...RETRY_MS) * (1 + JITTER);
 
 export interface Delivered {
   delivered: number;
+  /** Changes that it was not told of, and that are not kept any more. */
+  lost: number;
   /** How long to wait before the change that failed is tried again; null where all went well, or nothing more is tried. */
   retryMs: number | null;
   /** Why the endpoint was disabled just now. */
@@ -62,39 +65,42 @@ export interface Delivered {
 export async function deliver(deps: DeliveryDeps, endpoint: Endpoint): Promise<Delivered> {
   const { store, clock, signal } = deps;
   const { id } = endpoint;
-  let delivered = 0;
+  const done: Delivered = { delivered: 0, lost: 0, retryMs: null, disabledWhy: null };
   for (;;) {
     signal.throwIfAborted();
-    const { position, disabled_at, not_before } = store.state(id);
-    if (disabled_at !== null) return { delivered, retryMs: null, disabledWhy: null };
+    const { position, disabled_at, not_before, lost } = store.state(id);
+    if (disabled_at !== null) return done;
     const at = not_before === null ? 0 : Date.parse(not_before);
-    if (!isDue(at, clock.now(), LONGEST_RETRY_MS))
-      return { delivered, retryMs: at - clock.now(), disabledWhy: null };
-    const page = nextPage(deps, endpoint, position);
+    if (!isDue(at, clock.now(), LONGEST_RETRY_MS)) return { ...done, retryMs: at - clock.now() };
+    if (lost > 0) skipLost(deps, id, position + lost, lost);
+    done.lost += lost;
+    const page = nextPage(deps, endpoint, position + lost);
     for (const change of page.changes.filter((one) => isMeant(one, endpoint.rule))) {
       const answer = await attempt(deps, endpoint, change);
-      if (answer.error !== null) return { delivered, ...fail(deps, endpoint, answer) };
+      if (answer.error !== null) return { ...done, ...fail(deps, endpoint, answer) };
       store.advance(id, change.number);
-      delivered++;
+      done.delivered++;
     }
     store.advance(id, Number.parseInt(page.next, 10));
-    if (page.isLast) return { delivered, retryMs: null, disabledWhy: null };
+    if (page.isLast) return done;
   }
 }
 
 const PAGE = 50;
 
-/** An endpoint that was away for longer than changes are kept goes on with the oldest that is left. */
+/** An endpoint that was away for longer than changes are kept goes on with the oldest that is left. What it missed stands among its deliveries. */
+function skipLost({ store, clock }: DeliveryDeps, id: string, last: number, lost: number): void {
+  const error = `it can no longer be told of ${counted(lost, 'change')} up to ${last}: CHANGES_KEEP was over`;
+  const at = new Date(clock.now()).toISOString();
+  store.note(id, { change: last, type: 'webhook.lost', at, status: null, ms: 0, error });
+  store.advance(id, last);
+}
+
 function nextPage({ feed }: DeliveryDeps, { types, boards, rule }: Endpoint, position: number): ChangePage {
   // A rule chooses by itself: the number of comments changes in a `post.updated`.
   const usual = rule ? [...EVENT_TYPES, 'post.updated'] : EVENT_TYPES;
   const query = { limit: PAGE, types: types ?? usual, boards: boards ?? undefined };
-  try {
-    return feed.after(String(position), query);
-  } catch (error) {
-    if (codeOf(error) !== 'gone') throw error;
-    return feed.after('', query);
-  }
+  return feed.after(String(position), query);
 }
 
 async function attempt(deps: DeliveryDeps, endpoint: Endpoint, change: Change): Promise<Answer> {

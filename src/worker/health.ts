@@ -58,6 +58,8 @@ export interface WebhookProgress {
   host: string;
   /** Changes it was not told of yet. */
   lag: number;
+  /** Those of them that are not kept any more. */
+  lost: number;
   failingSince: number | null;
   disabledWhy: string | null;
 }
@@ -191,10 +193,11 @@ function describeUpstream({ now, closedUntil }: Progress): Verdict {
 
 /** A receiver that is away is no reason to restart this service, which is what a service that is not ready gets. */
 function describeWebhook(
-  { host, lag, failingSince, disabledWhy }: WebhookProgress,
+  { host, lag, lost, failingSince, disabledWhy }: WebhookProgress,
   { now }: Progress,
 ): Verdict {
-  const behind = `${lag} ${lag === 1 ? 'change' : 'changes'} behind`;
+  const gone = lost === 0 ? '' : ` (${lost} of them not kept any more)`;
+  const behind = `${lag} ${lag === 1 ? 'change' : 'changes'} behind${gone}`;
   if (disabledWhy !== null)
     return { ...good(`${host} is disabled, ${behind}: ${disabledWhy}`), warning: true };
   if (failingSince !== null)

@@ -93,9 +93,9 @@ function toldMirrorFile({ app }: WorkContext): () => MirrorFile {
 
 function webhookProgress({ endpoints, deps: { store } }: Webhooks): WebhookProgress[] {
   return endpoints.map(({ id, host }) => {
-    const { position, failing_since, disabled_why } = store.state(id);
+    const { position, failing_since, disabled_why, lost } = store.state(id);
     const failingSince = failing_since === null ? null : Date.parse(failing_since);
-    return { id, host, lag: store.lag(position), failingSince, disabledWhy: disabled_why };
+    return { id, host, lag: store.lag(position), lost, failingSince, disabledWhy: disabled_why };
   });
 }
 

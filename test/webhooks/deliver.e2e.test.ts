@@ -102,7 +102,7 @@ describe('delivering to a webhook', () => {
     assert.deepEqual([told.type, told.data.after], ['post.votes_changed', { votes_count: 2 }]);
     assert.throws(() => new Webhook(KEY).verify(`${body} `, headers as Record<string, string>));
     assert.match(String(headers['webhook-id']), /^chg_abcdefgh_2_\w+$/);
-    assert.deepEqual(await bench.deliver(), { delivered: 0, retryMs: null, disabledWhy: null });
+    assert.deepEqual(await bench.deliver(), { delivered: 0, lost: 0, retryMs: null, disabledWhy: null });
   });
 
   it('tries a change again until it is taken, and leaves none out, whatever the receiver does', async (t) => {

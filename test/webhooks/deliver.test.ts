@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { Secret } from '../../src/base/secret.ts';
+import { pruneChanges } from '../../src/store/change-log.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
 import { openWebhookStore } from '../../src/store/webhooks.ts';
 import { deliver, type Endpoint } from '../../src/webhooks/deliver.ts';
 import type { Answer } from '../../src/webhooks/send.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror } from '../support/mirror.ts';
-import { aPost } from '../support/rows.ts';
+import { aPost, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 
 const FIRST = {
@@ -47,8 +49,14 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
     feed.close();
     mirror.dispose();
   });
+  /** As the nightly maintenance does it, so many days after the start. */
+  const prune = (days: number): void => {
+    const db = new Database(mirror.path);
+    pruneChanges(db, { keepMs: 86_400_000, now: minute(0) + days * 86_400_000 });
+    db.close();
+  };
   const types = (): string[] => bodies.map((body) => String(Reflect.get(JSON.parse(body), 'type')));
-  return { mirror, store, clock, show, answers, bodies, types, deliver: () => deliver(deps, endpoint) };
+  return { store, clock, show, prune, answers, bodies, types, deliver: () => deliver(deps, endpoint) };
 }
 
 describe('a change that an endpoint did not take', () => {
@@ -73,5 +81,42 @@ describe('a change that an endpoint did not take', () => {
     await bench.deliver();
     assert.deepEqual(bench.types(), ['post.status_changed', 'post.status_changed']);
     assert.equal(bench.bodies[0]?.includes('"after":{"status_id":2,"status":"Completed"}'), true);
+  });
+});
+
+describe('a change that is older than changes are kept', () => {
+  it('is kept for an endpoint that is still tried', async (t) => {
+    const bench = openBench(t);
+    for (const votes_count of [2, 3]) bench.show({ votes_count });
+    bench.answers.push(503);
+    const { retryMs } = await bench.deliver();
+    bench.prune(30);
+    assert.equal(bench.store.state('one').lost, 0);
+    bench.clock.advance(retryMs ?? 0);
+    assert.equal((await bench.deliver()).delivered, 2);
+  });
+
+  it('is not kept for a disabled one, which is told how many it missed and goes on with the next', async (t) => {
+    const bench = openBench(t);
+    for (const votes_count of [2, 3, 4, 5]) bench.show({ votes_count });
+    bench.answers.push(410);
+    await bench.deliver();
+    bench.prune(30);
+    assert.equal(bench.store.state('one').lost, 3);
+    bench.store.enable('one');
+    const { delivered, lost } = await bench.deliver();
+    assert.deepEqual([delivered, lost, bench.store.state('one').lost], [1, 3, 0]);
+    const [, missed] = bench.store.deliveries('one', 2);
+    assert.deepEqual(
+      [missed?.type, missed?.error],
+      ['webhook.lost', 'it can no longer be told of 3 changes up to 4: CHANGES_KEEP was over'],
+    );
+  });
+
+  it('is kept thirty days longer at most', async (t) => {
+    const bench = openBench(t);
+    for (const votes_count of [2, 3, 4]) bench.show({ votes_count });
+    bench.prune(32);
+    assert.equal(bench.store.state('one').lost, 2);
   });
 });

@@ -293,10 +293,23 @@ describe('the outbox', () => {
   ]);
 });
 
+const WEBHOOK = { id: 'all', host: 'example.com', lag: 0, lost: 0, failingSince: null, disabledWhy: null };
+
+describe('a webhook', () => {
+  table([
+    ['was told of everything', { webhooks: [WEBHOOK] }, null, /example\.com was told of every change/],
+    [
+      'can no longer be told of what is not kept',
+      { webhooks: [{ ...WEBHOOK, lag: 9, lost: 4, disabledWhy: 'it answered 410' }] },
+      null,
+      /disabled, 9 changes behind \(4 of them not kept any more\): it answered 410/,
+    ],
+  ]);
+});
+
 describe('the copy in PostgreSQL', () => {
   const copy = { place: 'db:5432', schema: 'feedback', behind: 0, behindSince: null, publishedAt: NOW };
   const whole = { ...copy, trouble: null, isElsewhere: false };
-  const webhook = { id: 'all', host: 'example.com', failingSince: null, disabledWhy: null };
   table([
     [
       'is not there before it was first written',
@@ -309,7 +322,7 @@ describe('the copy in PostgreSQL', () => {
     ['costs nothing where it has everything', { copy: whole }, null, /a lost disk would cost nothing/],
     [
       'does not have what webhooks were not told yet',
-      { copy: whole, webhooks: [{ ...webhook, lag: 3 }] },
+      { copy: whole, webhooks: [{ ...WEBHOOK, lag: 3 }] },
       null,
       /a lost disk would cost only the 3 changes that webhooks were not told yet/,
     ],

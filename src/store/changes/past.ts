@@ -1,10 +1,16 @@
+import type { ChangeType } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { scalar } from '../sql.ts';
-import type { StoredChange } from './change.ts';
 
 /** The words of the index, without which SQLite cannot use it; it refuses the statement then. */
 const INDEXED =
   "changes c INDEXED BY changes_of_names WHERE c.type IN ('post.moved', 'board.updated', 'status.updated')";
+
+interface CommentChange {
+  type: ChangeType;
+  id: number;
+  version: number | null;
+}
 
 interface BoardThen {
   id: number;
@@ -45,7 +51,7 @@ export function pastReader(db: Db) {
     /** The number of the board. */
     boardOfPost: (post: number, n: number): number | null => boardOfPost.get({ post, n }) ?? null,
     /** As far as the history tells: a change that replaced no version counts for the post of now. */
-    postOfComment({ type, id, version }: StoredChange): number | null {
+    postOfComment({ type, id, version }: CommentChange): number | null {
       const after = version ?? (type === 'comment.created' ? 0 : Number.MAX_SAFE_INTEGER);
       return postOfComment.get({ comment: id, version: after }) ?? null;
     },

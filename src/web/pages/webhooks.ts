@@ -55,15 +55,19 @@ function addressOf({ id }: WebhookView): string {
 const told = ({ status, error, ms }: Answer): string => error ?? `It answered ${status} in ${ms} ms.`;
 
 function endpoint({ webhook, deliveries }: Loaded, act: Act): HTMLElement {
-  const { id, host, lag, disabled_why, disabled_at, failing_since } = webhook;
+  const { id, host, lag, lost, disabled_why, disabled_at, failing_since } = webhook;
   const [address, isFailing] = [addressOf(webhook), disabled_at !== null || failing_since !== null];
-  const enable = (): void => act(`${address}/enable`, {}, () => 'It is told again from where it was.');
+  const from = lost === 0 ? 'from where it was' : 'from the oldest change that is kept';
+  const enable = (): void => act(`${address}/enable`, {}, () => `It is told again ${from}.`);
   return card(
     { title: host, note: [filterText(webhook), ', ', id] },
     disabled_why === null ? null : banner('bad', h('b', 'Disabled: '), disabled_why),
     disabled_why === null && failing_since
       ? banner('warn', 'It has failed since ', timeTag(failing_since), '.')
       : null,
+    lost === 0
+      ? null
+      : banner('bad', `It can no longer be told of ${counted(lost, 'change')}: CHANGES_KEEP was over.`),
     h('p.note', lag === 0 ? 'It was told of every change.' : `It is ${counted(lag, 'change')} behind.`),
     h(
       'div.actions',
@@ -80,8 +84,9 @@ function filterText({ format, types, boards, rule }: WebhookView): string {
 }
 
 function deliveryTable(deliveries: readonly Delivery[], replay: (change: number) => void): HTMLElement {
+  // A test, or what is not kept any more, cannot be sent again.
   const again = ({ change, type }: Delivery): Child =>
-    change === 0
+    type.startsWith('webhook.')
       ? null
       : button('Send again', () => replay(change), {
           class: 'small nowrap',
