@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { replaceAddresses } from '../base/addresses.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Change, Values } from '../store/changes/change.ts';
 import type { Post } from './send.ts';
@@ -65,12 +66,10 @@ function signature(key: Secret, text: string): string {
   return `v1,${createHmac('sha256', Buffer.from(key.reveal(), 'base64')).update(text).digest('base64')}`;
 }
 
-const EMAIL = /[\p{L}\p{N}_][\p{L}\p{N}._%+-]*@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
-
 /** A change carries nobody's name; addresses in titles and texts are hidden, and who wrote it is left out. */
 function withoutPeople(message: Message): Message {
   const hidden = (_: string, value: unknown): unknown =>
-    typeof value === 'string' && value.includes('@') ? value.replace(EMAIL, '[e-mail]') : value;
+    typeof value === 'string' ? replaceAddresses(value, () => '[e-mail]') : value;
   return {
     ...message,
     change: JSON.parse(JSON.stringify(message.change, hidden)) as Change | null,

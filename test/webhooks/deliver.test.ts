@@ -120,3 +120,15 @@ describe('a change that is older than changes are kept', () => {
     assert.equal(bench.store.state('one').lost, 2);
   });
 });
+
+describe('a message without people', () => {
+  const spellings = ['kim@example.com', 'kim%40example.com', '"kim lee"@example.com', 'kim＠example.com'];
+  for (const address of spellings)
+    it(`hides ${address}`, async (t) => {
+      const bench = openBench(t);
+      bench.show({ title: `Ask ${address} first` });
+      await bench.deliver();
+      assert.match(bench.bodies[0] ?? '', /"after":\{"title":"Ask \[e-mail\] first"\}/);
+      assert.doesNotMatch(bench.bodies[0] ?? '', /example|kim/);
+    });
+});
