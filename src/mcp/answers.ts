@@ -223,6 +223,9 @@ export async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Pro
     customer_name: rules.person(post.creatorId, post.creator),
     by_team: post.creatorIsTeam === 1,
     customer_text: rules.text(post.content, TEXT),
+    ...(post.content.length > TEXT && {
+      text_cut: `it has ${post.content.length} characters: substr(content, n, ${CELL}) of posts in the tool sql has the rest`,
+    }),
     edits: edits.length,
     history: states.slice(-MOST_STATES).map((state) => shownState(rules, state)),
     ...(states.length > MOST_STATES && { history_cut: 'earlier states are in post_history of the tool sql' }),

@@ -131,6 +131,7 @@ describe('the list of posts', () => {
       [`creator=${BOB.id}`, [30, 20, 10]],
       [`creator=${BOB.id}&board=bugs`, []],
       ['creator=OB', [30, 20, 10]],
+      ['creator=+bo+', [30, 20, 10]],
       [`creator=${encodeURIComponent(BOB.email?.slice(1, 5) ?? '')}`, [30, 20, 10]],
       ['creator=%25', []],
       ['deleted=only', [40, 39, 38, 37]],

@@ -228,7 +228,11 @@ describe('what a tool tells', () => {
 
   it('says that there is more, and how to go on', async (t) => {
     const posts = Array.from({ length: 60 }, (_, i) =>
-      aPost(i + 1, { title: `Zeppelin ${i}`, votes_count: i % 7, content: 'word '.repeat(100) }),
+      aPost(i + 1, {
+        title: `Zeppelin ${i}`,
+        votes_count: i % 7,
+        content: 'word '.repeat(i === 1 ? 1001 : 100),
+      }),
     );
     const { path } = await shelfOf(t, posts);
     const reading = openReading({ path, upstream: SHELF });
@@ -264,6 +268,9 @@ describe('what a tool tells', () => {
     assert.match((await call('report', { name: 'top-posts', limit: 3 })).more ?? '', /more rows/);
     assert.equal((await call('report', { name: 'top-posts', limit: 60 })).more, undefined);
     assert.match((await call('search', {})).posts[0]?.customer_text ?? '', /^(word )*word…$/);
+    const cut = (await call('get_post', { id: 2 })) as { text_cut?: string };
+    assert.match(cut.text_cut ?? '', /^it has 5005 characters: substr\(content, n, 500\)/);
+    assert.equal('text_cut' in (await call('get_post', { id: 3 })), false);
     const { content } = await client.callTool({ name: 'search', arguments: { sort: 'votes', after: 'x 1' } });
     assert.match(JSON.stringify(content), /after is not the next/);
     for (const wrong of [{ since: 'someday' }, { status: 'Nowhere' }]) {

@@ -115,6 +115,9 @@ describe('a search for more than words', () => {
       aPost(8, { title: 'Four', url: '/b/größe/' }),
       aPost(9, { title: 'Five', url: 'https://feedback.example.com/b/nine/' }),
       aPost(105, { title: 'Six', url: '/b/bugs/items/5/' }),
+      aPost(31, { title: 'Seven', url: '/view?post=31' }),
+      aPost(32, { title: 'Eight', url: '/view?post=32' }),
+      aPost(33, { title: 'Last', url: '/#/posts/abc' }),
     ]);
     for (const [text, found] of [
       [`${UPSTREAM}/b/ideas/qzqz-hjkl/`, 5],
@@ -125,6 +128,8 @@ describe('a search for more than words', () => {
       [`${UPSTREAM}/c/112-7-ways/`, 7],
       [`${UPSTREAM}/b/gr%C3%B6%C3%9Fe/`, 8],
       ['https://feedback.example.com/b/nine', 9],
+      [`${UPSTREAM}/view?post=32`, 32],
+      [`${UPSTREAM}/#/posts/abc`, 33],
     ] as const)
       assert.deepEqual(await ids(text), [found], text);
     // The portal of the service may be on another host than its API.

@@ -148,8 +148,10 @@ export function openBrowseReads(options: OpenOptions) {
     tally: (): Tally[] => tally.all(),
     creator: (id: number): Person | null => creator.get(id) ?? null,
     /** The person with this number or address, or those with it in their name or address. */
-    creators: (text: string): number[] =>
-      creators.all({ text, part: `%${text.replaceAll(/[\\%_]/g, '\\$&')}%` }),
+    creators(given: string): number[] {
+      const text = given.trim();
+      return creators.all({ text, part: `%${text.replaceAll(/[\\%_]/g, '\\$&')}%` });
+    },
     pages: pagesReader(db, rows),
     post: postReader(db),
     close: (): void => void db.close(),

@@ -212,7 +212,7 @@ function namedPosts(db: Db, upstream: string): (text: string, filter: PostFilter
       return { ids: find(BY_ID, [number], filter).map(({ id }) => id), words: asked, isAddress: false };
     const address = addressIn(asked, upstream);
     if (!address) return { ids: [], words: text, isAddress: false };
-    const numbered = find(BY_ID, numbersIn(address.pathname), filter);
+    const numbered = find(BY_ID, numbersIn(wholePath(address)), filter);
     const known = [...numbered, ...find(BY_URL, spellingsOf(address), filter)];
     const found = known.map((post) => ({ ...post, likeness: likenessOf(address, post, upstream) }));
     const ids = found.filter(({ likeness }) => likeness !== 'none').map(({ id }) => id);
@@ -246,10 +246,12 @@ function numbersIn(path: string): number[] {
 }
 
 /** How a service may write an address: whole or as a path, with a slash at its end or without, percent signs or letters. */
-function spellingsOf({ origin, pathname }: URL): string[] {
+function spellingsOf({ origin, pathname, search, hash }: URL): string[] {
   const path = pathname.replace(/\/+$/, '');
+  const behind = [...new Set([search + hash, search])].filter((rest) => rest !== '');
   const decoded = path.replace(/(?:%[89a-f][\da-f])+/gi, (letters) => unescaped(letters));
-  const paths = [path, decoded].flatMap((one) => [one, `${one}/`]);
+  const bare = [path, decoded].flatMap((one) => [one, `${one}/`]);
+  const paths = [...bare, ...bare.flatMap((one) => behind.map((rest) => one + rest))];
   return [...new Set(paths.flatMap((one) => [one, `${origin}${one}`]))];
 }
 
@@ -286,9 +288,15 @@ function likenessOf(address: URL, { id, url }: KnownPost, upstream: string): 'su
   const at = known.findIndex((part) => hasNumber(part, id));
   const isAlike = at >= 0 && hasNumber(asked[at] ?? '', id) && asked[at - 1] === known[at - 1];
   const isHost = own !== null && (own.host === address.host || own.origin === NOWHERE);
-  if (isHost && (isAlike || path === ownPath)) return 'sure';
-  const isPortal = url.startsWith('/') && path === ownPath;
+  // The post may be named behind the path: `/view?post=17`.
+  const isPath = path === ownPath && (own === null || wholePath(address).includes(own.search + own.hash));
+  if (isHost && (isAlike || isPath)) return 'sure';
+  const isPortal = url.startsWith('/') && isPath;
   return isPortal || path === `posts/${id}` ? 'maybe' : 'none';
+}
+
+function wholePath({ pathname, search, hash }: URL): string {
+  return pathname + search + hash;
 }
 
 function partsOf({ pathname }: URL): string[] {
