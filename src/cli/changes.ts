@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
+import { fileId } from '../base/files.ts';
 import type { ChangeFeed, ChangeQuery } from '../store/changes/feed.ts';
 import {
   type Context,
@@ -48,33 +49,69 @@ const PAGE = 500;
 /** How often a feed that is followed is asked for news; the question is a read of one counter. */
 const FOLLOW_MS = 500;
 
+/** Where the output stands, whichever file it comes from. */
+interface Reading {
+  since: string;
+  left: number;
+}
+
+/**
+ * A file that is replaced stays as it was for whoever has it open, and no news ever come. So a feed that is followed is opened anew where
+ * another file is in its place; the position tells whether it goes on from there.
+ */
 async function changes(context: Context, flags: ChangesFlags): Promise<void> {
-  const { openChanges } = await import('../app/readers.ts');
-  await using feed = closing(openChanges(context.settings));
-  for (const list of feed.head().notMirrored)
-    context.say(`The first sweep of ${list} is not complete: its changes are told from then on.`);
-  await print(context, feed, flags);
-}
-
-async function print(context: Context, feed: ChangeFeed, flags: ChangesFlags): Promise<void> {
-  const { signal } = context;
-  let left = flags.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', flags.limit);
-  let since = flags.since ?? '';
-  const query = { types: flags.type, boards: flags.board };
-  while (left > 0 && !signal.aborted) {
-    const seen = feed.version();
-    const page = feed.after(since, { ...query, limit: Math.min(PAGE, left) } satisfies ChangeQuery);
-    for (const change of page.changes) context.printData(JSON.stringify(change));
-    left -= page.changes.length;
-    since = page.next;
-    if (!page.isLast) await new Promise(setImmediate);
-    else if (!flags.follow) return;
-    else await news(feed, seen, signal);
+  const { fileOf, openChanges } = await import('../app/readers.ts');
+  const { path } = fileOf(context.settings);
+  const left = flags.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', flags.limit);
+  const reading: Reading = { since: flags.since ?? '', left };
+  for (let isOver = false; !isOver; ) {
+    const isReplaced = fileWatch(context, path);
+    await using feed = closing(openChanges(context.settings));
+    for (const list of feed.head().notMirrored)
+      context.say(`The first sweep of ${list} is not complete: its changes are told from then on.`);
+    isOver = await print({ context, feed, flags, isReplaced }, reading);
   }
-  if (signal.aborted) process.exitCode = EXIT_CODES.interrupted;
+  if (context.signal.aborted) process.exitCode = EXIT_CODES.interrupted;
 }
 
-async function news(feed: ChangeFeed, seen: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && feed.version() === seen)
-    await systemClock.sleep(FOLLOW_MS, signal).catch(() => undefined);
+/** Whether another file has taken the place of the one that is there now. While there is none, as in the middle of a restore, none has. */
+function fileWatch(context: Context, path: string): () => boolean {
+  const opened = fileId(path);
+  let wasThere = true;
+  return () => {
+    const now = fileId(path);
+    if (now === null && wasThere) context.say(`${path} is gone; waiting for another one in its place.`);
+    wasThere = now !== null;
+    return wasThere && now !== opened;
+  };
+}
+
+interface Source {
+  context: Context;
+  feed: ChangeFeed;
+  flags: ChangesFlags;
+  isReplaced: () => boolean;
+}
+
+/** Returns whether that was all; false where the file was replaced. */
+async function print({ context, feed, flags, isReplaced }: Source, reading: Reading): Promise<boolean> {
+  const { signal } = context;
+  const query = { types: flags.type, boards: flags.board };
+  while (reading.left > 0 && !signal.aborted) {
+    if (isReplaced()) return false;
+    const seen = feed.version();
+    const limit = Math.min(PAGE, reading.left);
+    const page = feed.after(reading.since, { ...query, limit } satisfies ChangeQuery);
+    for (const change of page.changes) context.printData(JSON.stringify(change));
+    reading.left -= page.changes.length;
+    reading.since = page.next;
+    if (!page.isLast) await new Promise(setImmediate);
+    else if (!flags.follow) return true;
+    else await news(() => feed.version() !== seen || isReplaced(), signal);
+  }
+  return true;
+}
+
+async function news(isThere: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !isThere()) await systemClock.sleep(FOLLOW_MS, signal).catch(() => undefined);
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openSite } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
@@ -44,5 +46,31 @@ describe('feedback-mirror changes', () => {
     const gone = await site.run(['changes', '--since', '1-zzz']);
     assert.equal(gone.code, 5);
     assert.match(gone.stderr, /Start again from a snapshot/);
+  });
+
+  it('notices another mirror in the place of the one it follows, and goes on only where the position fits', async (t) => {
+    const site = await openSite(t, { posts: 3 });
+    assert.equal((await site.run(['sync'])).code, 0);
+    const [mirror, copy] = [site.mirror, join(site.folder, 'copy.db')];
+    assert.equal((await site.run(['backup', copy])).code, 0);
+    const putBack = (): void => {
+      for (const ending of ['-wal', '-shm']) rmSync(mirror + ending, { force: true });
+      copyFileSync(copy, `${mirror}.new`);
+      renameSync(`${mirror}.new`, mirror);
+    };
+    const following = site.start(['changes', '--follow', '--type', 'post.*', '--type', 'sync.mirrored']);
+    let printed = '';
+    following.child.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+    await until('the follower has read everything', () => linesOf(printed).length === 2);
+    putBack();
+    site.sandbox.world.addPost({ title: 'In the copy' });
+    await site.run(['sync', 'posts']);
+    await until('the follower shows the post', () => linesOf(printed).some(({ post_id }) => post_id));
+    putBack();
+    const end = await following.end;
+    assert.equal(end.code, 5);
+    assert.match(end.stderr, /Start again from a snapshot/);
   });
 });
