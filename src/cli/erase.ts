@@ -103,6 +103,7 @@ async function erasePerson(
     exportDir,
     mirror,
     needles: [...needles, ...pseudonyms],
+    hasTexts: preview.counts.posts + preview.counts.comments > 0,
   });
   const subject = typeof whom === 'string' ? { email: whom.trim() } : { user: whom };
   const receipt: Receipt = { ...subject, ...done, backupRenewed, ...untouched };

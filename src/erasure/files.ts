@@ -18,7 +18,11 @@ export interface FilesToSearch {
   mirror: string;
   /** What shows the person; where nothing is known, every export counts. */
   needles: readonly string[];
+  /** Whether texts of the person were erased: an exported history has them without a name, and counts then. */
+  hasTexts: boolean;
 }
+
+const HISTORY = /^(post|comment)_history\./;
 
 /** What else is kept of a person: in the data folder, and beside a mirror that is elsewhere. The sandbox is the upstream, and the queue holds numbers only. */
 export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedFiles> {
@@ -38,7 +42,9 @@ export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedF
   );
   const naming = async (paths: string[]): Promise<string[]> => {
     const found: string[] = [];
-    for (const path of paths) if (await holds(path, needles)) found.push(relative('', path));
+    for (const path of paths)
+      if ((request.hasTexts && HISTORY.test(basename(path))) || (await holds(path, needles)))
+        found.push(relative('', path));
     return found;
   };
   return {

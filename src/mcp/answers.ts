@@ -281,12 +281,11 @@ const UNITS: Partial<Record<ColumnKind, string>> = {
 
 /** At most so many rows of it. */
 export function reportTable(rules: TextRules, result: ReportResult, most: number): object {
-  const { columns, notes, title, since, until, timeZone } = result;
-  const cell = (name: string, value: ReportValue | undefined, row: Record<string, ReportValue>): unknown => {
+  const { columns, notes, title, since, until, timeZone, people = [] } = result;
+  const cell = (name: string, value: ReportValue | undefined, row: number): unknown => {
     if (typeof value !== 'string') return value ?? null;
-    const email = typeof row.email === 'string' ? row.email : null;
     if (name === 'email') return rules.email(value) || null;
-    return name === 'customer' ? rules.customer(value, email) : rules.text(value, NAME);
+    return name === 'customer' ? rules.person(people[row] ?? 0, value) : rules.text(value, NAME);
   };
   const units = columns.flatMap(({ name, kind }) => (UNITS[kind] ? [[name, UNITS[kind]]] : []));
   return {
@@ -297,9 +296,9 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
     ...(result.board === null ? {} : { board: rules.text(result.board, NAME) }),
     columns: columns.map(({ name }) => agentName(name)),
     ...(units.length > 0 ? { units: Object.fromEntries(units) } : {}),
-    rows: result.rows.slice(0, most).map((row) => columns.map(({ name }) => cell(name, row[name], row))),
+    rows: result.rows.slice(0, most).map((row, i) => columns.map(({ name }) => cell(name, row[name], i))),
     ...(result.rows.length > most && {
-      more: 'there are more rows: ask with a larger limit, a board or a period',
+      more: 'there are more rows: ask with a larger limit (100 at most), a board or a period',
     }),
     notes: notes.map((note) => rules.text(note, CELL)),
   };

@@ -10,8 +10,6 @@ export interface TextRules {
   excerpt(excerpt: Excerpt, most: number): string;
   /** A person: a pseudonym that stays the same, or the name where people may be shown. */
   person(id: number, name: string | null): string;
-  /** The same for one whom a report tells of. */
-  customer(name: string, email: string | null): string;
   email(email: string): string;
   /** The page of a post; null where there is none that could be opened, or its address would tell one of a person. */
   link(url: string): string | null;
@@ -53,7 +51,6 @@ export function textRules({ key, upstream }: { key: Uint8Array | null; upstream:
       return `${dots(start > 0 && !safe.startsWith('…'))}${safe}${dots(end < text.length && !safe.endsWith('…'))}`;
     },
     person: (id, name) => (redactor ? redactor.person(`user:${id}`) : visible(name ?? `Person ${id}`)),
-    customer: (name, email) => (redactor ? redactor.name(name, email) : visible(name)),
     email: (email) => (redactor ? redactor.email(email) : visible(email)),
     link(url) {
       const parsed = upstream === null ? URL.parse(url) : URL.parse(url, upstream);

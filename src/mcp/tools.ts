@@ -110,7 +110,9 @@ Examples: {"id": 626}, {"text": "let me download my invoices as PDF"}`,
       const posts = found.slice(0, given.limit).map((post) => similarPost(rules, post));
       return {
         posts,
-        ...(found.length > given.limit && { more: 'there are others: ask with a larger limit' }),
+        ...(found.length > given.limit && {
+          more: 'there are others, less alike: ask with a larger limit (20 at most), or for words of theirs with search',
+        }),
       };
     },
   }),

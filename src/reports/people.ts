@@ -201,7 +201,10 @@ function said(posts: Posts, comments: Comments, asked: Question): (row: number) 
 async function peopleOf(reader: ReportReader, ids: readonly number[]): Promise<(id: number) => Row> {
   const rows = await reader.rows(PEOPLE, { ids: JSON.stringify(ids) });
   const byId = new Map(
-    rows.map(({ id, name, email }) => [id, { customer: name ?? null, email: email ?? null }]),
+    rows.map(({ id, name, email }) => [
+      id,
+      { user: id ?? null, customer: name ?? null, email: email ?? null },
+    ]),
   );
   return (id) => byId.get(id) ?? {};
 }

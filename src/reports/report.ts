@@ -47,6 +47,8 @@ export interface ReportResult {
   board: string | null;
   columns: readonly Column[];
   rows: Row[];
+  /** The number of the user that each row is about, where rows are people: by it a program knows them again. */
+  people?: number[];
   /** What a reader has to know to read the figures right, as sentences. */
   notes: string[];
 }

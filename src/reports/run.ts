@@ -60,6 +60,7 @@ export async function runReport(
     rows: rows.map((row) =>
       Object.fromEntries(columns.map((column) => [column.name, row[column.name] ?? null])),
     ),
+    ...(rows.some(({ user }) => user !== undefined) && { people: rows.map(({ user }) => Number(user)) }),
     notes: [...fixedNotes(asked), ...notes, ...(await futureNotes(reader, asked))],
   };
 }

@@ -32,6 +32,24 @@ export function time(iso: string | null): string {
   return iso === null ? '–' : moment.format(new Date(iso));
 }
 
+/**
+ * A period as the days that were asked for: of the zone they were asked in, which may be that of somebody who shared the link, and the last
+ * one of them instead of the midnight at its end. Moments within a day are shown with their time.
+ */
+export function period(since: string, until: string, zone: string): string {
+  const isMidnight = (iso: string): boolean =>
+    new Date(iso).toLocaleTimeString('en-GB', { timeZone: zone }) === '00:00:00';
+  const isDays = isMidnight(since) && isMidnight(until);
+  const style: Intl.DateTimeFormatOptions = {
+    dateStyle: 'medium',
+    timeZone: zone,
+    ...(!isDays && { timeStyle: 'short' }),
+  };
+  const shown = new Intl.DateTimeFormat(undefined, style);
+  const last = isDays ? Date.parse(until) - 1 : Date.parse(until);
+  return `${shown.format(new Date(since))} to ${shown.format(last)}`;
+}
+
 /** A sentence of the service with its dates in the reader's own format: days, instants, and times of the clock that was asked for. */
 export function withDates(text: string): string {
   return text.replace(

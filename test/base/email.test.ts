@@ -47,7 +47,7 @@ describe('an address', () => {
       writeFileSync(join(folder, `note-${i}.txt`), `from <${email.trim()}>`);
     const looked = { dataDir: folder, exportDir: join(folder, 'exports'), mirror: place.path };
     for (const email of SPELLINGS) {
-      const { naming } = await untouchedFiles({ ...looked, needles: [emailKey(email)] });
+      const { naming } = await untouchedFiles({ ...looked, needles: [emailKey(email)], hasTexts: false });
       assert.equal(naming.length, SPELLINGS.length, email);
     }
     // A handle that stays open sees who comes later.

@@ -24,7 +24,13 @@ it('copies that a restore, an upgrade or a crash left in the data folder are nam
     'mirror.db.before-restore-2026-wal',
   ];
   write(...left.map(at), at('mirror.db'), at('mirror.db-wal'), at('backup/mirror.db'), at('queue.db'));
-  const request = { dataDir, exportDir: at('exports'), mirror: at('mirror.db'), needles: [EMAIL] };
+  const request = {
+    dataDir,
+    exportDir: at('exports'),
+    mirror: at('mirror.db'),
+    needles: [EMAIL],
+    hasTexts: false,
+  };
   const { naming } = await untouchedFiles(request);
   assert.deepEqual(
     naming,
@@ -36,7 +42,23 @@ it('copies beside a mirror outside of the data folder are named, and other files
   const [dataDir, elsewhere] = [folderFor(t, 'data'), folderFor(t, 'elsewhere')];
   const mirror = join(elsewhere, 'feedback.db');
   write(mirror, `${mirror}.before-restore-2026`, join(elsewhere, 'letter.txt'));
-  const request = { dataDir, exportDir: join(dataDir, 'exports'), mirror, needles: [EMAIL] };
+  const request = { dataDir, exportDir: join(dataDir, 'exports'), mirror, needles: [EMAIL], hasTexts: false };
   const { naming } = await untouchedFiles(request);
   assert.deepEqual(naming, [relative('', `${mirror}.before-restore-2026`)]);
+});
+
+it('an exported history, which has texts without names, is named where texts were erased', async (t) => {
+  const dataDir = folderFor(t, 'history');
+  const files = ['comment_history.ndjson', 'post_history.csv'].map((name) => join(dataDir, 'exports', name));
+  mkdirSync(join(dataDir, 'exports'));
+  for (const path of [...files, join(dataDir, 'exports/posts.csv')])
+    writeFileSync(path, 'id,title\n7,A wish\n');
+  const search = { dataDir, exportDir: join(dataDir, 'exports'), mirror: join(dataDir, 'mirror.db') };
+  for (const hasTexts of [true, false]) {
+    const { exports } = await untouchedFiles({ ...search, needles: [EMAIL], hasTexts });
+    assert.deepEqual(
+      exports,
+      files.filter(() => hasTexts).map((path) => relative('', path)),
+    );
+  }
 });

@@ -227,8 +227,10 @@ describe('what a tool tells', () => {
   });
 
   it('says that there is more, and how to go on', async (t) => {
+    const creator = { ...aPost(1).creator, is_team: false, is_admin: false };
     const posts = Array.from({ length: 60 }, (_, i) =>
       aPost(i + 1, {
+        creator,
         title: `Zeppelin ${i}`,
         votes_count: i % 7,
         content: 'word '.repeat(i === 1 ? 1001 : 100),
@@ -238,7 +240,7 @@ describe('what a tool tells', () => {
     const reading = openReading({ path, upstream: SHELF });
     t.after(() => reading.close());
     const ask = ((name: keyof Reading, request: never) => reading[name](request)) as ToolHandles['ask'];
-    const { client } = await connected(() => Promise.resolve(), { ask });
+    const { client } = await connected(() => Promise.resolve(), { ask, key });
     const call = async (name: string, args: object) => {
       const { structuredContent, content } = await client.callTool({ name, arguments: { ...args } });
       assert.ok(structuredContent, JSON.stringify(content));
@@ -270,7 +272,10 @@ describe('what a tool tells', () => {
     assert.match((await call('search', {})).posts[0]?.customer_text ?? '', /^(word )*word…$/);
     const cut = (await call('get_post', { id: 2 })) as { text_cut?: string };
     assert.match(cut.text_cut ?? '', /^it has 5005 characters: substr\(content, n, 500\)/);
-    assert.equal('text_cut' in (await call('get_post', { id: 3 })), false);
+    const shown = (await call('get_post', { id: 3 })) as { text_cut?: string; customer_name?: string };
+    assert.equal(shown.text_cut, undefined);
+    const asked = (await call('report', { name: 'requests', since: '2000-01-01' })) as { rows?: string[][] };
+    assert.equal(asked.rows?.[0]?.[0], shown.customer_name, 'a person has one name in every tool');
     const { content } = await client.callTool({ name: 'search', arguments: { sort: 'votes', after: 'x 1' } });
     assert.match(JSON.stringify(content), /after is not the next/);
     for (const wrong of [{ since: 'someday' }, { status: 'Nowhere' }]) {

@@ -5,7 +5,7 @@ import { fetchJson, withQuery } from '../api.ts';
 import { timeChart } from '../chart.ts';
 import { type Child, fill, h, refill } from '../dom.ts';
 import { boardChoices, choiceField, withZone, zonedPeriodFields } from '../fields.ts';
-import { ago, counted, date, number, OWN_ZONE, percent, span, withDates } from '../format.ts';
+import { ago, counted, number, OWN_ZONE, percent, period, span, withDates } from '../format.ts';
 import { type Choose, keepChosen, keepDrawn, type Page } from '../page.ts';
 import { attempt, bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
 
@@ -20,9 +20,10 @@ export const page: Page = {
     const { now, choose } = keepChosen(context, NAMES, () => attempt(body, redraw, context.signal), withZone);
     const load = async (): Promise<Overview> => {
       const chosen = now();
-      const path = withQuery('/data/overview', { ...chosen, tz: chosen.tz ?? OWN_ZONE });
+      const tz = chosen.tz ?? OWN_ZONE;
+      const path = withQuery('/data/overview', { ...chosen, tz });
       const { asOf, ...overview } = await fetchJson<OverviewAnswer>(path, { signal: context.signal });
-      if (chosen === now()) fill(lead, leadOf(overview, asOf));
+      if (chosen === now()) fill(lead, leadOf(overview, asOf, tz));
       refill(tools, ...fieldsOf(now(), overview, choose));
       // A period that ends now is another one each time, and no reason to draw everything again.
       return { ...overview, since: chosen.since ?? '', until: chosen.until ?? '' };
@@ -54,15 +55,15 @@ function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Cho
   ];
 }
 
-function leadOf({ since, until, board, boards }: Overview, asOf: string): string {
+function leadOf({ since, until, board, boards }: Overview, asOf: string, zone: string): string {
   const days = Math.round((Date.parse(until) - Date.parse(since)) / 86_400_000);
   const where = boards.find(({ slug }) => slug === board)?.name ?? 'all boards';
   const age = Date.now() - Date.parse(asOf);
-  const period =
+  const when =
     Date.now() - Date.parse(until) < 120_000
       ? `The last ${counted(days, 'day')}`
-      : `${date(since)} to ${date(until)}`;
-  return `${period} on ${where}, compared with the ${counted(days, 'day')} before${
+      : period(since, until, zone);
+  return `${when} on ${where}, compared with the ${counted(days, 'day')} before${
     age > 90_000 ? `; added up ${ago(asOf)}` : ''
   }.`;
 }

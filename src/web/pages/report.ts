@@ -22,7 +22,7 @@ import {
   statusChoices,
   zoneField,
 } from '../fields.ts';
-import { ago, number, OWN_ZONE, percent, span, time, withDates } from '../format.ts';
+import { ago, number, OWN_ZONE, percent, period, span, time, withDates } from '../format.ts';
 import { type Choose, keepChosen, keepDrawn, type Page, type PageContext } from '../page.ts';
 import {
   attempt,
@@ -247,9 +247,9 @@ function drawn(answer: ReportAnswer, signal: AbortSignal): Child[] {
 }
 
 function scopeOf({ since, until, timeZone, board, asOf }: ReportAnswer): string {
-  const period = since === null ? 'everything so far' : `${time(since)} to ${time(until)}`;
+  const days = since === null ? 'everything so far' : period(since, until, timeZone);
   const age = asOf === '' ? [] : [`worked out ${ago(asOf)}`];
-  return [board ?? 'all boards', period, `days of ${timeZone}`, ...age].join(', ');
+  return [board ?? 'all boards', days, `days of ${timeZone}`, ...age].join(', ');
 }
 
 function chartCard(answer: ReportAnswer, caption: Caption, signal: AbortSignal): HTMLElement | null {
