@@ -408,6 +408,18 @@ describe('missing again', () => {
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
   });
 
+  it('nor does one that only the later of the two reads shows: the earlier one may have been of an old list', async (t) => {
+    const { bench, id } = await missingAgain(t);
+    await witness(bench, {});
+    const { posts } = bench.upstream;
+    let reads = 0;
+    bench.upstream.beforePage = () => {
+      bench.upstream.posts = ++reads === 1 ? [] : posts;
+    };
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.equal(reads, 2);
+  });
+
   it('it waits while another row is about to show how far the list has come', async (t) => {
     const { bench, id } = await missingAgain(t);
     const next = await bench.add({ title: 'Next' });
