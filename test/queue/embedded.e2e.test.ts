@@ -57,6 +57,27 @@ describe('a queue in the data folder', () => {
     await until('it is done', () => job.isCompleted());
   });
 
+  it('gives up a job that stalled too often, but never that of a schedule', async (t) => {
+    const target = station.newTarget();
+    const backend = await open(t, target);
+    const queue = backend.queue('work');
+    await queue.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
+    await queue.add('once', {});
+    const file = new Database(join(target.dataDir, 'queue.db'));
+    t.after(() => file.close());
+    file.exec(`UPDATE job SET state = 'active', lock_token = 'dead', locked_at = 1, locked_until = 2, stalled_count = 9,
+                              is_stall_suspect = 1`);
+    const ran: string[] = [];
+    const worker = backend.worker('work', async ({ name }) => ran.push(name), { stalledInterval: 50 });
+    t.after(() => worker.close());
+    await until('both have ended', async () => (await queue.getJobCountByTypes('completed', 'failed')) === 2);
+    assert.deepEqual(ran, ['tick']);
+    assert.deepEqual(
+      (await queue.getFailed()).map(({ name }) => name),
+      ['once'],
+    );
+  });
+
   it('holds back nothing for a job that is gone', async (t) => {
     const target = station.newTarget();
     const queue = (await open(t, target)).queue('work');
