@@ -137,6 +137,18 @@ describe('the login', () => {
     assert.equal(clock.slept.at(-1), 1000);
   });
 
+  it('remembers an address that goes on guessing, however many others guess once', async () => {
+    const slept: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void slept.push(ms);
+    const guesses = slowGuesses({ now: () => 0, monotonic: () => 0, sleep });
+    await guesses.wrong('192.0.2.1');
+    for (let n = 1; n < 1000; n++) await guesses.wrong(`2001:db8::${n}`);
+    await guesses.wrong('192.0.2.1');
+    await guesses.wrong('2001:db8::ffff');
+    await guesses.wrong('192.0.2.1');
+    assert.deepEqual([slept[0], slept.at(-3), slept.at(-1)], [1000, 2000, 4000]);
+  });
+
   it('goes to addresses of this service only', () => {
     for (const to of ['/', '/posts', '/posts?q=%2F%2Fx', '/ask?q=SELECT%201'])
       assert.equal(localPath(to), to);
