@@ -89,6 +89,17 @@ describe('how far a list is read', () => {
     assert.equal((await bench.row(id)).post_id, ours.id);
   });
 
+  it('to the end where newer posts have more votes: it may be those that the list is sorted by', async (t) => {
+    const bench = benchFor(t);
+    fill(bench, 300, (n) => ({ votes_count: 1 + n, comments_count: n % 3 }));
+    bench.upstream.pageSize = 20;
+    const id = await ambiguous(bench);
+    const ours = bench.upstream.publish({ votes_count: 0 });
+    bench.upstream.posts.push(...bench.upstream.posts.splice(0, 1));
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.equal((await bench.row(id)).post_id, ours.id);
+  });
+
   it('not to the end where all have one vote and a later post of ours stands on top', async (t) => {
     const bench = benchFor(t);
     fill(bench, 300, () => ({ votes_count: 1, comments_count: 0 }));
