@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { it } from 'node:test';
 import { untouchedFiles } from '../../src/erasure/files.ts';
 import { folderFor } from '../support/folder.ts';
 
 const EMAIL = 'ada@example.com';
+/** What a stream of a file yields at once. */
+const PIECE = 65_536;
 
 function write(...paths: string[]): void {
   for (const path of paths) {
@@ -61,4 +63,16 @@ it('an exported history, which has texts without names, is named where texts wer
       files.filter(() => hasTexts).map((path) => relative('', path)),
     );
   }
+});
+
+it('files that show a person are found wherever the address stands, also across two pieces of a file', async (t) => {
+  const folder = folderFor(t, 'files');
+  const places = [0, 1000, PIECE - EMAIL.length, PIECE - 5, PIECE, 2 * PIECE - 1];
+  for (const place of places)
+    writeFileSync(join(folder, `at-${place}.txt`), `${'x'.repeat(place)}${EMAIL}${'.'.repeat(PIECE)}`);
+  writeFileSync(join(folder, 'nobody.txt'), 'x'.repeat(3 * PIECE));
+  const looked = { dataDir: folder, exportDir: join(folder, 'exports'), mirror: join(folder, 'mirror.db') };
+  const { naming, exports } = await untouchedFiles({ ...looked, needles: [EMAIL], hasTexts: false });
+  assert.deepEqual(new Set(naming.map((path) => basename(path))), new Set(places.map((n) => `at-${n}.txt`)));
+  assert.deepEqual(exports, []);
 });
