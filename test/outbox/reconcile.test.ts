@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
+import { retry } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -427,6 +428,14 @@ describe('missing again', () => {
     await bench.store.move(next, TRANSITIONS.cancel, { now: bench.clock.now() });
     bench.clock.advance(MINUTE);
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+  });
+
+  it('it counts from the beginning once a person has had it sent again', async (t) => {
+    const { bench, id } = await missingAgain(t);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.equal(retry(bench, id).not_found, 0);
+    await doubt(bench, id);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
   it('four times is enough for anybody', async (t) => {
