@@ -4,6 +4,7 @@ import { describe } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { compact } from '../../src/store/db.ts';
+import { textIndex } from '../../src/store/index/text-index.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { story } from '../support/mirror.ts';
 import { aPost, range } from '../support/rows.ts';
@@ -39,6 +40,24 @@ describe('the text index', () => {
     assert.equal(readFileSync(path).includes('zqleaving'), false);
     read.checkTextIndex();
   });
+
+  story(
+    'an erasure takes the old words out of the index itself, where no edit makes it be merged',
+    async (mirror) => {
+      const { store, path, read } = mirror;
+      sweep(store, 'posts', [titled(5, 'zqleaving words')], 1);
+      await indexAll(store);
+      const db = new Database(path);
+      db.exec("UPDATE posts SET title = 'other words' WHERE id = 5");
+      textIndex(db).posts.erased(5, ['zqleaving words', 'text'], ['other words', 'text']);
+      assert.equal(db.prepare("SELECT 1 FROM meta WHERE key = 'left_words'").get(), undefined);
+      compact(db);
+      db.close();
+      assert.equal(readFileSync(path).includes('zqleaving'), false);
+      assert.deepEqual(read.search('other'), [5]);
+      read.checkTextIndex();
+    },
+  );
 
   story('once everything is indexed, new and changed texts are found at once', async ({ store, read }) => {
     await sweep(store, 'posts', [titled(5, 'old words')], 1);
