@@ -127,6 +127,16 @@ describe('delivering to a webhook', () => {
     assert.deepEqual(bench.store.state('one').failures, 0);
   });
 
+  it('tells nothing again where a handler that was thought dead comes late with what it delivered', async (t) => {
+    const bench = await openBench(t);
+    for (let n = 0; n < 3; n++) bench.vote();
+    assert.equal((await bench.deliver()).delivered, 3);
+    const { position } = bench.store.state('one');
+    bench.store.advance('one', position - 2);
+    assert.equal(bench.store.state('one').position, position);
+    assert.equal((await bench.deliver()).delivered, 0);
+  });
+
   it('is disabled by 410 at once, by ten failures otherwise, and goes on where it was when a person says so', async (t) => {
     const bench = await openBench(t);
     bench.vote();
