@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as aTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { ClientOptions, CreateOutcome } from '../../src/api/client.ts';
 import { spareConnection } from '../../src/api/connection.ts';
@@ -406,11 +407,21 @@ describe('a connection that is opened ahead of its create', () => {
 
 describe('closing the client', () => {
   it('waits for a create under way', async (t) => {
-    const upstream = await startUpstream(t, (_, response) => setImmediate(() => json(response, CREATED)));
+    const answer = Promise.withResolvers<void>();
+    const upstream = await startUpstream(t, (_, response) => {
+      void answer.promise.then(() => json(response, CREATED));
+    });
     const client = clientOf(t, upstream.url);
     const sending = client.create(DRAFT);
     await until('the request has come', () => upstream.requests.length === 1);
-    await client.close();
+    let isClosed = false;
+    const closing = client.close().then(() => {
+      isClosed = true;
+    });
+    for (let turn = 0; turn < 100; turn++) await aTurn();
+    assert.equal(isClosed, false);
+    answer.resolve();
+    await closing;
     assert.equal((await sending).outcome, 'confirmed');
   });
 });
