@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RateLimitError } from 'bullmq';
+import { DelayedError, RateLimitError } from 'bullmq';
 import { until } from '../../support/until.ts';
 import type { Play } from './station.ts';
 
@@ -37,4 +37,17 @@ export function pacing(play: Play): void {
       assert.ok(second - closedAt >= 480, `${second - closedAt} ms`);
     },
   );
+
+  play('a job that puts itself off comes back later, and loses no attempt by it', async ({ queue, work }) => {
+    await queue.add('n', {});
+    const attempts: number[] = [];
+    work(async (job) => {
+      attempts.push(job.attemptsMade);
+      if (attempts.length > 1) return;
+      await job.moveToDelayed(Date.now() + 10, job.token);
+      throw new DelayedError();
+    });
+    await until('it is done', async () => (await queue.getCompletedCount()) === 1);
+    assert.deepEqual(attempts, [0, 0]);
+  });
 }
