@@ -59,6 +59,25 @@ describe('a webhook sender', () => {
     await wary.close();
   });
 
+  it('calls no name of which one address of several is in a private network', async (t) => {
+    const receiver = await openReceiver(t);
+    const both = ['127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: 4 }));
+    const lookup = (
+      _name: string,
+      _options: object,
+      callback: (error: null, found: object[]) => void,
+    ): void => callback(null, both);
+    // Nobody listens at the first address, so that a connection would be tried with the second.
+    const sender = createWebhookSender({
+      allow: ['127.0.0.2'],
+      lookup: lookup as unknown as typeof systemLookup,
+    });
+    const url = `https://hook.test:${receiver.port}/`;
+    assert.match((await sender.post({ url, ...message }, signal)).error ?? '', /hook\.test is 127\.0\.0\.1/);
+    assert.equal(receiver.connections(), 0);
+    await sender.close();
+  });
+
   it('follows no redirect', async (t) => {
     const receiver = await openReceiver(t);
     const sender = createWebhookSender({ allow: ['127.0.0.1'] });
