@@ -12,10 +12,11 @@ import type { HttpPart } from '../../src/http/server.ts';
 import { addLogin, createSession, localPath, slowGuesses } from '../../src/http/session.ts';
 import { type ChangePage, openChangeFeed } from '../../src/store/changes/feed.ts';
 import { openLiveStats } from '../../src/store/live-stats.ts';
+import { openServiceState, type ServiceState } from '../../src/store/service-state.ts';
 import { ask, bearer, type Reply } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
 import { fakeClock } from '../support/clock.ts';
-import { openTestMirror } from '../support/mirror.ts';
+import { openTestMirror, queryFile } from '../support/mirror.ts';
 import { until } from '../support/until.ts';
 import { progressWith } from '../worker/healthy.ts';
 
@@ -205,6 +206,27 @@ describe('a session', () => {
     for (const attempt of forged) assert.ok(!session.isOpen(requestWith(`${name}=${attempt}`)), attempt);
     assert.ok(session.isOpen(requestWith(`other=1; ${pair}`)));
     assert.ok(!session.isOpen(requestWith(`x${pair}`)));
+  });
+
+  it('stays ended for whoever copied its cookie, whichever others end, until its time has come', (t) => {
+    const mirror = openTestMirror();
+    const [state, another] = [openServiceState(mirror), openServiceState(mirror)];
+    t.after(() => {
+      for (const one of [state, another]) one.close();
+      mirror.dispose();
+    });
+    let now = 1_800_000_000_000;
+    const at = ({ endedSessions: ended }: ServiceState) =>
+      createSession(new Secret(TOKEN), { now: () => now, ended });
+    const session = at(state);
+    const cookies = Array.from({ length: 3 }, () => requestWith(session.open(false)));
+    for (const cookie of cookies.slice(0, 2)) session.close(cookie);
+    const areOpen = (of: ServiceState) => cookies.map((cookie) => at(of).isOpen(cookie));
+    assert.deepEqual([areOpen(state), areOpen(another)], Array(2).fill([false, false, true]));
+    now += 12 * HOUR;
+    session.close(requestWith(session.open(false)));
+    const kept = queryFile(mirror.path, "SELECT key FROM meta WHERE key LIKE 'ended_session:%'");
+    assert.equal(kept.length, 1);
   });
 
   it('ends when the person signs out', async (t) => {
