@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Job } from 'bullmq';
+import { type Job, RateLimitError } from 'bullmq';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import { push, rowOf } from '../../jobs/push.ts';
@@ -92,6 +92,23 @@ describe('a row that the queue hands out while another is on its way', () => {
     ended.push(await push.run(context, jobs[0] as Job));
     assert.equal(await second, 'confirmed');
     assert.deepEqual(seen, [[], 'connected ahead', ['sending', 'ready'], [], ['confirmed', 'sending']]);
+  });
+});
+
+describe('while the upstream wants no calls', () => {
+  it('the queue waits a minute at most before the rate limit is read again, whatever the clock did meanwhile', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    const job = { data: { outbox: await add() } } as Job;
+    const waits: number[] = [];
+    const rateLimit = async (ms: number): Promise<void> => void waits.push(ms);
+    const backend = { queue: () => ({ rateLimit }) };
+    const waiting = { ...context, backend, signal: new AbortController().signal } as unknown as JobContext;
+    for (const ms of [3_600_000, 1500]) {
+      const gate = { closedUntil: () => clock.now() + ms };
+      const app = { ...context.app, gate } as unknown as JobContext['app'];
+      await assert.rejects(async () => await push.run({ ...waiting, app }, job), RateLimitError);
+    }
+    assert.deepEqual([waits, upstream.created], [[60_000, 1500], []]);
   });
 });
 
