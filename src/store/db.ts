@@ -84,14 +84,17 @@ function tellMigration(db: Db, copy: string, from: number, to: number): void {
   );
 }
 
-/** The first switch to the write-ahead log needs the file for itself, and gives up at once where other statements wait. */
-export function logAhead(db: Db): void {
-  for (let waited = 0; ; waited += BUSY_STEP_MS) {
+/**
+ * The first switch to the write-ahead log needs the file for itself, and gives up at once where other statements wait; where a program
+ * still reads a file that was overwritten under it, only after as long as any statement waits.
+ */
+export function logAhead(db: Pick<Db, 'pragma'>, waitMs = BUSY_MS): void {
+  for (const end = performance.now() + waitMs; ; ) {
     try {
       db.pragma('journal_mode = WAL');
       return;
     } catch (error) {
-      if (!isBusy(error) || waited >= BUSY_MS) throw error;
+      if (!isBusy(error) || performance.now() >= end) throw error;
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_STEP_MS);
   }
