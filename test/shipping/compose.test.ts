@@ -10,6 +10,7 @@ interface Compose {
   services: Record<
     string,
     {
+      image?: string;
       environment?: Record<string, string>;
       command?: string[];
       ports?: string[];
@@ -50,6 +51,7 @@ describe('the compose files', () => {
       const server = services[name];
       assert.deepEqual([server?.read_only, server?.cap_drop], [true, ['ALL']]);
       assert.ok(server?.healthcheck);
+      assert.match(server?.image ?? '', /^\w+:[\w.-]+@sha256:[0-9a-f]{64}$/, 'by its digest');
       assert.deepEqual(services['feedback-mirror']?.depends_on, { [name]: { condition: 'service_healthy' } });
     }
     assert.deepEqual(plain.services['feedback-mirror']?.cap_drop, ['ALL']);
