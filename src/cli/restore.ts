@@ -5,7 +5,7 @@ import type { RestoredMirror } from '../app/publish.ts';
 import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { counted, durationText } from '../base/text.ts';
-import { KEY_HINT, unreadableText } from '../store/suppression/list.ts';
+import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { rowsText } from './backup.ts';
 import { type Context, type Flags, maskAlso, openContext, readFlag } from './context.ts';
 

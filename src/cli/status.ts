@@ -5,7 +5,7 @@ import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
-import { KEY_HINT, unreadableText } from '../store/suppression/list.ts';
+import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { type Context, closing, openContext } from './context.ts';
 import { batchLines, LONG_MS, pausedText, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';

@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import { counted, durationText, grouped, sizeText } from '../base/text.ts';
 import type { OpenOptions } from '../store/db.ts';
 import type { OlderCopy } from '../store/mirror/types.ts';
-import { KEY_HINT, unreadableText } from '../store/suppression/list.ts';
+import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { type Checkup, checkUp } from '../store/upkeep/checkup.ts';
 import type { WebhookState } from '../store/webhooks.ts';
 import { type Check, check, type Finding, fault, fine, warning } from './check.ts';

@@ -3,11 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { emailKey } from '../../base/email.ts';
 import { AppError } from '../../base/errors.ts';
-import { counted } from '../../base/text.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import type { UnreadableList } from '../mirror/types.ts';
 import { dataFolderOf } from '../recovery-log.ts';
 import { countRows, keptUntilWritten, readMeta, scalar, writeMeta } from '../sql.ts';
+import { KEY_HINT } from './key-text.ts';
 import { type Scrubber, scrubber } from './words.ts';
 
 /** Who must not come back, as a connection last read it. */
@@ -82,14 +82,6 @@ function faultOf(file: string, check: string | undefined): 'is missing' | 'is an
   if (!existsSync(file)) return 'is missing';
   return hasherIn(file)(CHECK) === check ? null : 'is another one';
 }
-
-export function unreadableText({ erasures, keyFile, fault }: UnreadableList): string {
-  const many = counted(erasures, 'erasure');
-  return `${many} cannot be recognised: the key of the suppression list, ${keyFile}, ${fault}; nothing is read from upstream until it is back`;
-}
-
-export const KEY_HINT =
-  'Bring the file back from a copy of the data folder. If it is lost, "feedback-mirror erase --new-key" starts a new list.';
 
 /** Null while the list is empty or can be read. */
 export function unreadableList(db: Db, options: OpenOptions): UnreadableList | null {
