@@ -7,7 +7,7 @@ import { installGlobally, npm, pack } from './package.ts';
 /**
  * `npm run installed`: the package as people get it. What is packed and what the Dockerfile makes of it (`package.long.ts`,
  * `docker.long.ts`), a part of the tests and a minute of chaos against it in a fresh prefix, and a first run on the oldest and the newest
- * Node, and on the first whose own SQLite is used. What `npm run installed -- 22.19.0 26.10.0` names instead of those is tried.
+ * Node, and on the first whose own SQLite is used. What `npm run installed -- 22 26.10.0` names instead of those is tried.
  */
 const TESTS = [
   ...[
@@ -35,8 +35,14 @@ const COMMANDS = [
 /** As Excel saves it in windows-1252: some Nodes read its quotes and the euro as control characters, which refuse the row. */
 const WESTERN = Buffer.from('board,title\nfeature-requests,\x93Quotes\x94 for 5 \x80\n', 'latin1');
 
+/** The first Node that is supported, the first whose own SQLite is used, and the newest. */
+const SUPPORTED = ['>=22.19.0 <23', '>=24.15.0 <25', 'latest'];
+
 /** Of each dialect one: without modules, without newer syntax, and one that would crash later. */
-const TOO_OLD = ['10.24.1', '12.22.12', '14.21.3', '23.0.0'];
+const TOO_OLD = ['10', '12', '14', '23'];
+
+/** Node itself, as npm has it for each kind of machine; not every version is there for every machine. */
+const NODE = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 const { peerDependencies } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
   peerDependencies: Record<string, string>;
@@ -53,9 +59,16 @@ try {
   attempt('package and image', ['--test', '--test-reporter=spec', '--test-concurrency=1', ...shipped], null);
   attempt('the tests of the command line', [...runner, ...files], program);
   attempt('a minute of chaos', ['test/chaos/chaos.long.ts', '--minutes', '1', '--seed', '1'], program);
-  const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22.19.0', '24.15.0', 'latest'];
-  for (const version of versions) firstRun(version, program);
-  for (const version of TOO_OLD) refusal(version, program);
+  for (const range of process.argv.length > 2 ? process.argv.slice(2) : SUPPORTED) {
+    const version = oldest(range);
+    if (version === null) tell('npm, which has none for this machine', `a first run on Node ${range}`);
+    else firstRun(version, program);
+  }
+  for (const range of TOO_OLD) {
+    const version = oldest(range);
+    if (version === null) process.stdout.write(`not tried: npm has no Node ${range} for this machine\n`);
+    else refusal(version, program);
+  }
 } finally {
   packed.remove();
 }
@@ -88,13 +101,24 @@ function refusal(version: string, program: string): void {
   tell(isSaid ? '' : stderr, `Node ${version} is told that it is too old`);
 }
 
-/** The npm package `node` brings a Node of any version. */
+/** The oldest of a range that npm has for this machine. */
+function oldest(range: string): string | null {
+  try {
+    const told = npm(['view', `${NODE}@${range}`, 'version', '--json'], packed.folder);
+    const versions: string[] = [JSON.parse(told)].flat();
+    return versions.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))[0] ?? null;
+  } catch (error) {
+    if (/E404/.test(String((error as { stderr?: string }).stderr))) return null;
+    throw error;
+  }
+}
+
 function install(version: string): { folder: string; node: string } {
   const folder = join(packed.folder, `node ${version}`);
   mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{"allowScripts":{"node":true}}');
-  npm(['install', `node@${version}`], folder);
-  return { folder, node: join(folder, 'node_modules/.bin/node') };
+  writeFileSync(join(folder, 'package.json'), '{}');
+  npm(['install', `${NODE}@${version}`], folder);
+  return { folder, node: join(folder, 'node_modules', NODE, 'bin/node') };
 }
 
 function tell(failure: string, what: string): void {
