@@ -33,9 +33,9 @@ export function compactHeap(): void {
 }
 
 const QUIET_LOOK_MS = 5000;
-const QUIET_SHARE = 0.2;
+const QUIET_SHARE = 0.02;
 
-/** Does it after the first five seconds in which the thread had little to do: nobody is to wait for work that can wait. */
+/** Does it after the first five seconds in which the thread had next to nothing to do: nobody is to wait for work that can wait. */
 export function onceQuiet(work: () => void, busyShare: () => number = busyShareSinceLast()): void {
   const look = setInterval(() => {
     if (busyShare() > QUIET_SHARE) return;

@@ -17,7 +17,7 @@ describe('the heap after a start', () => {
 describe('work that can wait', () => {
   it('is done once, after the first five seconds that were quiet', (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
-    const shares = [0.9, 0.21, 0.2, 0];
+    const shares = [0.9, 0.021, 0.02, 0];
     let times = 0;
     onceQuiet(
       () => times++,
