@@ -125,14 +125,16 @@ const EPOCH = /(?<!\d)\d{10}(?=\D|$|\d{3}(\d{3})?(?!\d))/;
  */
 export function secondIn(cursor: string, after: number): string | null {
   const texts = [querystring.unescape(cursor), ...cursor.split(/[=&]/).map(unpacked)];
-  if (texts.some((text) => new RegExp(`(?<!\\d)${after}(?!\\d)`).test(text))) return null;
-  for (const text of texts) {
-    const moment = MOMENT.exec(text)?.[0].replace('+', (sign, at: number) => (at === 10 ? 'T' : sign));
-    const epoch = EPOCH.exec(text)?.[0];
-    const instant = moment ? toInstant(moment) : epoch ? new Date(1000 * Number(epoch)).toISOString() : null;
-    if (instant) return instant.slice(0, 19);
-  }
-  return null;
+  const second = texts.map(secondOf).find((found) => found !== null);
+  if (second === undefined) return null;
+  return texts.some((text) => new RegExp(`(?<!\\d)${after}(?!\\d)`).test(text)) ? null : second;
+}
+
+function secondOf(text: string): string | null {
+  const moment = MOMENT.exec(text)?.[0].replace('+', (sign, at: number) => (at === 10 ? 'T' : sign));
+  const epoch = EPOCH.exec(text)?.[0];
+  const instant = moment ? toInstant(moment) : epoch ? new Date(1000 * Number(epoch)).toISOString() : null;
+  return instant?.slice(0, 19) ?? null;
 }
 
 /** What a cursor in base64 says, where it is one. */

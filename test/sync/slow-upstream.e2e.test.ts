@@ -28,7 +28,11 @@ describe('the pace of a sweep', () => {
   });
 
   it('is not for a first page that waited for its connection', () => {
-    assert.deepEqual(leisurely([60, ...Array(20).fill(2)]), []);
+    assert.deepEqual(leisurely([600, ...Array(20).fill(2)]), []);
+  });
+
+  it('is not for a server that is slow with its first pages only', () => {
+    assert.deepEqual(leisurely([37, 25, 7, 5, 8, 9, 8, 6, 7, 6, 4, 5, 3, 3]), []);
   });
 });
 

@@ -40,6 +40,11 @@ export function textIndex(db: Db) {
     comments,
     /** To be called when a transaction begins: another process may have moved the marks. */
     refresh,
+    /** To be called once the rows of a transaction are written: their words go in together. */
+    write(): void {
+      posts.write();
+      comments.write();
+    },
     /** Indexes the next chunk; false when there was nothing left. */
     step: immediate(db, (): boolean => {
       refresh();
@@ -56,12 +61,6 @@ export function unindexedPosts(db: Db): number {
   );
 }
 
-/** Most texts, ASCII without a hyphen or a grouped number, are indexed as they are: SQLite sees that itself, without a call a row. */
-function indexed(column: string): string {
-  return `iif(octet_length(${column}) = length(${column}) AND instr(${column}, '-') = 0
-              AND ${column} NOT GLOB '*[0-9][,.'' ][0-9][0-9][0-9]*', ${column}, searchable(${column}))`;
-}
-
 function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const { table, columns, mark: key } = INDEXES[source];
   const names = columns.join(', ');
@@ -73,7 +72,7 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const ends = chunkEnd(db, source);
   const addChunk = db.prepare(`
     INSERT INTO ${table} (rowid, ${names})
-    SELECT id, ${columns.map(indexed).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);
+    SELECT id, ${columns.map((name) => `searchable(${name})`).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);
   const wholeChunks = db.prepare(`
     INSERT INTO ${table} (${table}, rank) VALUES ('hashsize', ${HASH_BYTES}), ('crisismerge', ${MOST_PIECES})`);
   // Off until then: merging while the first rows come in would do the same work several times over.
@@ -82,6 +81,11 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const secureTo = db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('secure-delete', 0)`);
   let mark = Number(readMark.get(key));
   let isNoted = false;
+  /**
+   * FTS5 writes what it holds before every statement that could fail halfway, such as an insert into a table with a trigger: with words
+   * that go in between the rows, instead of after them, a sweep takes half as long again.
+   */
+  let pending: (() => void)[] = [];
   const replace = (id: number, old: readonly string[], next: readonly string[]): void => {
     drop.run(id, ...old.map(searchable));
     add.run(id, ...next.map(searchable));
@@ -91,6 +95,11 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
     refresh(): void {
       mark = Number(readMark.get(key));
       isNoted = false;
+      pending = [];
+    },
+    write(): void {
+      for (const one of pending) one();
+      pending = [];
     },
     step(): boolean {
       if (mark === ALL) return false;
@@ -103,14 +112,14 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
       return end !== null;
     },
     added(id: number, ...texts: string[]): void {
-      if (id <= mark) add.run(id, ...texts.map(searchable));
+      if (id <= mark) pending.push(() => add.run(id, ...texts.map(searchable)));
     },
     /** Old words are marked as gone, and stay in the file until it is rewritten. */
     changed(id: number, old: readonly string[], next: readonly string[]): void {
       if (id > mark) return;
       if (!isNoted) noteLeftWords(db);
       isNoted = true;
-      replace(id, old, next);
+      pending.push(() => replace(id, old, next));
     },
     /** Old words are taken out of the file, which takes twenty times as long. */
     erased(id: number, old: readonly string[], next: readonly string[]): void {

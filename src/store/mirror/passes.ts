@@ -64,6 +64,7 @@ export function passes(db: Db, options: OpenOptions) {
       page.resource === 'posts'
         ? writeRows(writers.posts, page.rows, at, pass, repeated)
         : writeRows(writers.comments, page.rows, at, pass, repeated);
+    text.write();
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
     if (absent.clear(resource, seen)) written++;
