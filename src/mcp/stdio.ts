@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { systemClock } from '../base/clock.ts';
 import { keepHeapSmall } from '../base/heap.ts';
 import type { Logger } from '../base/log.ts';
+import { startAgainOnceStripped } from '../base/program.ts';
 import { openAgents } from './open.ts';
 import { knownTool, logCall } from './server.ts';
 
@@ -17,6 +18,7 @@ export async function serveOnStdio(
   signal: AbortSignal,
 ): Promise<void> {
   const agents = await openAgents({ settings, clock: systemClock, log, place: 'command' });
+  startAgainOnceStripped();
   keepHeapSmall();
   const answer = (response: JSONRPCErrorResponse): void => {
     transport.send(response).catch(() => undefined);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { spawnCli } from '../support/cli.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
 import { type Agent, agentOnStdio, type Mirrored, mirrored } from './agent.ts';
 
@@ -232,6 +234,20 @@ describe('the tools for assistants on stdio, driven by the official client', () 
         ['mcp.called', 'search'],
       ],
     );
+  });
+
+  it('start again where their types had to be stripped, as the same process, and miss no message', async (t) => {
+    const empty = temporaryFolder('compiled');
+    const child = spawnCli(['mcp'], { env: { ...mirror.env, NODE_COMPILE_CACHE: empty } });
+    t.after(async () => {
+      child.kill();
+      await removeFolder(empty);
+    });
+    const answers: { id?: number }[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => answers.push(JSON.parse(line)));
+    child.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n');
+    await until('an answer', () => answers[0]?.id === 1);
+    assert.match(readFileSync(`/proc/${child.pid}/environ`, 'utf8'), /\0FEEDBACK_MIRROR_STARTED_AGAIN=1\0/);
   });
 
   it('answer a message that is too large with an error, log it, and go on', async () => {
