@@ -6,7 +6,7 @@ import { ENDPOINTS, type Operation } from '../contract/endpoints.ts';
 import { readBody } from './body.ts';
 import { type Answer, explainNetwork, Failure, safeCause } from './failure.ts';
 import type { Context, Limits } from './options.ts';
-import { httpDate } from './retry.ts';
+import { ageOf, httpDate } from './retry.ts';
 
 export interface Exchange {
   operation: Operation;
@@ -135,7 +135,9 @@ async function receive(
 ): Promise<Answer> {
   // A body we give up on still reports its end; unheard, that would bring the process down.
   body.on('error', () => {});
-  const head = { status: statusCode, headers, serverTime: httpDate(headers.date) };
+  const ageMs = ageOf(headers.age);
+  const sentAt = httpDate(headers.date);
+  const head = { status: statusCode, headers, serverTime: sentAt === null ? null : sentAt + ageMs, ageMs };
   try {
     return { ...head, body: { ok: true, ...(await readBody(body, headers, limits, timeout.progress)) } };
   } catch (error) {

@@ -92,6 +92,8 @@ export interface Answer {
   status: number;
   headers: Record<string, Header>;
   serverTime: number | null;
+  /** How long a cache in between had kept the answer. */
+  ageMs: number;
   body: { ok: true; text: string; bytes: number } | { ok: false; failure: Failure };
 }
 

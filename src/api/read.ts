@@ -46,6 +46,8 @@ export interface Page<T> {
   serverTime: number | null;
   /** When the page had arrived, on our own clock; pages fetched ahead are worked on later. */
   receivedAt: number;
+  /** How long a cache in between had kept it, although it was asked not to; left out where none had. */
+  ageMs?: number;
   /** The size of the body, decompressed. */
   bytes: number;
   /** Rows that an earlier page of the walk has shown; left out where there are none. */
@@ -85,7 +87,7 @@ export async function readPage<T>(
   const { number, signal } = place;
   const cursor = checkCursor(place.cursor, context);
   const request = { operation, query: cursor, what: describe(list, cursor, number), signal };
-  return await read(context, dispatcher, request, ({ json, bytes, serverTime, secret }) => {
+  return await read(context, dispatcher, request, ({ json, bytes, serverTime, ageMs, secret }) => {
     const envelope = openEnvelope(json, context.limits.maxRows);
     const rules = {
       endpoint: endpointOf(context.base, operation),
@@ -97,7 +99,8 @@ export async function readPage<T>(
     const next = cursorOf(envelope.next, rules);
     const previous = number === 1 ? earlierOf(envelope.previous, rules) : null;
     const decode = () => decodeRows(envelope.results, list.decode, secret);
-    return { decode, number, cursor, next, previous, serverTime, receivedAt: context.clock.now(), bytes };
+    const received = { serverTime, receivedAt: context.clock.now(), bytes, ...(ageMs > 0 && { ageMs }) };
+    return { decode, number, cursor, next, previous, ...received };
   });
 }
 
@@ -166,6 +169,7 @@ interface ReadResult {
   json: unknown;
   bytes: number;
   serverTime: number | null;
+  ageMs: number;
   secret: Secret;
 }
 
@@ -219,7 +223,7 @@ async function attemptRead(
   const limits = { totalMs: context.limits.pageMs, idleMs: context.limits.idleMs };
   const request = { operation, query, body: null, limits, retry: attempt > 1, signal };
   const answer = await exchange(context, dispatcher, secret, request);
-  const { status, headers, serverTime, body } = answer;
+  const { status, headers, serverTime, ageMs, body } = answer;
   const now = context.clock.now();
   // A 429 speaks to all of us, not to the request that met it.
   if (status === 429)
@@ -230,7 +234,7 @@ async function attemptRead(
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
   try {
-    return { json: parseJson(text), bytes, serverTime, secret };
+    return { json: parseJson(text), bytes, serverTime, ageMs, secret };
   } catch {
     const reason = `the answer is not JSON (${describeBody(headers['content-type'], text, bytes)})`;
     throw new Failure('unreachable', reason, { again: true });

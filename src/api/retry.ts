@@ -69,6 +69,11 @@ export function httpDate(header: Header): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
+/** Milliseconds that a cache has kept an answer. */
+export function ageOf(header: Header): number {
+  return secondsOf(header) ?? 0;
+}
+
 function secondsOf(header: Header): number | null {
   const isSeconds = typeof header === 'string' && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(header);
   return isSeconds ? Math.ceil(Number(header) * 1000) : null;

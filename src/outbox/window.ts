@@ -27,13 +27,14 @@ export interface Listed {
   authors: SentAuthor[];
   /** How many posts that the mirror knows the read showed; null where it stopped before the end, because the rest is older. */
   shown: number | null;
-  /** Times, on our clock, whose posts the list may have left out where two pages meet. */
+  /** Times, on our clock, whose posts the list may have left out. */
   unseen: Stretch[];
 }
 
 interface Stretch {
   from: number;
   to: number;
+  why: string;
 }
 
 /** A row on its way, or one that has not settled: a post may still prove to be its own. */
@@ -170,7 +171,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
       const reused = isReused && former?.row ? { reusedFrom: former.row } : {};
       listed.posts.set(post.id, { ...post, firstSeenAt: facts?.first_seen_at ?? null, ...reused });
     }
-    listed.unseen.push(...leftOutAfter(page));
+    listed.unseen.push(...leftOutAfter(page), ...leftOutSince(page, context.settleMs));
     oldPages = isOld ? oldPages + 1 : 0;
     if (isNewestFirst(page, showsOurs) && oldPages >= OLD_PAGES) return listed;
   }
@@ -194,11 +195,10 @@ export function whyUnseen(store: OutboxStore, row: OutboxRow, reads: readonly Li
     from: Date.parse(started_at) - DATE_SLACK_MS,
     to: Date.parse(ended_at ?? deadline_at) + DATE_SLACK_MS,
   }));
-  const isLeftOut = ({ unseen }: Listed): boolean =>
-    unseen.some(({ from, to }) => attempts.some((attempt) => attempt.from < to && from < attempt.to));
-  return reads.every(isLeftOut)
-    ? 'where two pages of the list meet it may leave out posts of the time at which this was sent'
-    : null;
+  const reasonIn = ({ unseen }: Listed): string | undefined =>
+    unseen.find(({ from, to }) => attempts.some((attempt) => attempt.from < to && from < attempt.to))?.why;
+  const reasons = reads.map(reasonIn);
+  return reasons.includes(undefined) ? null : (reasons[0] ?? null);
 }
 
 /** The clock of an upstream is read to the second, from a header that was some time on its way. */
@@ -217,7 +217,14 @@ function leftOutAfter({ rows, next, serverTime, receivedAt }: Page<Post>): Stret
   const isAll = (pattern: RegExp): boolean => rows.every(({ created }) => pattern.test(created));
   const lasts = isAll(MIDNIGHT) ? DAY_MS : isAll(WHOLE_MINUTE) ? MINUTE_MS : SECOND_MS;
   const from = Date.parse(`${second}Z`) - (serverTime === null ? 0 : serverTime - receivedAt);
-  return [{ from, to: from + lasts }];
+  const why = 'where two pages of the list meet it may leave out posts of the time at which this was sent';
+  return [{ from, to: from + lasts, why }];
+}
+
+/** A cache in between that answers although it was asked not to shows the list as it was; then too a post may come late. */
+function leftOutSince({ receivedAt, ageMs = 0 }: Page<Post>, settleMs: number): Stretch[] {
+  const why = 'a cache in between showed the list as it was before this could be listed';
+  return ageMs === 0 ? [] : [{ from: receivedAt - ageMs - settleMs, to: Number.POSITIVE_INFINITY, why }];
 }
 
 /** By its id, by when the mirror first saw it, or by the time it shows itself, the post may be younger than the window's start. */

@@ -17,6 +17,8 @@ export interface SweepState {
   moved: boolean;
   /** Cursors name a time, and not the row they go on after. */
   isTimed?: true;
+  /** A cache in between showed a page as it was before the last sweep: it says nothing that was not counted then. */
+  isCached?: true;
   /** The last row that was shown. */
   lastId: number | null;
 }
@@ -37,6 +39,8 @@ export interface Learned {
   highWater: Key | null;
   /** The row at which the last complete sweep saw the list end: one that is cut short mostly ends at another. */
   end?: number | null;
+  /** When that sweep had read the list. */
+  readAt?: number;
 }
 
 export const NOTHING_LEARNED: Learned = {

@@ -53,7 +53,8 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   began ??= { cursor: '', ids: new Set() };
   if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, began };
   const again = await reread(context, under, last);
-  return { ...concluded(last, again, under.learned), began };
+  const { conclusion, learned } = concluded(last, again, under.learned);
+  return { conclusion, learned: { ...learned, readAt: context.clock.now() }, began };
 }
 
 /**
@@ -149,6 +150,7 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
     ends: state.keepIds ? endsWith(state.ends, page) : null,
     moved: state.moved || isHole || page.repeated !== undefined,
     ...((state.isTimed || secondIn(page.cursor, state.lastId ?? 0) !== null) && { isTimed: true }),
+    ...((state.isCached || isFromBefore(learned, page)) && { isCached: true }),
     lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
   };
   writePage(context.store, pass, page, {
@@ -159,6 +161,11 @@ function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepStat
   });
   if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
   return next;
+}
+
+/** Sweeps that read the same copies of a cache are one: what slid between two copies is missing from each. */
+function isFromBefore({ readAt }: Learned, { receivedAt, ageMs = 0 }: AnyPage): boolean {
+  return ageMs > 0 && receivedAt - ageMs < (readAt ?? 0);
 }
 
 function endsWith(ends: SweepState['ends'], { rows }: AnyPage): SweepState['ends'] {
@@ -177,8 +184,11 @@ function concluded(
   const tryCreated = order === null && evidence.id === 'mixed' && evidence.created === 'unread';
   const numbers = order && evidence.numbers;
   const { moved, lastId: end } = last;
-  const rule =
-    order || isOnlyPage ? proof(order, strict, evidence) : unordered(last.keepIds, isStable, evidence);
+  const rule = last.isCached
+    ? CACHED
+    : order || isOnlyPage
+      ? proof(order, strict, evidence)
+      : unordered(last.keepIds, isStable, evidence);
   return {
     conclusion: { ...rule, moved, sameEnd: end === learned.end, isTimed: last.isTimed === true },
     learned: { order, strict, numbers, tryCreated, highWater: null, end },
@@ -190,6 +200,12 @@ function isSameOrder(a: Order, b: Order | null): boolean {
 }
 
 type Ruled = Omit<Conclusion, 'moved' | 'sameEnd' | 'isTimed'>;
+
+const CACHED: Ruled = {
+  rule: 'none',
+  why: 'a cache in between showed the last sweep pages from before the sweep before',
+  sweeps: null,
+};
 
 function proof(order: Order | null, strict: number, evidence: Evidence): Ruled {
   if (!order) return { rule: 'proof', why: 'the whole list fits one page', sweeps: 2 };

@@ -267,6 +267,26 @@ describe('looking for the post of an unclear attempt', () => {
       assert.equal(/where two pages of the list meet/.test(last_error ?? ''), result === 'later');
     });
 
+  for (const [when, ageMs, result] of [
+    ['before it could be listed', HOUR, 'later'],
+    ['long after it was sent', 5000, 'send again'],
+  ] as const)
+    it(`is ${result} where a cache shows the list as it was ${when}`, async (t) => {
+      const bench = benchFor(t);
+      for (let n = 0; n < 45; n++) bench.upstream.publish({ title: `Old ${n}` });
+      await bench.sweep();
+      const id = await bench.add();
+      await doubt(bench, id);
+      bench.clock.advance(10 * MINUTE);
+      async function* posts() {
+        for await (const page of bench.upstream.client.posts()) yield { ...page, ageMs };
+      }
+      const context = { ...bench.context, client: { ...bench.upstream.client, posts } };
+      assert.equal(await reconcileRow(context, id), result);
+      const { last_error } = await bench.row(id);
+      assert.equal(/a cache in between/.test(last_error ?? ''), result === 'later');
+    });
+
   it('waits longer between reads the longer it has been waiting', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.readError = new AppError('unreachable', 'no route');

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Client, Page } from '../../src/api/client.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { assertExact } from './mirror-rows.ts';
 import { KILLED, killedAfter, requestsOf, settledBench, type Workbench } from './workbench.ts';
 
@@ -58,6 +59,18 @@ function cutAfter(client: Client, pages: number): Client {
     return cursor === (pages === 1 ? '' : `page=${pages}`) ? { ...read, next: null } : read;
   };
   return walking(client, page);
+}
+
+/** The same list through a cache that keeps every page for as long as it is told, whatever it is asked. */
+function cached(client: Client, clock: FakeClock): { client: Client; forget(): void } {
+  const kept = new Map<string, Page<Post>>();
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    clock.advance(1000);
+    const read = kept.get(cursor) ?? ((await client.page('posts', cursor, signal)) as Page<Post>);
+    kept.set(cursor, read);
+    return { ...read, receivedAt: clock.now(), ageMs: clock.now() - read.receivedAt };
+  };
+  return { client: walking(client, page), forget: () => kept.clear() };
 }
 
 /** The same list with this row on top of it as well as in its place. */
@@ -281,6 +294,31 @@ describe('a living row', () => {
     bench.sandbox.faults.set('bad-row on=posts row=4 from=4');
     for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sync(SWEEP);
     assert.ok(isLive(bench, 20));
+  });
+});
+
+describe('a list behind a cache', () => {
+  it('keeps a row that slid from a page of today to one of yesterday, and loses one that is gone', async (t) => {
+    const clock = fakeClock();
+    const bench = await settledBench(t, {}, clock);
+    const { client, forget } = cached(bench.client, clock);
+    clock.advance(3_600_000);
+    const signal = new AbortController().signal;
+    for (const cursor of ['', 'page=2']) await client.page('posts', cursor, signal);
+    bench.sandbox.world.deletePost(28);
+    for (let sweeps = 0; sweeps < 4; sweeps++) await bench.sync(SWEEP, { client });
+    assert.ok(isLive(bench, 20));
+    const [state] = bench.query('SELECT rule, rule_why FROM sync_state');
+    assert.deepEqual(state, {
+      rule: 'none',
+      rule_why: 'a cache in between showed the last sweep pages from before the sweep before',
+    });
+    for (let sweeps = 0; sweeps < 3; sweeps++) {
+      forget();
+      clock.advance(3_600_000);
+      await bench.sync(SWEEP, { client });
+    }
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 });
 
