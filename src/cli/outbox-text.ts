@@ -149,6 +149,11 @@ export function showText(
     parts.push(...section('side by side', comparison(row, candidates.slice(0, MOST_COMPARED))));
   const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
   if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
+  if (own.length === 0 && row.state === 'confirmed' && row.post_id !== null)
+    parts.push(
+      '',
+      `No pass has listed post ${row.post_id} yet. A service may hold new posts back for approval.`,
+    );
   const next = advice(row);
   if (next.length > 0) parts.push('', ...next);
   return parts.join('\n');

@@ -133,6 +133,21 @@ describe('feedback-mirror doctor', () => {
     assert.match((await site.run(['outbox', 'list'])).stdout, /^ *1 +it left a second post upstream, 7$/m);
   });
 
+  it('warns of posts that were sent and that no complete sweep since has listed', async (t) => {
+    const site = await openSite(t);
+    await site.run(['create', '--board', 'bugs', '--title', 'A wish', '--content', 'Please.']);
+    const db = new Database(join(site.folder, 'data', 'mirror.db'));
+    db.exec("UPDATE outbox SET state = 'confirmed', post_id = 999999");
+    db.close();
+    assert.equal(of('outbox', await examine(site)).state, 'ok');
+    await site.run(['sync']);
+    const { state, detail, advice } = of('outbox', await examine(site));
+    assert.deepEqual([state, detail], ['warn', '1 sent post never listed since']);
+    const [, sql = ''] = /query '(.*)'/.exec(advice ?? '') ?? [];
+    assert.match((await site.run(['query', sql, '--format', 'csv'])).stdout, /^1,999999,A wish$/m);
+    assert.match((await site.run(['outbox', 'show', '1'])).stdout, /^No pass has listed post 999999 yet\./m);
+  });
+
   it('names a log that a long reader keeps from starting over', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);

@@ -29,6 +29,8 @@ export interface Checkup {
   /** Rows of the outbox that only a person can decide about, and second posts that nobody has looked at. */
   undecided: number;
   duplicates: number;
+  /** Rows that were sent before the last complete sweep began, which did not list their posts, and no pass before it. */
+  unlisted: number;
   /** How deletions of each list that was swept are found, and why so. */
   rules: { resource: string; rule: string; why: string }[];
   /** Webhook endpoints that are disabled or failing. */
@@ -56,6 +58,7 @@ export function checkUp(options: OpenOptions): Checkup {
       unreadableList: unreadableList(db, options),
       undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
+      unlisted: countRows(db, UNLISTED),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
       webhooks: troubledWebhooks(db),
     };
@@ -65,6 +68,10 @@ export function checkUp(options: OpenOptions): Checkup {
 }
 
 const MOST_FAULTS = 5;
+
+const UNLISTED = `
+  outbox o WHERE state = 'confirmed' AND erased_at IS NULL AND NOT EXISTS (SELECT 1 FROM posts WHERE id = o.post_id)
+   AND changed_at < (SELECT max(started_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete')`;
 
 const RULES = `
   SELECT resource, rule, rule_why AS why FROM sync_state WHERE rule IS NOT NULL ORDER BY resource DESC`;
