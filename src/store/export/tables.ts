@@ -41,9 +41,9 @@ type Column = Omit<ExportColumn, 'name'>;
 const plain = (type: CellType): Column => ({ type, nullable: false, personal: null });
 const maybe = (column: Column): Column => ({ ...column, nullable: true });
 const [integer, boolean, time] = [plain('integer'), plain('boolean'), plain('time')];
-/** Words that only the program or an administrator chooses. */
+/** Words that the program itself chooses, and times as the upstream spelt them. */
 const word = plain('text');
-/** What anybody may have written. */
+/** Every other text may hold an address: whoever wrote it, and be it the name of a board or a status. */
 const text: Column = { ...word, personal: { kind: 'text' } };
 const email: Column = { ...maybe(word), personal: { kind: 'email' } };
 const nameOf = (of: string): Column => ({ ...maybe(word), personal: { kind: 'name', of } });
@@ -56,7 +56,7 @@ function each(column: Column, names: string): Record<string, Column> {
   return Object.fromEntries(names.split(/\s+/).map((name) => [name, column]));
 }
 
-/** What a column of that name holds, in every table unless the table says otherwise. */
+/** What a column of that name holds, in every table unless the table says otherwise. A name that is not here is a `text`. */
 const KINDS: Record<string, Column> = {
   ...each(
     integer,
@@ -66,9 +66,8 @@ const KINDS: Record<string, Column> = {
   ...each(boolean, 'highlighted internal deleted is_admin is_team'),
   ...each(time, 'created created_at observed_at first_seen_at changed_at'),
   ...each(maybe(time), 'registered not_before deleted_at erased_at'),
-  ...each(word, 'board status kind name slug color batch state'),
+  ...each(word, 'batch state'),
   ...each(maybe(word), 'created_raw registered_raw matched'),
-  ...each(text, 'title content url post_title'),
   last_error: maybe(text),
   creator: nameOf('creator_email'),
   full_name: nameOf('email'),
@@ -156,7 +155,6 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
   }),
   boards: definition('boards', {
     columns: 'id name url slug extra first_seen_at changed_at',
-    kinds: { url: word },
     changed: SEEN,
   }),
   statuses: definition('statuses', {
