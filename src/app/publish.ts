@@ -36,7 +36,7 @@ export function openPublisher(settings: Settings, url: Secret): Publisher {
     words: PUBLIC_TABLES,
     openSession,
     clock: systemClock,
-    last: lastPublished(join(settings.dataDir, 'published.json')),
+    last: lastPublished(lastPublishedPath(settings)),
   });
   return {
     ...publisher,
@@ -45,6 +45,15 @@ export function openPublisher(settings: Settings, url: Secret): Publisher {
       source.close();
     },
   };
+}
+
+/** Whether a copy is written, or was. The setting alone does not tell: a command may run without the settings of the service. */
+export function mayHaveCopy(settings: Settings): boolean {
+  return settings.publishUrl !== null || isThere(lastPublishedPath(settings));
+}
+
+function lastPublishedPath({ dataDir }: Settings): string {
+  return join(dataDir, 'published.json');
 }
 
 /** A file that cannot be read or written costs nothing but what a person is told while PostgreSQL is away. */

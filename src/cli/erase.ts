@@ -42,7 +42,7 @@ export function register(program: Command, stop: AbortSignal): void {
 const HELP = `
 What would be erased is shown first, and you are asked; scripts say --yes. Of somebody whom the mirror does not hold
 nothing is erased or kept, and the exit code is 5. Rows stay, without words and names, so that counts hold. Keep the
-receipt; it names what has to be erased elsewhere.
+receipt; it names what has to be erased elsewhere, and the copy in PostgreSQL, where the service does it.
 
 Examples:
   feedback-mirror erase --email ada@example.com
@@ -96,7 +96,10 @@ async function erasePerson(
   const pseudonyms = await pseudonymsOf(settings.dataDir, { email, names: needles });
   const done = await flow.erasePerson(work, whom);
   const backupRenewed = await app.renewMirrorBackup(settings, signal);
-  const { untouchedFiles } = await import('../erasure/files.ts');
+  const [{ untouchedFiles }, { mayHaveCopy }] = await Promise.all([
+    import('../erasure/files.ts'),
+    import('../app/publish.ts'),
+  ]);
   const { dataDir, exportDir, mirrorPath: mirror } = settings;
   const untouched = await untouchedFiles({
     dataDir,
@@ -106,7 +109,8 @@ async function erasePerson(
     hasTexts: preview.counts.posts + preview.counts.comments > 0,
   });
   const subject = typeof whom === 'string' ? { email: whom.trim() } : { user: whom };
-  const receipt: Receipt = { ...subject, ...done, backupRenewed, ...untouched };
+  const postgresCopy = mayHaveCopy(settings);
+  const receipt: Receipt = { ...subject, ...done, backupRenewed, postgresCopy, ...untouched };
   const unfinished = unfinishedText(receipt);
   context.answer({ ...receipt, unfinished }, () => receiptText(receipt, unfinished));
   if (unfinished.length > 0) process.exitCode = EXIT_CODES.partial;
@@ -145,6 +149,8 @@ interface Receipt extends Erased, UntouchedFiles {
   email?: string;
   user?: number;
   backupRenewed: boolean;
+  /** Whether there may be a copy in PostgreSQL, which only the service writes. */
+  postgresCopy: boolean;
 }
 
 /** For the person who asked to be erased, and for the one who has to show that it was done. */
@@ -180,13 +186,17 @@ function countsText(counts: ErasedCounts, head: string): string {
   );
 }
 
+const COPY_TEXT =
+  'the copy in PostgreSQL: what it holds of the person stays until a service with PUBLISH_URL writes it next, about a second from now where one runs';
+
 /** What a person would otherwise believe to be gone as well. */
-function notReachedText({ exports, naming, backupRenewed }: Receipt): string {
+function notReachedText({ exports, naming, backupRenewed, postgresCopy }: Receipt): string {
   return [
     'Not reached:',
     '- the feedback service itself: erase the person there too',
     "- the person's name in other people's texts: nobody can tell whose it is",
     '- copies and exports outside the data folder',
+    ...(postgresCopy ? [`- ${COPY_TEXT}`] : []),
     ...exports.map((path) => `- the export ${path}, made before`),
     ...naming.map((path) => `- the file ${path}: it shows the person`),
     ...(backupRenewed ? ['The copy kept in the data folder was made anew.'] : []),

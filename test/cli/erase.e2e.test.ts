@@ -98,6 +98,21 @@ describe('erase', () => {
     assert.deepEqual(filesWith(site, email), ['data/exports/users.csv']);
   });
 
+  it('names the copy in PostgreSQL, which holds the person until the service writes it next', async (t) => {
+    const site = await openSite(t);
+    await site.run(['create', '--board', 'bugs', '--title', 'T', '--email', 'ada@example.com']);
+    const erase = ['erase', '--email', 'ada@example.com', '--yes'];
+    const line =
+      /\n- the copy in PostgreSQL: what it holds of the person stays until a service with PUBLISH_URL writes it next/;
+    assert.doesNotMatch((await site.run(erase)).stdout, line);
+    const { code, stdout } = await site.run(erase, { PUBLISH_URL: 'postgres://mirror@127.0.0.1:9/none' });
+    assert.equal(code, 0, 'the server is not asked');
+    assert.match(stdout, line);
+    writeFileSync(join(site.folder, 'data/published.json'), '{"life":"a","number":7,"at":0}');
+    const earlier = await site.run([...erase, '--json']);
+    assert.equal((JSON.parse(earlier.stdout) as { postgresCopy: boolean }).postgresCopy, true);
+  });
+
   it('shows what it would erase and asks; without a terminal it refuses, and nothing is changed', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);

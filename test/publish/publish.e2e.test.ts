@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { systemClock } from '../../src/base/clock.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
 import { pruneChanges } from '../../src/store/change-log.ts';
+import type { OpenOptions } from '../../src/store/db.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { newRow } from '../erasure/bench.ts';
@@ -133,11 +134,24 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     await swept(bench);
     await publisher.step();
     assert.ok((await found(server.url, schema, email)) > 0);
-    const erasure = openErasureStore({ ...mirror, holder: 'test' });
-    t.after(() => erasure.close());
-    const { signal } = new AbortController();
-    await erasePerson({ store: erasure, clock: systemClock, signal, compact: async () => true }, email);
+    await erased(t, mirror, email);
     await publisher.step();
+    await equal();
+    assert.equal(await found(server.url, schema, email), 0);
+  });
+
+  it('loses who was erased while no service ran with the first step of the next one', async (t) => {
+    const { bench, outbox, publisher, mirror, schema, equal } = await opened(t);
+    await swept(bench);
+    const email = bench.sandbox.world.posts()[0]?.creator.email ?? '';
+    outbox.accept([newRow({ email, full_name: 'Somebody' })], Date.now());
+    await publisher.step();
+    await publisher.close();
+    await erased(t, mirror, email);
+    assert.ok((await found(server.url, schema, email)) > 0);
+    const next = openTestPublisher(server.url, mirror, schema);
+    t.after(() => next.close());
+    await next.step();
     await equal();
     assert.equal(await found(server.url, schema, email), 0);
   });
@@ -233,4 +247,11 @@ async function found(url: string, schema: string, text: string): Promise<number>
 
 async function swept(bench: Workbench): Promise<void> {
   for (const resource of ['posts', 'comments'] as const) await bench.sync({ resource, mode: 'sweep' });
+}
+
+async function erased(t: TestContext, mirror: OpenOptions, email: string): Promise<void> {
+  const store = openErasureStore({ ...mirror, holder: 'test' });
+  t.after(() => store.close());
+  const { signal } = new AbortController();
+  await erasePerson({ store, clock: systemClock, signal, compact: async () => true }, email);
 }
