@@ -11,7 +11,7 @@ export interface Redactor {
   person(key: string): string;
   /** The text with every e-mail address in it replaced. */
   text(text: string): string;
-  /** JSON text with the e-mails in its strings replaced and, if so asked, what stands under keys such as `name`. */
+  /** JSON text with the e-mails in its strings and keys replaced and, if so asked, what stands under keys such as `name`. */
   json(text: string, names: boolean): string;
   /** Something that is unique but may be made from what is hidden: a key the person chose, a digest of an e-mail. */
   key(key: string): string;
@@ -67,10 +67,12 @@ function redactMembers(object: object, redactor: Redactor, names: boolean): obje
   const members = Object.entries(object) as [string, unknown][];
   const email = members.find(([key, value]) => EMAIL_KEY.test(key) && typeof value === 'string')?.[1];
   return Object.fromEntries(
-    members.map(([key, value]) => {
+    members.map(([name, value]) => {
+      // Some services list people by their addresses: `{"ann@example.com": 1}`.
+      const key = redactor.text(name);
       if (typeof value !== 'string' || value === '') return [key, redactValue(value, redactor, names)];
-      if (EMAIL_KEY.test(key)) return [key, redactor.email(value)];
-      if (names && NAME_KEY.test(key))
+      if (EMAIL_KEY.test(name)) return [key, redactor.email(value)];
+      if (names && NAME_KEY.test(name))
         return [key, redactor.name(value, typeof email === 'string' ? email : null)];
       return [key, redactor.text(value)];
     }),

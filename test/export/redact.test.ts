@@ -106,6 +106,8 @@ describe('pseudonyms', () => {
     });
     const status = '{"name":"Planned","by":"ada@example.com"}';
     assert.equal(redactor.json(status, false), `{"name":"Planned","by":"${ADA}"}`);
+    const voters = JSON.stringify({ voters: { 'ada@example.com': 1 } });
+    assert.equal(redactor.json(voters, false), `{"voters":{"${ADA}":1}}`);
   });
 
   it('leave no column that somebody could have written in as it is, names of boards and statuses included', () => {
