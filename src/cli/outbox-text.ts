@@ -124,8 +124,19 @@ function reasons(rows: OutboxRow[], width: number): string[] {
   return told.length === 0 ? [] : ['', table(['id', 'why'], told)];
 }
 
-function reasonOf({ state, last_error, duplicate_of }: OutboxRow): string | null {
+function reasonOf({
+  state,
+  last_error,
+  duplicate_of,
+  candidates,
+  matched,
+  post_id,
+}: OutboxRow): string | null {
   if (duplicate_of !== null) return `it left a second post upstream, ${duplicate_of}`;
+  // Found by the check after a sweep, unless a person has looked at them.
+  const others = candidates.filter((id) => id !== post_id);
+  if (['confirmed', 'rejected'].includes(state) && matched !== 'person' && others.length > 0)
+    return `it may have left another post upstream: ${others.join(', ')}`;
   return state === 'confirmed' ? null : last_error;
 }
 

@@ -136,12 +136,13 @@ function ruleFinding(rule: string, why: string): Finding {
   );
 }
 
-function examineOutbox({ undecided, duplicates, unlisted }: Checkup): Finding {
+function examineOutbox({ undecided, duplicates, doubtful, unlisted }: Checkup): Finding {
   const facts = [
     ...(undecided > 0
       ? [`${counted(undecided, 'row')} ${undecided === 1 ? 'needs' : 'need'} a decision`]
       : []),
     ...(duplicates > 0 ? [`${counted(duplicates, 'row')} left a second post upstream`] : []),
+    ...(doubtful > 0 ? [`${counted(doubtful, 'row')} may have left another post upstream`] : []),
     ...(unlisted > 0 ? [`${counted(unlisted, 'sent post')} never listed since`] : []),
   ];
   if (facts.length === 0) return fine('nothing waits for a person');
@@ -152,6 +153,7 @@ function examineOutbox({ undecided, duplicates, unlisted }: Checkup): Finding {
           '"feedback-mirror query \'SELECT id, post_id, duplicate_of FROM outbox WHERE duplicate_of > 0\'" names the posts.',
         ]
       : []),
+    ...(doubtful > 0 ? ['"feedback-mirror outbox list" names them below the table.'] : []),
     ...(unlisted > 0
       ? [
           'A service may hold new posts back for approval, or have lost them: "feedback-mirror query \'SELECT id, post_id, title FROM outbox WHERE post_id NOT IN (SELECT id FROM posts)\'" names them.',

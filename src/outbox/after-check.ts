@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
-import { mailbox } from './match.ts';
+import { contentHash, mailbox } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
-import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
+import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled } from './window.ts';
 
@@ -37,19 +37,26 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
 
 /**
  * A service may answer with the number of somebody else's post, that of an earlier one with the same title for example, or take ours back
- * and give its number to another. Where the author is another and the words are not clearly ours, or the number had another post before and
- * the words have nothing in common, the row has no post that anybody has seen.
+ * and give its number to another; a gateway may mix up the answers to two rows. Where the author is another and the words are
+ * not clearly ours, or the words have nothing in common and are those of another row, or the number had another post before, the row has
+ * no post that anybody has seen.
  */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
   const sent = store.sentAuthors();
   return store.doubtfulRows().flatMap(({ row, post, isReused }) => {
-    const isLike = (least: number): boolean => similarity(comparable(row), comparable(post)) >= least;
-    const isOther = isForeign(row, post, sent) ? !isLike(CLEARLY_SIMILAR) : isReused && !isLike(INCOMPARABLE);
+    const score = similarity(comparable(row), comparable(post));
+    const isOther = isForeign(row, post, sent)
+      ? score < CLEARLY_SIMILAR
+      : score <= INCOMPARABLE && (isOfAnotherRow(store, row, post) || (isReused && score < INCOMPARABLE));
     if (!isOther) return [];
-    const error = `the service shows another post under the number of this one, ${row.post_id}`;
-    const change = { now, notBefore: null, error, checksLeft: SWEEP_CHECKS };
+    const change = { now, notBefore: null, error: displacedBy(row.post_id), checksLeft: SWEEP_CHECKS };
     return store.move(row.id, TRANSITIONS.displace, change) ?? [];
   });
+}
+
+function isOfAnotherRow(store: OutboxStore, row: OutboxRow, post: MirroredPost): boolean {
+  const { board_slug: board, title, content } = post;
+  return store.sentAlike({ id: row.id, content_hash: contentHash({ board, title, content }) }) !== null;
 }
 
 /** By its address. Who stands on another post of ours as well may be the owner of the token. */

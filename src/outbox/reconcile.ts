@@ -3,7 +3,7 @@ import { crashPoint } from '../base/crash.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
+import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import type { SeenPost, Verdict } from './unaccounted.ts';
 import { ask, isUnsettled, type Listed, laneOf, readWindow, whyIncomplete, whyUnseen } from './window.ts';
 
@@ -224,8 +224,8 @@ export function bind(
   { post, matched }: Verdict & { kind: 'match' },
 ): ReconcileResult {
   if (post.reusedFrom !== undefined) {
-    const error = `its post is gone: the service has given its number, ${post.id}, to another post`;
-    store.move(post.reusedFrom, TRANSITIONS.displace, { now: clock.now(), notBefore: null, error });
+    const change = { now: clock.now(), notBefore: null, error: displacedBy(post.id) };
+    store.move(post.reusedFrom, TRANSITIONS.displace, change);
   }
   const transition = row.state === 'ready' ? TRANSITIONS.adopt : TRANSITIONS.found;
   const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };

@@ -47,3 +47,8 @@ export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', '
 
 /** Complete sweeps that check for posts left behind by a row that was once ambiguous. */
 export const SWEEP_CHECKS = 2;
+
+/** What a row says that lost its post. */
+export function displacedBy(post: number | null): string {
+  return `the service shows another post under the number of this one, ${post}`;
+}

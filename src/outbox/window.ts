@@ -7,7 +7,7 @@ import type { OutboxStore } from '../store/outbox/store.ts';
 import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
-import { CLEARLY_SIMILAR, comparable } from './similarity.ts';
+import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 import {
   type Answer,
   learnAuthors,
@@ -160,7 +160,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     let isOld = true;
     for (const post of seen) {
       const former = known.get(post.id);
-      const isReused = isLike(post) && isOfAnother(former, post);
+      const isReused = isLike(post) && (isOfAnother(former, post) || isMisnamed(former, post, start));
       const facts = isReused ? undefined : factsOf(former, post);
       if (facts?.first_seen_at) mirrored.add(post.id);
       const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
@@ -252,6 +252,13 @@ function isOfAnother(former: KnownPost | undefined, { title, listed }: SeenPost)
   const isGone =
     former.was_deleted === 1 || former.is_reused === 1 || !isSameMoment(former.created, listed.created);
   return isGone && titleOf({ title }) !== titleOf({ title: former.title });
+}
+
+/** A gateway that mixes up answers lets one row name the post of another: this one was made since, and shows other words than that row. */
+function isMisnamed(former: KnownPost | undefined, { title }: SeenPost, start: string): boolean {
+  if (!former || former.title === null || former.matched !== null) return false;
+  const titled = (text: string) => comparable({ title: text, content: '' });
+  return isUnknown(start, former) && similarity(titled(former.title), titled(title)) <= INCOMPARABLE;
 }
 
 function isUnknown(start: string, facts?: KnownPost): boolean {

@@ -133,6 +133,21 @@ describe('feedback-mirror doctor', () => {
     assert.match((await site.run(['outbox', 'list'])).stdout, /^ *1 +it left a second post upstream, 7$/m);
   });
 
+  it('warns of rows that may have left another post, until a person has looked at them', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    await site.run(['create', '--board', 'bugs', '--title', 'A wish', '--content', 'Please.']);
+    const db = new Database(join(site.folder, 'data', 'mirror.db'));
+    t.after(() => db.close());
+    db.exec("UPDATE outbox SET state = 'confirmed', post_id = 8, candidates = '[8, 7]'");
+    const { state, detail } = of('outbox', await examine(site));
+    assert.deepEqual([state, detail], ['warn', '1 row may have left another post upstream']);
+    const { stdout } = await site.run(['outbox', 'list']);
+    assert.match(stdout, /^ *1 +it may have left another post upstream: 7$/m);
+    db.exec("UPDATE outbox SET matched = 'person'");
+    assert.equal(of('outbox', await examine(site)).state, 'ok');
+  });
+
   it('warns of posts that were sent and that no complete sweep since has listed', async (t) => {
     const site = await openSite(t);
     await site.run(['create', '--board', 'bugs', '--title', 'A wish', '--content', 'Please.']);

@@ -83,6 +83,39 @@ describe('a number under which another post stands', () => {
       assert.equal((await bench.row(id)).state, 'confirmed');
     });
 
+  it('leaves both rows to a person where a gateway exchanged their answers', async (t) => {
+    const bench = benchFor(t);
+    const theirs = { ...OURS, ...stranger };
+    const creator = by(9, OURS.email);
+    const ids = [await bench.add(OURS), await bench.add(theirs)];
+    const posts = [
+      bench.upstream.publish({ ...theirs, creator }),
+      bench.upstream.publish({ ...OURS, creator }),
+    ];
+    bench.upstream.outcomes = posts.map(({ id }) => confirmed(id));
+    for (const id of ids) await push(bench.context, id);
+    bench.clock.advance(MINUTE);
+    assert.deepEqual((await bench.sweep()).toSorted(), ids);
+    for (const id of ids) assert.equal((await bench.row(id)).state, 'uncertain');
+  });
+
+  it('finds the post of an unclear row although the answer to another row named it', async (t) => {
+    const bench = benchFor(t);
+    const first = await bench.add(OURS);
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, first);
+    const { id: post } = bench.upstream.publish({ ...OURS, creator: by(9, OURS.email) });
+    const second = await bench.add({ ...OURS, ...stranger });
+    bench.upstream.outcomes = [confirmed(post)];
+    await push(bench.context, second);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, first), 'found');
+    assert.deepEqual(
+      [(await bench.row(first)).post_id, (await bench.row(second)).state],
+      [post, 'uncertain'],
+    );
+  });
+
   it("keeps rows as they are where all posts are shown as the owner's, with other words", async (t) => {
     const bench = benchFor(t);
     const shown = { ...stranger, creator: by(9, 'owner@example.com') };

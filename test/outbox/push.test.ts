@@ -259,7 +259,7 @@ describe('a post that already confirms a row', () => {
     });
     const lost = await bench.row(one);
     assert.deepEqual([lost.state, lost.post_id], ['uncertain', null]);
-    assert.match(lost.last_error ?? '', /its post is gone: .* given its number, \d+, to another post/);
+    assert.match(lost.last_error ?? '', /another post under the number of this one, \d+/);
   });
 
   it('confirms no other row whose words are what the service made of its own', async (t) => {

@@ -259,7 +259,8 @@ function boundReader(db: Db) {
     confirmedHashes: (hashes: readonly string[]): Set<string> =>
       new Set(confirmed.all(JSON.stringify(hashes))),
     /** A row that was sent, or is to be, with the content hash of this one; null where there is none. */
-    sentAlike: ({ id, content_hash: hash }: OutboxRow): number | null => alike.get({ hash, id }) ?? null,
+    sentAlike: ({ id, content_hash: hash }: Pick<OutboxRow, 'id' | 'content_hash'>): number | null =>
+      alike.get({ hash, id }) ?? null,
     /** Whether this post is shown on another row with the same words as this one. */
     isShownElsewhere: (post: number, { id, content_hash: hash }: OutboxRow): boolean =>
       isShown.get({ post, hash, id }) === 1,

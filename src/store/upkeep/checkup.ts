@@ -29,6 +29,8 @@ export interface Checkup {
   /** Rows of the outbox that only a person can decide about, and second posts that nobody has looked at. */
   undecided: number;
   duplicates: number;
+  /** Rows of which the check after a sweep found that they may have left another post, and which nobody has looked at. */
+  doubtful: number;
   /** Rows that were sent before the last complete sweep began, which did not list their posts, and no pass before it. */
   unlisted: number;
   /** How deletions of each list that was swept are found, and why so. */
@@ -58,6 +60,7 @@ export function checkUp(options: OpenOptions): Checkup {
       unreadableList: unreadableList(db, options),
       undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
+      doubtful: countRows(db, DOUBTFUL),
       unlisted: countRows(db, UNLISTED),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
       webhooks: troubledWebhooks(db),
@@ -68,6 +71,10 @@ export function checkUp(options: OpenOptions): Checkup {
 }
 
 const MOST_FAULTS = 5;
+
+const DOUBTFUL = `
+  outbox o WHERE state IN ('confirmed', 'rejected') AND duplicate_of IS NULL AND coalesce(matched, '') <> 'person'
+   AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value IS NOT o.post_id)`;
 
 const UNLISTED = `
   outbox o WHERE state = 'confirmed' AND erased_at IS NULL AND NOT EXISTS (SELECT 1 FROM posts WHERE id = o.post_id)
