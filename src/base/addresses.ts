@@ -11,8 +11,8 @@ export interface Address {
   to: number;
 }
 
-/** The text with each address replaced by what is made of it. */
-export function replaceAddresses(text: string, by: (address: string) => string): string {
+/** The text with each address replaced by what is made of it; `written` is the address as it stands there. */
+export function replaceAddresses(text: string, by: (address: string, written: string) => string): string {
   return replaced(text, everyAddress(text), by);
 }
 
@@ -64,10 +64,14 @@ export function withoutHalfAddresses(piece: string, by: (half: string) => string
   );
 }
 
-function replaced(text: string, found: readonly Address[], by: (address: string) => string): string {
+function replaced(
+  text: string,
+  found: readonly Address[],
+  by: (address: string, written: string) => string,
+): string {
   let [result, at] = ['', 0];
   for (const { address, from, to } of found) {
-    result += text.slice(at, from) + by(address);
+    result += text.slice(at, from) + by(address, text.slice(from, to));
     at = to;
   }
   return result + text.slice(at);
@@ -235,9 +239,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const ALIKE = String.raw`[\u00b7\u2010\u2011\u2013\u2024\u2027\u2212\u24b6-\u24e9\u3002\ufe50-\ufe6b\uff01-\uff5e\uff61\u{1d400}-\u{1d7ff}]`;
 /** A dot only within a word: elsewhere it begins the points of a list, or is a letter. */
 const INNER_DOT = String.raw`(?<=[${WORD}])[\u2022\ua4f8](?=[${WORD}])`;
+/** A letter beyond ASCII, percent-encoded: two to four bytes of UTF-8. */
+const ENCODED_LETTER = String.raw`%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}`;
 /** HTML with or without its semicolon, percent-encoding, JSON, C, quoted-printable and Markdown; the first two also escaped many times over. */
 const ESCAPE = new RegExp(
-  String.raw`&(?:amp;?)*(?:#\d{1,7}|#x[\da-f]{1,6}|${Object.keys(ENTITIES).join('|')});?|%(?:25)*(?:u00)?[2-7][\da-f]|\\x[2-7][\da-f]` +
+  String.raw`&(?:amp;?)*(?:#\d{1,7}|#x[\da-f]{1,6}|${Object.keys(ENTITIES).join('|')});?|${ENCODED_LETTER}|%(?:25)*(?:u00)?[2-7][\da-f]|\\x[2-7][\da-f]` +
     String.raw`|\\u(?:\{0{0,6}[2-7][\da-f]\}|0{2,6}[2-7][\da-f])|(?<=[${WORD}])\\(?:0[4-7]|1[0-7])[0-7](?!\d)|=(?:40|2[ebd]|5f)(?=[${WORD}])` +
     String.raw`|\\[!-/:-@[-\x60{-~]|${UNSEEN}|\u2800|${ALIKE}|${INNER_DOT}`,
   'giu',
@@ -269,6 +275,7 @@ function unescaped(written: string): string {
           .replace(/^(?:amp;?)+(?=[^;])/, ''),
       );
     case '%':
+      return percentDecoded(written);
     case '=':
       return letter(Number.parseInt(written.slice(-2), 16));
     case '\\':
@@ -279,6 +286,13 @@ function unescaped(written: string): string {
     default:
       return alike(written);
   }
+}
+
+/** One byte is a sign of ASCII. What is no UTF-8 stays as it is. */
+function percentDecoded(written: string): string {
+  const bytes = written.split(/%(?:25)*(?:u00)?/i).slice(1);
+  const sign = new TextDecoder().decode(Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)));
+  return sign.includes('\ufffd') ? written : sign;
 }
 
 /** Empty for what cannot be seen. */

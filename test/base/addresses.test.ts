@@ -104,6 +104,8 @@ describe('an address in a text', () => {
       '{kim@[192.0.2.1]}, {kim@[IPv6:2001:db8::1]}',
     );
     assert.equal(found('kim@192.0.2.1.'), '{kim@192.0.2.1}.');
+    for (const letter of ['%C3%B6', '%25C3%25B6', 'o%CC%88'])
+      assert.equal(found(`j${letter}rg@corp.example`).normalize('NFC'), '{jörg@corp.example}');
     for (const dash of '-\u2010\u2011\u2013')
       assert.equal(found(`kim@my${dash}corp.example`), '{kim@my-corp.example}');
     assert.equal(found('kim@my_corp.example'), '{kim@my_corp.example}');
