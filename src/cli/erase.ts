@@ -195,6 +195,7 @@ function notReachedText({ exports, naming, backupRenewed, postgresCopy }: Receip
     'Not reached:',
     '- the feedback service itself: erase the person there too',
     "- the person's name in other people's texts: nobody can tell whose it is",
+    '- the address in spellings that no program reads as one, such as "kim at example dot com"',
     '- copies and exports outside the data folder',
     ...(postgresCopy ? [`- ${COPY_TEXT}`] : []),
     ...exports.map((path) => `- the export ${path}, made before`),

@@ -92,6 +92,24 @@ describe('an address in what others wrote', () => {
     );
   });
 
+  it('is taken out of a saved view whose link encodes it', async (t) => {
+    const { db, erase, column } = open(t);
+    db.exec(`INSERT INTO saved_views (name, address, created_at, changed_at)
+             VALUES ('mine', '/posts?search=by+%7Aoe%40planted.example', '', '')`);
+    await erase();
+    assert.deepEqual(column('saved_views', 'address'), ['/posts?search=by+%5Berased%5D']);
+  });
+
+  it('is taken out in other spellings, and stays so when the text is read again', async (t) => {
+    const { store, erase, column } = open(t);
+    const read = () => sweep(store, 'posts', [aPost(1, { content: 'ask zoe [at] planted.example' })]);
+    await read();
+    await erase();
+    assert.deepEqual(column('posts', 'content'), ['ask [erased]']);
+    await read();
+    assert.deepEqual(column('posts', 'content'), ['ask [erased]']);
+  });
+
   it('is taken out of what an attempt failed with, where the row itself does not name it', async (t) => {
     const { db, erase, column } = open(t);
     db.exec(`

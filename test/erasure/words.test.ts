@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { emailKey } from '../../src/base/email.ts';
-import { withoutAddresses } from '../../src/store/suppression/words.ts';
+import { scrubber, withoutAddresses } from '../../src/store/suppression/words.ts';
 import { openTestMirror } from '../support/mirror.ts';
 
 const part = fc.stringMatching(/^[a-z0-9]{1,8}([._+-][a-z0-9]{1,4})?$/);
@@ -35,10 +35,78 @@ describe('taking an address out of a text', () => {
     );
   });
 
+  it('finds it in the other spellings that people and programs use, and leaves those of other addresses', () => {
+    for (const spelling of [
+      'bob [at] bob.example',
+      'bob(at)bob.example',
+      'bob&#64;bob.example',
+      'bob**@**bob.example',
+      'B%6Fb%40bob.example',
+    ])
+      for (const [text, rest] of [
+        [`ask ${spelling}, please`, 'ask [erased], please'],
+        [`ask ann.${spelling}, please`, `ask ann.${spelling}, please`],
+      ] as const)
+        assert.equal(without(text, 'bob@bob.example'), rest);
+    assert.equal(without('ask **bob**@bob.example', 'bob@bob.example'), 'ask **[erased]');
+  });
+
+  it('finds it in a link with letters that are percent-encoded', () => {
+    const link = 'https://x.example/posts?creator=';
+    assert.equal(
+      without(`${link}Kim.M%C3%BCller%40Example.com`, 'kim.müller@example.com'),
+      `${link}[erased]`,
+    );
+    assert.equal(without(`${link}ann%2Bbeta%40ann.example`, 'ann+beta@ann.example'), `${link}[erased]`);
+  });
+
   it('takes time in proportion to the text, also to one that tries to make it slow', () => {
-    for (const piece of ['a@', '@', 'a.', "'", '%40', 'a@a.', 'a'])
+    for (const piece of ['a@', '@', 'a.', "'", '%40', '%C3', '%C3%BC', 'a@a.', 'a'])
       for (const end of ['@x.org', ' @', ''])
         assert.ok(timeOf(piece.repeat(200_000) + end) < 3000, `${piece} took too long`);
+  });
+});
+
+describe('taking an address out of JSON', () => {
+  const { json } = scrubber((email) => email === 'bob@bob.example');
+
+  it('keeps numbers that are longer than the language can count', () => {
+    const id = '12345678901234567890';
+    assert.equal(json(`{"by":"bob@bob.example","id":${id}}`), `{"by":"[erased]","id":${id}}`);
+  });
+
+  it('leaves the text as it is where there is none', () => {
+    for (const text of ['{"b": "ann@bob.example", "a": 1}', '"bob&#64;"', 'null'])
+      assert.equal(json(text), text);
+  });
+});
+
+describe('taking an address out of a link', () => {
+  const without = (address: string, email: string): string =>
+    scrubber((found) => emailKey(found) === emailKey(email)).link(address);
+
+  it('reads what the link asks for as its page does', () => {
+    for (const [email, query] of [
+      ['ann+beta@ann.example', 'creator=ann%2Bbeta%40ann.example'],
+      ['kim.müller@example.com', 'creator=Kim.M%C3%BCller%40Example.com'],
+      ['kim.müller@example.com', 'creator=Kim.Mu%CC%88ller%40example.com'],
+      ['kim@example.com', 'creator=kim@example%2Ecom'],
+      ['kim@example.com', 'creator=%6B%69%6D%40example.com'],
+    ] as const)
+      assert.equal(without(`/posts?${query}&sort=votes`, email), '/posts?creator=%5Berased%5D&sort=votes');
+    assert.equal(
+      without('/posts?search=ask+Kim.M%C3%BCller%40example.com+soon', 'kim.müller@example.com'),
+      '/posts?search=ask+%5Berased%5D+soon',
+    );
+  });
+
+  it('leaves a link that names somebody else as it is', () => {
+    for (const address of [
+      '/posts?creator=ann%2Bbeta%40ann.example',
+      '/posts?search=%20x%20',
+      '/boards/ideas',
+    ])
+      assert.equal(without(address, 'beta@ann.example'), address);
   });
 });
 

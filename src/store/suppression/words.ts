@@ -1,4 +1,7 @@
-import { canonicalJson } from '../../contract/json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { replaceAddresses } from '../../base/addresses.ts';
+import { canonicalJson, isLongNumber, parseJson } from '../../contract/json.ts';
+
 /** What stands where a person's own words stood. */
 export const ERASED = '[erased]';
 
@@ -17,14 +20,19 @@ const AT =
 const LOOSE = /^.*[!#$&'*/=?^`{|}~]/su;
 const LEADING = /^[._+-]+/u;
 
-/** Whether a text can hold an address at all; most cannot, and that is known quickly. */
-function mayHoldAddress(text: string): boolean {
-  return text.includes('@') || text.includes('%40');
+/**
+ * Every address of a text for which `isMeant` holds is replaced, also in the spellings that exports are redacted in; a longer address that
+ * merely ends like one of them is another.
+ */
+export function withoutAddresses(text: string, isMeant: (email: string) => boolean): string {
+  return replaceAddresses(withoutPlainAddresses(text, isMeant), (address, written) =>
+    isMeant(address) ? ERASED : written,
+  );
 }
 
-/** Every address of a text for which `isMeant` holds is replaced; a longer address that merely ends like one of them is another. */
-export function withoutAddresses(text: string, isMeant: (email: string) => boolean): string {
-  if (!mayHoldAddress(text)) return text;
+/** Of an address in plain letters more than one beginning is tried, as signs before it may belong to it or not; it may also have no dot. */
+function withoutPlainAddresses(text: string, isMeant: (email: string) => boolean): string {
+  if (!text.includes('@') && !text.includes('%40')) return text;
   let kept = '';
   let from = 0;
   for (const { index, 0: at, 1: local = '', 2: domain = '' } of text.matchAll(AT)) {
@@ -50,25 +58,40 @@ export function scrubber(isMeant: (email: string) => boolean) {
   const value = (given: unknown): unknown => {
     if (typeof given === 'string') return text(given);
     if (Array.isArray(given)) return given.map(value);
-    if (typeof given !== 'object' || given === null) return given;
+    if (typeof given !== 'object' || given === null || isLongNumber(given)) return given;
     return Object.fromEntries(Object.entries(given).map(([key, item]) => [text(key), value(item)]));
   };
   /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
-  const json = (given: string): string =>
-    mayHoldAddress(given) ? canonicalJson(value(JSON.parse(given))) : given;
+  const json = (given: string): string => {
+    const parsed = parseJson(given);
+    const scrubbed = value(parsed);
+    return isDeepStrictEqual(parsed, scrubbed) ? given : canonicalJson(scrubbed);
+  };
+  /** What a link asks for is looked at as its page reads it: there a plus is a space, and encoded it is a plus. */
+  const link = (given: string): string => {
+    const at = given.indexOf('?') + 1;
+    const asked = at === 0 ? [] : [...new URLSearchParams(given.slice(at))];
+    const scrubbed = asked.map(([key, item]): [string, string] => [text(key), text(item)]);
+    return text(
+      isDeepStrictEqual(asked, scrubbed) ? given : given.slice(0, at) + new URLSearchParams(scrubbed),
+    );
+  };
   return {
     text,
     json,
-    /** A copy of a row in which these texts, and these with JSON, are scrubbed. */
+    link,
+    /** A copy of a row in which these texts, these with JSON, and these links are scrubbed. */
     row<T extends object>(
       given: T,
       texts: readonly (keyof T & string)[],
       jsons: readonly (keyof T & string)[] = [],
+      links: readonly (keyof T & string)[] = [],
     ): T {
       const scrubbed = { ...given } as Record<string, unknown>;
       for (const [names, scrub] of [
         [texts, text],
         [jsons, json],
+        [links, link],
       ] as const)
         for (const name of names)
           if (typeof scrubbed[name] === 'string') scrubbed[name] = scrub(scrubbed[name]);
