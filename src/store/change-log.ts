@@ -20,8 +20,8 @@ const TYPES = {
   ],
   comment: ['created', 'edited', 'updated', 'deleted', 'restored', 'erased'],
   user: ['created', 'updated', 'erased'],
-  board: ['created', 'updated'],
-  status: ['created', 'updated'],
+  board: ['created', 'updated', 'erased'],
+  status: ['created', 'updated', 'erased'],
   outbox: ['accepted', 'sent', 'rejected', 'needs_decision', 'updated', 'erased'],
   // `mirrored` after the first complete sweep of a list: its rows so far are in the mirror, and in no change.
   sync: ['mirrored', 'held', 'failed', 'recovered'],

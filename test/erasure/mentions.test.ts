@@ -24,6 +24,8 @@ const WORDS = {
   comment_versions: ['content'],
   commented_posts: ['title', 'url'],
   users: ['name', 'alias'],
+  boards: ['name', 'url', 'slug'],
+  statuses: ['name', 'color'],
   saved_queries: ['name', 'sql'],
   saved_views: ['name', 'address'],
   sync_runs: ['error'],
@@ -34,6 +36,8 @@ const JSON_WORDS = {
   comment_versions: ['status'],
   commented_posts: ['extra'],
   users: ['extra'],
+  boards: ['extra'],
+  statuses: ['extra'],
 };
 
 interface Opened {
@@ -108,6 +112,30 @@ describe('an address in what others wrote', () => {
     assert.deepEqual(column('posts', 'content'), ['ask [erased]']);
     await read();
     assert.deepEqual(column('posts', 'content'), ['ask [erased]']);
+  });
+
+  it('is taken out of the names of boards and statuses, and stays so when they are read again', async (t) => {
+    const { store, db, erase, column } = open(t);
+    const url = `https://u.test/b/${EMAIL}`;
+    const row = {
+      board: { ...wire.post.board, name: `For ${EMAIL}`, url },
+      status: { ...wire.post.status, name: `Asked ${EMAIL}` },
+    };
+    const check = () => {
+      assert.deepEqual(column('boards', 'name'), ['For [erased]']);
+      assert.deepEqual(column('boards', 'url'), ['https://u.test/b/[erased]']);
+      assert.deepEqual(column('boards', 'slug'), ['[erased]']);
+      assert.deepEqual(column('statuses', 'name'), ['Asked [erased]']);
+    };
+    await sweep(store, 'posts', [aPost(1, row)]);
+    await erase();
+    check();
+    const told = db.prepare('SELECT type FROM changes ORDER BY n').pluck();
+    assert.deepEqual(told.all().slice(-2), ['board.erased', 'status.erased']);
+    const before = told.all().length;
+    await sweep(store, 'posts', [aPost(1, row)]);
+    check();
+    assert.equal(told.all().length, before);
   });
 
   it('is taken out of what an attempt failed with, where the row itself does not name it', async (t) => {

@@ -48,8 +48,8 @@ export type ErasureStore = ReturnType<typeof openErasureStore>;
  * A person is every user of the mirror with the address, in any spelling. Erased are that user's address, name, alias and
  * undocumented fields, and the title, text, link and undocumented fields of each post and comment of theirs: in the tables, in the
  * history, in the short forms beside comments, in the full-text index, in the quarantine and in the outbox. Ids, authorship, boards,
- * states, votes and times stay, so that counts and references hold. The address itself is taken out of what anybody else wrote; a
- * name in somebody else's text stays, because nobody can tell whose it is.
+ * states, votes and times stay, so that counts and references hold. The address itself is taken out of what anybody else wrote, names
+ * of boards and states included; a name in somebody else's text stays, because nobody can tell whose it is.
  *
  * From then on a keyed hash of the address and the user's number keep later pages from bringing any of it back.
  *

@@ -282,6 +282,8 @@ const PLACES: readonly Place[] = [
   place('post_versions', ['title', 'content'], [], { ...VERSION, told: ['post.erased', 'post_id'] }),
   place('commented_posts', ['title', 'url'], ['extra'], { told: ['post.erased', 'id'] }),
   place('users', ['name', 'alias'], ['extra'], { told: ['user.erased', 'id'] }),
+  place('boards', ['name', 'url', 'slug'], ['extra'], { told: ['board.erased', 'id'] }),
+  place('statuses', ['name', 'color'], ['extra'], { told: ['status.erased', 'id'] }),
   place('saved_queries', ['name', 'sql'], []),
   place('saved_views', ['name'], [], { links: ['address'] }),
   place('sync_runs', ['error'], [], { dated: null }),

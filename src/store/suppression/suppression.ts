@@ -58,11 +58,15 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
     return {
       post(row) {
         const { title, content, creator } = row;
-        if (!isErased(creator))
-          return { ...scrub.row(row, ['title', 'content', 'url'], ['extra']), creator: scrubUser(creator) };
+        const board = scrub.row(row.board, ['name', 'url'], ['extra']);
+        const status = scrub.row(row.status, ['name', 'color'], ['extra']);
+        if (!isErased(creator)) {
+          const scrubbed = scrub.row(row, ['title', 'content', 'url'], ['extra']);
+          return { ...scrubbed, board, status, creator: scrubUser(creator) };
+        }
         eraseReference.run({ id: row.id, erased: ERASED });
         const words = { title: erased(title), content: erased(content) };
-        return { ...row, ...NO_PLACE, ...words, creator: withoutPerson(creator) };
+        return { ...row, ...NO_PLACE, ...words, board, status, creator: withoutPerson(creator) };
       },
       comment(row) {
         const { content, creator } = row;
