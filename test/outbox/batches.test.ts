@@ -129,6 +129,32 @@ describe('an import with a pace of its own', () => {
     assert.equal(free(), 2, 'two that wait are enough');
   });
 
+  it('keeps it for rows that a person sends again', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    const ids = [await bench.add({ title: 'A' }, 'slow'), await bench.add({ title: 'B' }, 'slow')];
+    for (const id of ids) reject(bench, id);
+    store.paceBatch('slow', 6, clock.now());
+    await retryBatch(bench, 'slow');
+    assert.deepEqual(store.due(clock.now(), 10).ready, []);
+    store.releasePaced(clock.now());
+    assert.deepEqual(store.due(clock.now(), 10).ready, ids.slice(0, 1));
+    clock.advance(10_000);
+    store.releasePaced(clock.now());
+    assert.deepEqual(store.due(clock.now(), 10).ready, ids);
+  });
+
+  it('lets a row that comes back from an attempt go at once, as it has had its turn', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    store.paceBatch('slow', 6, clock.now());
+    const id = await bench.add({}, 'slow');
+    store.releasePaced(clock.now());
+    claim(bench, id);
+    store.move(id, TRANSITIONS.release, { now: clock.now() });
+    assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
+  });
+
   it('stays paused until it is resumed', async (t) => {
     const bench = benchFor(t);
     bench.store.paceBatch('slow', 60, bench.clock.now());

@@ -162,8 +162,9 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const comesBack = old.state === 'sending' || old.state === 'ambiguous';
     // A row that would be sent again by itself although its import was cancelled meanwhile takes two steps at once: ready, cancelled.
     const to = transition.to === 'ready' && isCancelled && comesBack ? 'cancelled' : transition.to;
-    // All rows of a slow import may come back at once, and keep its pace.
-    const waitsForTurn = isPaced && !isCancelled && old.state === 'cancelled';
+    // A person may send all rows of a slow import again at once, and they keep its pace; one that comes back by itself has had its turn.
+    const isSentAgain = !comesBack && old.state !== 'ready';
+    const waitsForTurn = isPaced && !isCancelled && isSentAgain;
     const onHold = to === 'ready' && (isHeld || waitsForTurn) ? 1 : 0;
     const text = { ...merged(old, change), ...dismissed(old, transition) };
     update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
