@@ -69,19 +69,26 @@ export async function agentOnStdio(env: Record<string, string>): Promise<Agent> 
   return await agentOn(transport, () => log);
 }
 
-export async function agentOnHttp(url: string, token: string): Promise<Agent> {
+/** With `auto` it speaks the newest revision that the server has, and not that of 2025. */
+export async function agentOnHttp(
+  url: string,
+  token: string,
+  mode: 'legacy' | 'auto' = 'legacy',
+): Promise<Agent> {
   const headers = { authorization: `Bearer ${token}` };
   return await agentOn(
     new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }),
     () => '',
+    mode,
   );
 }
 
 async function agentOn(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
   log: () => string,
+  mode: 'legacy' | 'auto' = 'legacy',
 ): Promise<Agent> {
-  const client = new Client({ name: 'a test', version: '1' });
+  const client = new Client({ name: 'a test', version: '1' }, { versionNegotiation: { mode } });
   await client.connect(transport);
   const calls: string[] = [];
   const call: Agent['call'] = async (name, args = {}) => {

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { SILENT } from '../../src/base/log.ts';
+import { createLogger, type Logger, SILENT } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
+import type { HttpPart } from '../../src/http/server.ts';
 import { agentsPart } from '../../src/mcp/http.ts';
 import { ask } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
 import { fakeClock } from '../support/clock.ts';
+import { until } from '../support/until.ts';
 import { agentOnHttp, type Mirrored, mirrored } from './agent.ts';
 
 const MCP_TOKEN = 'opens-the-tools-for-agents';
@@ -21,12 +23,32 @@ describe('the tools for assistants over HTTP', () => {
   });
   after(() => mirror?.close());
 
-  async function serve(t: TestContext, wishes: Parameters<typeof open>[1] = {}): Promise<Running> {
+  async function serve(
+    t: TestContext,
+    wishes: Parameters<typeof open>[1] = {},
+    { log, onRequest }: { log: Logger; onRequest?: (body: string) => void } = { log: SILENT },
+  ): Promise<Running> {
     const settings = loadSettings({ flags: {}, env: mirror.env, cwd: '/', isTerminal: false });
-    const agents = agentsPart({ settings, clock: systemClock, log: SILENT });
-    const site = await open(t, { mcpToken: new Secret(MCP_TOKEN), parts: [agents.part], ...wishes });
+    const agents = agentsPart({ settings, clock: systemClock, log });
+    const part: HttpPart = (scope, replies) => {
+      scope.addHook('preHandler', async ({ body }) => onRequest?.(JSON.stringify(body)));
+      return agents.part(scope, replies);
+    };
+    const site = await open(t, { mcpToken: new Secret(MCP_TOKEN), parts: [part], ...wishes });
     t.after(agents.close);
     return site;
+  }
+  /** The same with what is logged of calls, and how many came in. */
+  async function logged(t: TestContext) {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+    const log = createLogger({ level: 'info', format: 'json', secrets: () => [], destination });
+    let calls = 0;
+    const onRequest = (body: string): void => {
+      if (body.includes('tools/call')) calls++;
+    };
+    const { url } = await serve(t, {}, { log, onRequest });
+    return { url, lines, called: () => calls };
   }
   const post = (site: Running, path: string, headers: Record<string, string>, body = LIST) => {
     const accept = 'application/json, text/event-stream';
@@ -52,6 +74,26 @@ describe('the tools for assistants over HTTP', () => {
     const several = await Promise.all([1, 2, 3].map(() => agent.answer('boards')));
     assert.equal(several.length, 3);
   });
+
+  for (const mode of ['legacy', 'auto'] as const)
+    it(`end a call that its client called off, and no other with the same id (${mode})`, async (t) => {
+      const { url, lines, called } = await logged(t);
+      const [one, other] = [await agentOnHttp(url, MCP_TOKEN, mode), await agentOnHttp(url, MCP_TOKEN, mode)];
+      t.after(one.close);
+      t.after(other.close);
+      const sql = (rows: number) =>
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows}) SELECT max(i) FROM n`;
+      const calledOff = new AbortController();
+      const { signal } = calledOff;
+      const endless = one.client.callTool({ name: 'sql', arguments: { sql: sql(1e12) } }, { signal });
+      const answered = other.answer<{ customer_rows: number[][] }>('sql', { sql: sql(1e6) });
+      await until('both calls', () => called() === 2);
+      calledOff.abort();
+      await assert.rejects(endless);
+      assert.deepEqual((await answered).customer_rows, [[1e6]]);
+      await until('two lines', () => lines.length === 2);
+      assert.deepEqual(new Set(lines.map(({ outcome }) => outcome)), new Set(['answered', 'cancelled']));
+    });
 
   it('refuse what is nested too deep in words', async (t) => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
