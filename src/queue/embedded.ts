@@ -2,7 +2,7 @@ import { existsSync, globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Queue, Worker } from 'bullmq';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError, messageOf, storageError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { type Connection, type QueueOptions, type Trouble, workerOptions } from './connection.ts';
 import { createSqliteBackend, QueueFile } from './sqlite/index.ts';
@@ -69,7 +69,10 @@ function removeOldQueue(dataDir: string, log: Logger): void {
   );
 }
 
-function unopened(path: string, error: unknown): AppError {
+/** What SQLite said is the cause of what BullMQ is told. */
+export function unopened(path: string, error: unknown): AppError {
+  const told = storageError(error instanceof Error ? error.cause : undefined, path);
+  if (told) return told;
   return new AppError('storage', `the queue in ${path} could not be opened (${messageOf(error)})`, {
     cause: error,
     hint: 'See that its folder can be written to and that the disk has space.',
