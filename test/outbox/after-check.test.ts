@@ -95,7 +95,7 @@ describe('a number under which another post stands', () => {
     bench.upstream.outcomes = posts.map(({ id }) => confirmed(id));
     for (const id of ids) await push(bench.context, id);
     bench.clock.advance(MINUTE);
-    assert.deepEqual((await bench.sweep()).toSorted(), ids);
+    assert.deepEqual((await bench.sweep()).toReversed(), ids);
     for (const id of ids) assert.equal((await bench.row(id)).state, 'uncertain');
   });
 
