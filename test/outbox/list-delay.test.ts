@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
 import { push } from '../../src/outbox/push.ts';
 import { benchFor, CREATE_MS, MINUTE, SETTLE_MS } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
@@ -58,6 +59,27 @@ describe('how long a list was seen to lag behind', () => {
       await bench.sweep();
     }
     assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
+  it('is nothing where a later pass lasts a day because the clock was put ahead and back', async (t) => {
+    const bench = benchFor(t);
+    const day = 24 * 60 * MINUTE;
+    const db = new Database(bench.path);
+    t.after(() => db.close());
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    // Answer and pass by a clock that is a day ahead, which is put right while the pass runs.
+    bench.clock.set(bench.clock.now() + day);
+    await push(bench.context, await bench.add());
+    await bench.sweep();
+    db.exec("UPDATE sync_runs SET finished_at = strftime('%FT%R:%fZ', started_at, '-1 day')");
+    bench.clock.set(bench.clock.now() - day);
+    for (let n = 0; n < 5; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    db.exec("UPDATE sync_runs SET finished_at = strftime('%FT%R:%fZ', started_at, '+1 day') WHERE id = 5");
+    assert.equal(await bench.another().worstListDelay(), 0);
   });
 
   it('is nothing where the clock was put back before the answer', async (t) => {

@@ -46,10 +46,10 @@ export function listDelayReader(db: Db): () => number {
  */
 function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
   const usual = usualInterval(runs);
+  const steady = runs.filter(isSteady);
   let worst = 0;
   for (const { confirmed_at, after_run, first_seen_at } of arrivals) {
-    // The earliest of several: a pass during which the clock was put ahead lasts a day, and saw nothing of it.
-    const seenBy = runs.findLast(
+    const seenBy = steady.findLast(
       ({ id, started_at, finished_at }) =>
         id > after_run && started_at <= first_seen_at && first_seen_at <= finished_at,
     );
@@ -63,6 +63,12 @@ function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
     worst = Math.max(worst, measured < 0 ? most : Math.min(measured, most));
   }
   return worst;
+}
+
+/** A pass during which the clock was put ahead lasts a day and saw nothing of it: it ends after the next one begins. */
+function isSteady({ started_at, finished_at }: Run, i: number, runs: readonly Run[]): boolean {
+  const next = runs[i - 1];
+  return started_at <= finished_at && (next === undefined || finished_at <= next.started_at);
 }
 
 /** The upper quartile of the times between two passes: hours without a pass, and clocks put ahead, are rarer than that. */
