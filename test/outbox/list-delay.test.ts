@@ -82,6 +82,27 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.another().worstListDelay(), 0);
   });
 
+  it('is nothing where the pass under way showed it, and one that seems to last a day as well', async (t) => {
+    const bench = benchFor(t);
+    const db = new Database(bench.path);
+    t.after(() => db.close());
+    bench.upstream.publish({ title: 'Something else' });
+    await bench.sweep();
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    for (let n = 0; n < 5; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    // As if the first sweep had been under way, and the clock had been put ahead during the last one, and back before it.
+    db.exec(`
+      UPDATE sync_runs SET finished_at = (SELECT first_seen_at FROM posts WHERE id = ${post.id}) WHERE id = 1;
+      UPDATE sync_runs SET started_at = (SELECT started_at FROM sync_runs WHERE id = 1) WHERE id = 6;
+      UPDATE sync_runs SET started_at = '2026-01-01T00:01:30.000Z', finished_at = '2026-01-01T00:01:30.000Z' WHERE id = 2`);
+    assert.equal(await bench.another().worstListDelay(), 0);
+  });
+
   it('is nothing where the clock was put back before the answer', async (t) => {
     const bench = benchFor(t);
     for (let n = 0; n < 3; n++) {

@@ -46,13 +46,14 @@ export function listDelayReader(db: Db): () => number {
  */
 function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
   const usual = usualInterval(runs);
-  const steady = runs.filter(isSteady);
+  // Of an answer from before the passes that are looked at nobody can tell which of them showed its post first.
+  const oldest = runs.length < LATEST ? 0 : (runs.at(-1)?.id ?? 0);
   let worst = 0;
   for (const { confirmed_at, after_run, first_seen_at } of arrivals) {
-    const seenBy = steady.findLast(
-      ({ id, started_at, finished_at }) =>
-        id > after_run && started_at <= first_seen_at && first_seen_at <= finished_at,
-    );
+    if (after_run < oldest) continue;
+    // The earliest of several, which most often is the one under way when the answer came: a later one during which the clock was put ahead
+    // lasts a day, and saw nothing of it.
+    const seenBy = runs.findLast((run) => run.id >= after_run && isDuring(run, first_seen_at));
     if (!seenBy) continue;
     const without = runs.filter(({ id, isComplete }) => id > after_run && id < seenBy.id && isComplete === 1);
     const [last] = without;
@@ -65,10 +66,10 @@ function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
   return worst;
 }
 
-/** A pass during which the clock was put ahead lasts a day and saw nothing of it: it ends after the next one begins. */
-function isSteady({ started_at, finished_at }: Run, i: number, runs: readonly Run[]): boolean {
-  const next = runs[i - 1];
-  return started_at <= finished_at && (next === undefined || finished_at <= next.started_at);
+/** A pass during which the clock was put back ends before it begins. */
+function isDuring({ started_at, finished_at }: Run, at: string): boolean {
+  const isPutBack = finished_at !== '' && finished_at < started_at;
+  return started_at <= at && (at <= finished_at || isPutBack);
 }
 
 /** The upper quartile of the times between two passes: hours without a pass, and clocks put ahead, are rarer than that. */
