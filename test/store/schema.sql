@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 22; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 23; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -502,12 +502,6 @@ CREATE TABLE report_changes (
   PRIMARY KEY (source, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER posts_packed_insert AFTER INSERT ON posts
-WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'posts')
-BEGIN
-  INSERT INTO report_changes VALUES ('posts', NEW.id) ON CONFLICT DO NOTHING;
-END;
-
 CREATE TRIGGER posts_packed_update
 AFTER UPDATE OF creator_id, board_id, status_id, votes_count, comments_count, created, version_at, deleted_at ON posts
 WHEN NEW.id <= (SELECT last FROM report_packed WHERE source = 'posts')
@@ -516,12 +510,6 @@ BEGIN
 END;
 
 CREATE INDEX users_team ON users (id) WHERE is_team = 1 OR is_admin = 1;
-
-CREATE TRIGGER comments_packed_insert AFTER INSERT ON comments
-WHEN NEW.post_id <= (SELECT last FROM report_packed WHERE source = 'comments')
-BEGIN
-  INSERT INTO report_changes VALUES ('comments', NEW.post_id) ON CONFLICT DO NOTHING;
-END;
 
 CREATE TRIGGER comments_packed_update
 AFTER UPDATE OF post_id, creator_id, kind, internal, created, deleted_at ON comments

@@ -143,6 +143,29 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
   };
 }
 
+/**
+ * Notes rows that come in among those that are packed. Changes are noted by triggers; one for new rows would take a fortieth of the
+ * time of a first sweep, which brings them before anything is packed.
+ */
+export function packedRows(db: Db) {
+  const lasts = scalar(db)<[Source], number>('SELECT last FROM report_packed WHERE source = ?');
+  const note = db.prepare('INSERT INTO report_changes VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const rowsOf = (source: Source) => {
+    let last = -1;
+    return {
+      /** To be called when a transaction begins: another process may have packed more. */
+      refresh(): void {
+        last = lasts.get(source) ?? -1;
+      },
+      /** To be called with the post that a new row is, or is of. */
+      added(post: number): void {
+        if (post <= last) note.run(source, post);
+      },
+    };
+  };
+  return { posts: rowsOf('posts'), comments: rowsOf('comments') };
+}
+
 export type ColumnReader = ReturnType<typeof columnReader>;
 
 /** The columns as they stand at this moment. They are kept until the mirror changes: one page asks for the same ones several times. */

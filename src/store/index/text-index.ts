@@ -38,13 +38,7 @@ export function textIndex(db: Db) {
   return {
     posts,
     comments,
-    /** To be called when a transaction begins: another process may have moved the marks. */
     refresh,
-    /** To be called once the rows of a transaction are written: their words go in together. */
-    write(): void {
-      posts.write();
-      comments.write();
-    },
     /** Indexes the next chunk; false when there was nothing left. */
     step: immediate(db, (): boolean => {
       refresh();
@@ -92,11 +86,13 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   };
 
   return {
+    /** To be called when a transaction begins: another process may have moved the mark. */
     refresh(): void {
       mark = Number(readMark.get(key));
       isNoted = false;
       pending = [];
     },
+    /** To be called once the rows of a transaction are written: their words go in together. */
     write(): void {
       for (const one of pending) one();
       pending = [];

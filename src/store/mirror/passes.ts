@@ -3,6 +3,7 @@ import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import { changeLog, passEvents } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import { packedRows } from '../index/columns.ts';
 import { textIndex } from '../index/text-index.ts';
 import { immediate } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
@@ -25,11 +26,12 @@ const SHOWN_TWICE =
 
 export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
+  const packed = packedRows(db);
   const changes = changeLog(db);
   const tellEnd = passEvents(db, changes);
   const writers = {
-    posts: rowWriter(db, POSTS, text.posts, changes),
-    comments: rowWriter(db, COMMENTS, text.comments, changes),
+    posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
+    comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
   };
   const observe = entityObserver(db, changes);
   const withoutErased = suppression(db, options);
@@ -56,7 +58,8 @@ export function passes(db: Db, options: OpenOptions) {
     const { pass, page, rejects, repeated, absence, keepIds: keep, state } = withoutErased(received);
     const at = iso(received.observedAt);
     const { resource, runId, counts } = pass;
-    text.refresh();
+    text[resource].refresh();
+    packed[resource].refresh();
     changes.refresh();
     let written = observe(resource, carriedBy(page), at);
     const before = counts.inserted + counts.updated;
@@ -64,7 +67,7 @@ export function passes(db: Db, options: OpenOptions) {
       page.resource === 'posts'
         ? writeRows(writers.posts, page.rows, at, pass, repeated)
         : writeRows(writers.comments, page.rows, at, pass, repeated);
-    text.write();
+    text[resource].write();
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
     if (absent.clear(resource, seen)) written++;

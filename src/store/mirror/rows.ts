@@ -103,6 +103,7 @@ export function rowWriter<T extends Post | Comment>(
   db: Db,
   kind: RowKind<T>,
   index: RowIndex,
+  packed: { added(post: number): void },
   changes: ChangeLog,
 ) {
   const { table, subject } = kind;
@@ -161,6 +162,7 @@ export function rowWriter<T extends Post | Comment>(
     stored.wrote(row.id);
     insert.run(row.id, ...shown, ...timesOf(row), row.extra, at, at, at);
     index.added(row.id, ...wordsOf(shown));
+    packed.added('post' in row ? row.post.id : row.id);
     changes.row(table, `${subject}.created`, at, { id: row.id });
     return 'inserted' as const;
   };
