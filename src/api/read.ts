@@ -87,7 +87,7 @@ export async function readPage<T>(
   const { number, signal } = place;
   const cursor = checkCursor(place.cursor, context);
   const request = { operation, query: cursor, what: describe(list, cursor, number), signal };
-  return await read(context, dispatcher, request, ({ json, bytes, serverTime, ageMs, secret }) => {
+  return await read(context, dispatcher, request, ({ json, text, bytes, serverTime, ageMs, secret }) => {
     const envelope = openEnvelope(json, context.limits.maxRows);
     const rules = {
       endpoint: endpointOf(context.base, operation),
@@ -98,7 +98,8 @@ export async function readPage<T>(
     };
     const next = cursorOf(envelope.next, rules);
     const previous = number === 1 ? earlierOf(envelope.previous, rules) : null;
-    const decode = () => decodeRows(envelope.results, list.decode, secret);
+    const exactly = () => openEnvelope(parseJson(text), context.limits.maxRows).results;
+    const decode = () => decodeRows(envelope.results, exactly, list.decode, secret);
     const received = { serverTime, receivedAt: context.clock.now(), bytes, ...(ageMs > 0 && { ageMs }) };
     return { decode, number, cursor, next, previous, ...received };
   });
@@ -123,10 +124,12 @@ export async function readSearch(
   if (!text.isWellFormed()) throw new AppError('usage', 'The text to search for is broken Unicode.');
   const query = `${SEARCH_PARAMETER}=${encodeURIComponent(text)}`;
   const request = { operation: 'searchPosts', query, what: 'Searching posts', signal } as const;
-  return await read(context, dispatcher, request, ({ json, secret }) => {
+  return await read(context, dispatcher, request, ({ json, text: answer, secret }) => {
     const { maxRows } = context.limits;
-    const raws = Array.isArray(json) ? checkRows(json, maxRows) : openEnvelope(json, maxRows).results;
-    return decodeRows(raws.slice(0, SEARCH_LIMIT), LISTS.posts.decode, secret);
+    const found = (answered: unknown): unknown[] =>
+      Array.isArray(answered) ? checkRows(answered, maxRows) : openEnvelope(answered, maxRows).results;
+    const exactly = () => found(parseJson(answer));
+    return decodeRows(found(json).slice(0, SEARCH_LIMIT), exactly, LISTS.posts.decode, secret);
   });
 }
 
@@ -167,6 +170,7 @@ interface ReadRequest {
 /** What a read brought, with the token it was made with, so that whoever opens it can mask. */
 interface ReadResult {
   json: unknown;
+  text: string;
   bytes: number;
   serverTime: number | null;
   ageMs: number;
@@ -234,7 +238,7 @@ async function attemptRead(
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
   try {
-    return { json: parseJson(text), bytes, serverTime, ageMs, secret };
+    return { json: JSON.parse(text), text, bytes, serverTime, ageMs, secret };
   } catch {
     const reason = `the answer is not JSON (${describeBody(headers['content-type'], text, bytes)})`;
     throw new Failure('unreachable', reason, { again: true });
@@ -281,15 +285,23 @@ function checkRows(rows: unknown[], maxRows: number): unknown[] {
   throw new Failure('protocol', `the answer has ${rows.length} rows; ${maxRows} are allowed`);
 }
 
+/** Only a page with a row that cannot be taken is parsed exactly, which takes five times as long: a number that parsing rounds is refused. */
 function decodeRows<T>(
   raws: unknown[],
+  exactly: () => unknown[],
   decode: List<T>['decode'],
   secret: Secret,
 ): { rows: T[]; rejects: Reject[] } {
   const rows: T[] = [];
   const rejects: Reject[] = [];
-  for (const [index, raw] of raws.entries()) {
-    const result = decode(raw);
+  let exact: unknown[] | null = null;
+  for (const [index, rounded] of raws.entries()) {
+    let [raw, result] = [rounded, decode(rounded)];
+    if (!result.ok) {
+      exact ??= exactly();
+      raw = exact[index];
+      result = decode(raw);
+    }
     if (result.ok) rows.push(result.row);
     else rejects.push({ index, id: idOf(raw), reason: result.reason, body: textOf(raw, secret) });
   }
