@@ -16,8 +16,6 @@ const WORD = new RegExp(
 );
 /** From the beginning of a word on: tried at each of its letters, a word as long as a book would hold up the service for minutes. */
 const HYPHENATED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)+/gu;
-/** The same without Unicode's tables, which take five times as long. */
-const ASCII_HYPHENATED = /(?<![a-z0-9])[a-z0-9]+(?:[-\u2010\u2011][a-z0-9]+)+/gi;
 const GROUPED = /(?<![\d.,])\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+(?!\d)/g;
 const JOINED_IN = /[-\u2010\u2011]|\d[,.'’\u00a0\u202f ]\d{3}/;
 const LONGEST_JOINED = 40;
@@ -81,15 +79,30 @@ export function searchable(text: string): string {
   const folded = isForeign ? fold(text).replace(SIGNS, ' $& ') : text;
   if (!JOINED_IN.test(folded)) return folded;
   // At the end, where they stand between no two words that a phrase could be about.
-  const joined = new Set(joinedForms(folded, isForeign ? HYPHENATED : ASCII_HYPHENATED));
+  const joined = new Set(joinedForms(folded));
   return joined.size === 0 ? folded : `${folded}\n${[...joined].join(' ')}`;
 }
 
 /** `email` for e-mail and `1000` for 1,000. Dates and telephone numbers stay apart: a word of hyphens needs a letter. */
-export function joinedForms(text: string, hyphenated = HYPHENATED): string[] {
-  const words = (text.match(hyphenated) ?? []).filter((word) => /\p{L}/u.test(word)).flatMap(joinedParts);
+export function joinedForms(text: string): string[] {
+  const words = (nearHyphens(text).match(HYPHENATED) ?? [])
+    .filter((word) => /\p{L}/u.test(word))
+    .flatMap(joinedParts);
   const numbers = (text.match(GROUPED) ?? []).map((number) => number.replace(/\D/g, ''));
   return [...words, ...numbers].filter((form) => form.length <= LONGEST_JOINED);
+}
+
+/** What stands between spaces around each hyphen: to look for words with hyphens in the rest takes five times as long. */
+function nearHyphens(text: string): string {
+  if (/[\u2010\u2011]/.test(text)) return text;
+  let near = '';
+  for (let at = text.indexOf('-'); at !== -1; ) {
+    const space = text.indexOf(' ', at);
+    const end = space === -1 ? text.length : space;
+    near += text.slice(text.lastIndexOf(' ', at) + 1, end + 1);
+    at = text.indexOf('-', end);
+  }
+  return near;
 }
 
 /** Of three parts each two beside each other as well: German writes E-Mail-Adresse. */
