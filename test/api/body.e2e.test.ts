@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import type { ClientOptions } from '../../src/api/client.ts';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
 import { until } from '../support/until.ts';
-import { clientOf, envelope, failureOf, startUpstream } from './support/upstream.ts';
+import { clientOf, envelope, failureOf, post, startUpstream } from './support/upstream.ts';
 
 const BODY = Buffer.from(JSON.stringify(envelope([1, 2, 3])));
 const MIB = 1024 * 1024;
@@ -63,6 +63,24 @@ describe('a body', () => {
       await refused(reading, 'protocol', /content encoding/);
     });
   }
+
+  it('keeps a number that is too long for this language as it came, and refuses one as an id', async (t) => {
+    const results = [{ ...post(1), serial: 555 }, post(2), post(777)];
+    const text = JSON.stringify({ next: null, previous: null, results });
+    const body = text
+      .replace(':555', ':12345678901234567890')
+      .replace('"id":777', '"id":12345678901234567891');
+    const { reading } = await readOnce(t, (response) => response.end(body));
+    const { rows, rejects } = await reading;
+    assert.deepEqual(
+      rows.map(({ id, extra }) => [id, extra]),
+      [
+        [1, '{"serial":12345678901234567890}'],
+        [2, null],
+      ],
+    );
+    assert.match(rejects[0]?.body ?? '', /"id":12345678901234567891,/);
+  });
 
   it('may not name its encoding in two headers', async (t) => {
     const { reading } = await readOnce(t, (response) =>
