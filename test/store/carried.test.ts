@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { story } from '../support/mirror.ts';
 import { aComment, aPost, iso } from '../support/rows.ts';
-import { apply, begin, sweep } from '../support/steps.ts';
+import { apply, begin, finish, sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
 
 const named = (name: string) => ({ creator: { ...wire.user, name } });
@@ -50,6 +50,32 @@ describe('what rows carry', () => {
       assert.equal(name(), 'older', 'the newest is deleted');
     },
   );
+
+  story('a newest row that an earlier sweep missed does not keep an old copy', async ({ store, read }) => {
+    const posts = (name: string, ids: number[]) => ids.map((id) => aPost(id, named(name)));
+    const all = Array.from({ length: 60 }, (_, i) => i + 1);
+    sweep(store, 'posts', posts('before', all), 1);
+    const left = all.slice(0, 30);
+    sweep(store, 'posts', posts('after', left), 2);
+    sweep(store, 'posts', posts('after', left), 3);
+    assert.equal(
+      read.table('posts').filter(({ deleted_at }) => deleted_at === null).length,
+      60,
+      'all are held',
+    );
+    assert.equal(read.table('users')[0]?.name, 'after');
+  });
+
+  story('a newest row that cannot be read does not keep an old copy', async ({ store, read }) => {
+    sweep(store, 'posts', [aPost(1, named('before')), aPost(2, named('before'))], 1);
+    const rejects = [{ index: 1, id: 2, reason: 'votes_count is missing', body: '{"id":2}' }];
+    for (const at of [2, 3]) {
+      const pass = begin(store, 'posts', at);
+      apply(store, pass, [aPost(1, named('after'))], at, { rejects });
+      finish(store, pass, at);
+    }
+    assert.equal(read.table('users')[0]?.name, 'after');
+  });
 
   story('copies of boards, statuses and titles that differ are no change either', async ({ store, read }) => {
     const board = (title: string) => ({ board: { id: 1, name: title, url: `/b/${title}` } });

@@ -528,3 +528,5 @@ END;
 CREATE INDEX posts_by_url ON posts (url) WHERE instr(url, id) = 0;
 
 CREATE INDEX changes_of_names ON changes (type, id) WHERE type IN ('post.moved', 'board.updated', 'status.updated');
+
+CREATE INDEX quarantine_by_row ON quarantine (resource, iif(json_valid(body), body ->> 'id', NULL));

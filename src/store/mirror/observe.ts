@@ -16,7 +16,7 @@ import {
 /**
  * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side. Rows may show
  * copies of different age: a name as it was when a comment was written. One copy counts: that of the newest live row, and of a post
- * before a comment; what other rows show is no change. And a page received before the stored values were seen never overwrites them.
+ * before a comment; what other rows show is no change. A row that an earlier sweep missed, or that could not be read, shows nothing. A page received before the stored values were seen never overwrites them.
  */
 const LATE_PAGE_MS = 600_000;
 /** Pages that are remembered for that: more than are ever under way at once. */
@@ -41,7 +41,7 @@ export interface Observed {
 export function entityObserver(
   db: Db,
   changes: ChangeLog,
-): (resource: Resource, observed: Observed, at: string) => number {
+): (pass: { resource: Resource; runId: number }, observed: Observed, at: string) => number {
   const [users, boards, statuses, references] = [
     userTable(db),
     boardTable(db),
@@ -55,14 +55,14 @@ export function entityObserver(
   const forgetKnown = keptUntilWritten(db, () => {
     for (const { known } of tables) for (const list of RESOURCES) known[list].clear();
   });
-  return (resource, observed, at) => {
+  return ({ resource, runId }, observed, at) => {
     forgetKnown();
     const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
     recent.push({ at, observed });
     if (recent.length > RECENT_PAGES) recent.shift();
     const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
       observe(table, shown, { resource, at, changes }, (id, by) => {
-        return !newer.some((page) => page[kind].has(id)) && isNewest[kind](resource, id, by);
+        return !newer.some((page) => page[kind].has(id)) && isNewest[kind](resource, { id, by, runId });
       });
     return (
       store('users', users, observed.users) +
@@ -113,23 +113,35 @@ function tell<T extends Entity>(
   changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, told);
 }
 
-type NewestCheck = (resource: Resource, id: number, by: number) => boolean;
+interface Copy {
+  id: number;
+  by: number;
+  runId: number;
+}
+
+type NewestCheck = (resource: Resource, copy: Copy) => boolean;
 
 /** Whether no live row that is newer than this one shows the entity too. Asked only where the copy differs from what is stored. */
 function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
-  const check = (table: Resource, column: string): ((id: number, above: number) => boolean) => {
-    const newer = db.prepare(`
-      SELECT 1 FROM ${table} WHERE id > ? AND ${column} = ? AND deleted_at IS NULL LIMIT 1`);
-    return (id, above) => newer.get(above, id) === undefined;
+  const check = (table: Resource, column: string): ((copy: Copy) => boolean) => {
+    const newer = db.prepare<Copy>(`
+      SELECT 1 FROM ${table} t
+       WHERE id > $by AND ${column} = $id AND deleted_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM absences WHERE resource = '${table}' AND id = t.id AND first_run <> $runId)
+         AND NOT EXISTS (SELECT 1 FROM quarantine
+                          WHERE resource = '${table}' AND iif(json_valid(body), body ->> 'id', NULL) = t.id)
+       LIMIT 1`);
+    return (copy) => newer.get(copy) === undefined;
   };
   const [posts, comments] = [check('posts', 'creator_id'), check('comments', 'creator_id')];
   const [boards, statuses] = [check('posts', 'board_id'), check('posts', 'status_id')];
   const references = check('comments', 'post_id');
   return {
-    users: (resource, id, by) => (resource === 'posts' ? posts(id, by) : posts(id, -1) && comments(id, by)),
-    boards: (_, id, by) => boards(id, by),
-    statuses: (_, id, by) => statuses(id, by),
-    references: (_, id, by) => references(id, by),
+    users: (resource, copy) =>
+      resource === 'posts' ? posts(copy) : posts({ ...copy, by: -1 }) && comments(copy),
+    boards: (_, copy) => boards(copy),
+    statuses: (_, copy) => statuses(copy),
+    references: (_, copy) => references(copy),
   };
 }
 

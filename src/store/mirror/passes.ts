@@ -61,7 +61,7 @@ export function passes(db: Db, options: OpenOptions) {
     text[resource].refresh();
     packed[resource].refresh();
     changes.refresh();
-    let written = observe(resource, carriedBy(page), at);
+    let written = observe(pass, carriedBy(page), at);
     const before = counts.inserted + counts.updated;
     written +=
       page.resource === 'posts'
