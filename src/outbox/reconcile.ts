@@ -5,7 +5,16 @@ import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/
 import type { OutboxContext } from './context.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import type { SeenPost, Verdict } from './unaccounted.ts';
-import { ask, isUnsettled, type Listed, laneOf, readWindow, whyIncomplete, whyUnseen } from './window.ts';
+import {
+  ask,
+  isUnsettled,
+  type Listed,
+  laneOf,
+  readWindow,
+  type Unseen,
+  whyIncomplete,
+  whyUnseen,
+} from './window.ts';
 
 export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
@@ -42,7 +51,7 @@ export async function reconcile(context: OutboxContext): Promise<Map<number, Rec
     return new Map([...early, ...due].map(({ id }) => [id, 'later']));
   }
   crashPoint('reconcile:read');
-  context.onWindow?.(due.map((row) => whyOpen(seen, row)).find((why) => why !== null) ?? null);
+  context.onWindow?.(due.map((row) => whyOpen(seen, row)).find((open) => open !== null)?.why ?? null);
   const concluded = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
   crashPoint('reconcile:recorded');
   return new Map([...results, ...concluded]);
@@ -77,7 +86,7 @@ interface Seen {
   /** Why a post that was not shown may stand there all the same; null where the reads were whole. */
   incomplete: string | null;
   /** The same for the post of one row. */
-  unseen(row: OutboxRow): string | null;
+  unseen(row: OutboxRow): Unseen | null;
 }
 
 /** Only two reads without it count as none: a post that slips from one page to the next during a read is missed by one of them. */
@@ -90,7 +99,7 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
   for (const [lane, sent] of second.latest)
     second.latest.set(lane, [sent, first.latest.get(lane) ?? ''].sort()[0] ?? '');
   const reads = [first, second];
-  const unseen = (row: OutboxRow): string | null => whyUnseen(context.store, row, reads);
+  const unseen = (row: OutboxRow) => whyUnseen(context.store, row, reads);
   return { ...judged(context, second), incomplete: whyIncomplete(context.store, reads), unseen };
 }
 
@@ -128,9 +137,9 @@ async function conclude(
   const open = whyOpen(seen, row);
   if (open !== null) {
     const held = seen.incomplete === null ? 0 : context.store.heldPosts();
-    const isOver = held > 0 || !isWithinPatience(row.first_sent_at, context.clock.now());
-    if (isOver) return await park(context, row, [], { why: open + heldText(held) });
-    postpone(context, row, TRANSITIONS.wait, new AppError('protocol', open));
+    const isOver = held > 0 || open.isFinal || !isWithinPatience(row.first_sent_at, context.clock.now());
+    if (isOver) return await park(context, row, [], { why: open.why + heldText(held) });
+    postpone(context, row, TRANSITIONS.wait, new AppError('protocol', open.why));
     return 'later';
   }
   if (verdict.kind === 'none') return await concludeNone(context, row, seen.latest);
@@ -140,8 +149,9 @@ async function conclude(
 }
 
 /** Why nothing follows from a read that showed no post of the row; null where it showed one, or would have. */
-function whyOpen({ verdicts, incomplete, unseen }: Seen, row: OutboxRow): string | null {
-  return verdicts.get(row.id)?.kind === 'none' ? (incomplete ?? unseen(row)) : null;
+function whyOpen({ verdicts, incomplete, unseen }: Seen, row: OutboxRow): Unseen | null {
+  if (verdicts.get(row.id)?.kind !== 'none') return null;
+  return incomplete === null ? unseen(row) : { why: incomplete, isFinal: false };
 }
 
 /** The list stays as it is until a person has judged it: waiting tells nothing more. */

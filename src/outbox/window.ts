@@ -25,6 +25,8 @@ export interface Listed {
   latest: Map<string, string>;
   /** Whom the list shows as the creators of our posts. */
   authors: SentAuthor[];
+  /** Posts of ours that it showed. */
+  ours: Set<number>;
   /** How many posts that the mirror knows the read showed; null where it stopped before the end, because the rest is older. */
   shown: number | null;
   /** Times, on our clock, whose posts the list may have left out. */
@@ -139,7 +141,14 @@ const OLD_PAGES = 2;
 
 /** Every listed post that is new since the first of these rows was sent. In a list that is not newest first, that takes all of it. */
 export async function readWindow(context: OutboxContext, rows: readonly OutboxRow[]): Promise<Listed> {
-  const listed: Listed = { posts: new Map(), latest: new Map(), authors: [], shown: null, unseen: [] };
+  const listed: Listed = {
+    posts: new Map(),
+    latest: new Map(),
+    authors: [],
+    ours: new Set(),
+    shown: null,
+    unseen: [],
+  };
   const mirrored = new Set<number>();
   const window = windowOf(rows);
   const { sweptAt } = context.store.knowledge();
@@ -189,8 +198,14 @@ export function whyIncomplete(store: OutboxStore, reads: readonly Listed[]): str
   return isWhole ? null : `the list showed ${shown} of the ${live} posts that the mirror knows`;
 }
 
+/** Why reads without a post of a row say nothing about it; final where no later read will. */
+export interface Unseen {
+  why: string;
+  isFinal: boolean;
+}
+
 /** Why these reads say nothing about a post of this row that they did not show; null where one of them does. */
-export function whyUnseen(store: OutboxStore, row: OutboxRow, reads: readonly Listed[]): string | null {
+export function whyUnseen(store: OutboxStore, row: OutboxRow, reads: readonly Listed[]): Unseen | null {
   const attempts = store.attempts(row.id).map(({ started_at, ended_at, deadline_at }) => ({
     from: Date.parse(started_at) - DATE_SLACK_MS,
     to: Date.parse(ended_at ?? deadline_at) + DATE_SLACK_MS,
@@ -198,7 +213,22 @@ export function whyUnseen(store: OutboxStore, row: OutboxRow, reads: readonly Li
   const reasonIn = ({ unseen }: Listed): string | undefined =>
     unseen.find(({ from, to }) => attempts.some((attempt) => attempt.from < to && from < attempt.to))?.why;
   const reasons = reads.map(reasonIn);
-  return reasons.includes(undefined) ? null : (reasons[0] ?? null);
+  const [why] = reasons;
+  return why === undefined || reasons.includes(undefined)
+    ? whyUnlisted(store, row, reads)
+    : { why, isFinal: false };
+}
+
+/** A list that does not show what was sent the same way and answered with a number does not show this row's post either. */
+function whyUnlisted(store: OutboxStore, row: OutboxRow, reads: readonly Listed[]): Unseen | null {
+  const sent = store.latestSent(row);
+  // What was sent before one that is listed was listed too, and is gone.
+  const listed = sent.findIndex(({ id, isMirrored }) => isMirrored || reads.some(({ ours }) => ours.has(id)));
+  const unlisted = listed === -1 ? sent : sent.slice(0, listed);
+  if (unlisted.length === 0) return null;
+  const [posts, them] = unlisted.length === 1 ? ['the post', 'it'] : [`the ${unlisted.length} posts`, 'them'];
+  const why = `the list does not show ${posts} last sent to this board, although the service gave ${them} a number`;
+  return { why, isFinal: unlisted.some(({ isSwept }) => isSwept === 1) };
 }
 
 /** The clock of an upstream is read to the second, from a header that was some time on its way. */
@@ -275,7 +305,8 @@ function sameWords(rows: readonly OutboxRow[]): (post: SeenPost) => boolean {
   return (post) => titles.has(titleOf(post));
 }
 
-function noteOurs({ latest, authors }: Listed, { creator }: SeenPost, facts: KnownPost): void {
+function noteOurs({ latest, authors, ours }: Listed, { id, creator }: SeenPost, facts: KnownPost): void {
+  ours.add(id);
   const lane = laneOf(facts);
   const sent = facts.first_sent_at ?? '';
   if (sent > (latest.get(lane) ?? '')) latest.set(lane, sent);

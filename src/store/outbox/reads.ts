@@ -16,6 +16,7 @@ import {
   type RecentSends,
   type RowFilter,
   type SentAuthor,
+  type SentPost,
   type StateCounts,
   type StoredRow,
   toRow,
@@ -106,6 +107,8 @@ export function outboxReader(db: Db) {
     hasSuccessor: successorReader(db),
     /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
     worstListDelay: listDelayReader(db),
+    /** The latest posts that were sent to the same board in the same way and that the answer named, latest first. */
+    latestSent: latestReader(db),
     /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
     toCheck: () => after.all().map(toRow),
     paused: () => readMeta(db, 'push_paused') ?? null,
@@ -139,6 +142,20 @@ function successorReader(db: Db) {
          WHERE state = 'ready' AND on_hold = 0 AND board = $board AND kind = $kind AND content_hash <> $content_hash AND NOT ${TWIN_UNDER_WAY})`);
   return ({ board, kind, content_hash }: OutboxRow): boolean =>
     exists.get({ board, kind, content_hash }) === 1;
+}
+
+/** Enough to know by whether a list shows what is sent. */
+const LATEST_SENT = 500;
+
+function latestReader(db: Db) {
+  const latest = db.prepare<Pick<OutboxRow, 'board' | 'kind'>, SentPost>(`
+    SELECT a.post_id AS id, EXISTS (SELECT 1 FROM posts WHERE id = a.post_id) AS isMirrored,
+           a.after_run < (SELECT max(id) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete') AS isSwept
+      FROM (SELECT * FROM outbox_attempts WHERE outcome = 'confirmed' ORDER BY ended_at DESC LIMIT ${LATEST_SENT}) a
+      JOIN outbox o ON o.id = a.outbox_id
+     WHERE o.board = $board AND o.kind = $kind AND o.erased_at IS NULL AND a.post_id IS NOT NULL
+     ORDER BY a.ended_at DESC`);
+  return ({ board, kind }: OutboxRow): SentPost[] => latest.all({ board, kind });
 }
 
 /** A change that lies in the future was made by a clock that was ahead: the time it set says nothing, and counts as come. */

@@ -267,3 +267,10 @@ export function toRow({ baseline, candidates, was_ambiguous, on_hold, ...row }: 
     on_hold: on_hold === 1,
   };
 }
+
+/** A post that an answer named; `isSwept` where a whole sweep of the list began since. */
+export interface SentPost {
+  id: number;
+  isMirrored: 0 | 1;
+  isSwept: 0 | 1 | null;
+}
