@@ -75,13 +75,18 @@ interface Found {
 /** What this check adds to the row; null when it is nothing. A confirmed row has its post: any other is one too many. */
 function foundOn(store: OutboxStore, row: OutboxRow, left: readonly ScoredPost[]): Found | null {
   const known = row.candidates.filter((id) => id !== row.post_id);
+  // A person who chose one of several has said which post is the row's, not that the others are somebody else's.
+  const isTold = row.state !== 'confirmed' || row.duplicate_of !== null;
   const fresh: ScoredPost[] = [];
   for (const post of left) {
-    const isKnown = known.includes(post.id) || post.id === row.duplicate_of || post.id === row.post_id;
+    const isKnown =
+      post.id === row.duplicate_of ||
+      post.id === row.post_id ||
+      (known.includes(post.id) && (isTold || post.score < CLEARLY_SIMILAR));
     if (!isKnown && isWorthShowing(row, post) && !store.isShownElsewhere(post.id, row)) fresh.push(post);
   }
   if (fresh.length === 0) return null;
-  const candidates = [...known, ...fresh.map(({ id }) => id).sort((a, b) => a - b)];
+  const candidates = [...new Set([...known, ...fresh.map(({ id }) => id).sort((a, b) => a - b)])];
   const [clear] = candidates.filter((id) =>
     fresh.some((post) => post.id === id && post.score >= CLEARLY_SIMILAR),
   );

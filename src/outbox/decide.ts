@@ -48,9 +48,9 @@ export function sendEdited(deps: Deps, { id, state }: OutboxRow): OutboxRow {
   return state === 'proposed' ? approve(deps, id) : retry(deps, id);
 }
 
-/** What a row that is sent again by a person begins with. */
+/** What a row that is sent again by a person begins with. What could have been its post stays on it: it is there beside the one to come. */
 function freshStart(now: number): RowChange {
-  return { now, notBefore: null, notFound: 0, candidates: [], error: null };
+  return { now, notBefore: null, notFound: 0, error: null };
 }
 
 /** A person: drop it. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
+import { resolve, retry } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
@@ -298,5 +299,41 @@ describe('the look after a sweep', () => {
     const change = { now: bench.clock.now(), postId: late[1] ?? 0 };
     const resolved = await bench.store.move(id, { from: ['uncertain'], to: 'confirmed' }, change);
     assert.equal(resolved?.duplicate_of, null, 'a row is no duplicate of its own post');
+  });
+});
+
+describe('what a person had to choose from', () => {
+  async function undecided(t: TestContext): Promise<{ bench: Bench; id: number; posts: number[] }> {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.duringCreate = () => void [bench.upstream.publish(), bench.upstream.publish()];
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    const posts = bench.upstream.posts.map((post) => post.id).toReversed();
+    return { bench, id, posts };
+  }
+
+  it('and did not choose is a second post of the row', async (t) => {
+    const { bench, id, posts } = await undecided(t);
+    const [first = 0, second = 0] = posts;
+    resolve(bench.context, id, { id: first, url: null });
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, second);
+    bench.clock.advance(HOUR);
+    assert.deepEqual(await bench.sweep(), [], 'it is told once');
+  });
+
+  it('stays on the row that was sent again all the same', async (t) => {
+    const { bench, id, posts } = await undecided(t);
+    bench.upstream.duringCreate = () => {};
+    retry(bench.context, id);
+    bench.upstream.outcomes = [confirmed(bench.upstream.publish().id)];
+    await push(bench.context, id);
+    const { state, candidates } = await bench.row(id);
+    assert.equal(state, 'confirmed');
+    assert.deepEqual(new Set(candidates), new Set(posts));
   });
 });

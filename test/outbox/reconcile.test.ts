@@ -8,7 +8,7 @@ import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { user as OWNER } from '../support/wire.ts';
 import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS, TEXT } from './bench.ts';
-import { unknown } from './scripted-upstream.ts';
+import { confirmed, unknown } from './scripted-upstream.ts';
 
 /** A row after an unclear attempt, when it has settled. */
 async function ambiguous(
@@ -152,6 +152,33 @@ describe('looking for the post of an unclear attempt', () => {
     const { state, candidates, last_error } = await bench.row(id);
     assert.deepEqual({ state, candidates }, { state: 'uncertain', candidates: [] });
     assert.match(last_error ?? '', /after 2 unclear attempts/);
+  });
+
+  it('none says nothing while the list does not show what was sent before it either', async (t) => {
+    const bench = benchFor(t);
+    const sent = await bench.add({ title: 'Sent before' });
+    await push(bench.context, sent);
+    const id = await bench.add();
+    await doubt(bench, id);
+    assert.equal(await reconcileRow(bench.context, id), 'later');
+    assert.match((await bench.row(id)).last_error ?? '', /does not show the post last sent to this board/);
+    bench.clock.advance(10 * MINUTE);
+    await bench.sweep();
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain', 'a whole sweep has not shown it either');
+    assert.equal(bench.upstream.created.length, 2);
+  });
+
+  it('none is none where a post that was sent later is listed, although one sent before is not', async (t) => {
+    const bench = benchFor(t);
+    for (const title of ['Deleted at once', 'Listed']) {
+      const id = await bench.add({ title });
+      const post = title === 'Listed' ? bench.upstream.publish({ title }) : null;
+      if (post) bench.upstream.outcomes = [confirmed(post.id)];
+      await push(bench.context, id);
+    }
+    const id = await bench.add();
+    await doubt(bench, id);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
   it('several are for a person, who can see them', async (t) => {
