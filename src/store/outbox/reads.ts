@@ -146,11 +146,15 @@ function successorReader(db: Db) {
 
 /** Enough to know by whether a list shows what is sent. */
 const LATEST_SENT = 500;
+/** What a list has not shown after so long is not late: it is not shown at all. */
+const LATE = '+10 minutes';
 
 function latestReader(db: Db) {
   const latest = db.prepare<Pick<OutboxRow, 'board' | 'kind'>, SentPost>(`
     SELECT a.post_id AS id, EXISTS (SELECT 1 FROM posts WHERE id = a.post_id) AS isMirrored,
-           a.after_run < (SELECT max(id) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete') AS isSwept
+           EXISTS (SELECT 1 FROM sync_runs
+                    WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND id > a.after_run
+                      AND started_at > strftime('%Y-%m-%dT%H:%M:%fZ', a.ended_at, '${LATE}')) AS isSwept
       FROM (SELECT * FROM outbox_attempts WHERE outcome = 'confirmed' ORDER BY ended_at DESC LIMIT ${LATEST_SENT}) a
       JOIN outbox o ON o.id = a.outbox_id
      WHERE o.board = $board AND o.kind = $kind AND o.erased_at IS NULL AND a.post_id IS NOT NULL

@@ -268,9 +268,9 @@ export function toRow({ baseline, candidates, was_ambiguous, on_hold, ...row }: 
   };
 }
 
-/** A post that an answer named; `isSwept` where a whole sweep of the list began since. */
+/** A post that an answer named; `isSwept` where a whole sweep of the list began long after. */
 export interface SentPost {
   id: number;
   isMirrored: 0 | 1;
-  isSwept: 0 | 1 | null;
+  isSwept: 0 | 1;
 }
