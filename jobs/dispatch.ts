@@ -50,12 +50,15 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
   let looking: Promise<number> | null = null;
   let isQueueRead = false;
 
-  /** A job that sends nothing takes a slot of the rate limit all the same, so those of paused and cancelled imports leave the queue. */
-  const withdraw = async (ready: readonly number[]): Promise<void> => {
+  /** A job that sends nothing takes a slot of the rate limit all the same, so those of paused and cancelled imports and of refused boards leave the queue. */
+  const withdraw = async (ready: readonly number[], now: number): Promise<void> => {
     if (!isQueueRead) for (const id of await waitingRows(backend)) queued.set(id, clock.monotonic());
     isQueueRead = true;
     const due = new Set(ready);
-    const held = outbox.heldAmong([...queued.keys()].filter((id) => !due.has(id)));
+    const held = outbox.heldAmong(
+      [...queued.keys()].filter((id) => !due.has(id)),
+      now,
+    );
     await Promise.all(held.map((id) => backend.queue('push').remove(jobIdOf(id))));
     for (const id of held) queued.delete(id);
   };
@@ -69,7 +72,7 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
     const settledAt = unclear && reconcileAt(unclear, settings.pushSettle);
     nextAt = closedUntil ?? earlier(pacedAt, earlier(at, settledAt));
     wasFull = ready.length >= most;
-    await withdraw(ready);
+    await withdraw(ready, now);
     if (closedUntil !== null || outbox.paused() !== null) return 0;
     const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;
     const fresh = due.filter((id) => !queued.has(id));

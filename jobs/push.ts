@@ -68,7 +68,12 @@ async function conclude(context: JobContext, { row, outcome }: Sent): Promise<st
       app.log.warn(later, `outbox ${row.id}: unclear whether it arrived; it will be looked for`);
       return outcome;
     case 'unauthorised':
-      app.log.error(facts, 'the upstream refused the token: sending is paused until it takes one again');
+      if (row.not_before !== null)
+        app.log.error(
+          later,
+          `outbox ${row.id}: the upstream takes no post to ${row.board} with this token (403)`,
+        );
+      else app.log.error(facts, 'the upstream refused the token: sending is paused until it takes one again');
       return outcome;
     case 'throttled':
       app.log.warn(later, 'the upstream asked us to slow down');

@@ -1,6 +1,7 @@
 import { grouped, reasonWords } from '../base/text.ts';
 import { type Estimate, estimateText } from '../outbox/estimate.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
+import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
 import {
   type AttemptRow,
   type EditRow,
@@ -43,8 +44,10 @@ export function stateText(counts: Partial<StateCounts>): string {
   return parts.length > 0 ? parts.join(', ') : 'empty';
 }
 
-export function pausedText(reason: string): string {
-  return `Sending is paused: ${reason}. Put a valid token in FEEDBACK_API_TOKEN; the next sender tries it.`;
+/** What keeps rows that are ready from being sent, and what to do about it. */
+export function hindranceLines({ paused, refused }: Pick<Listed, 'paused' | 'refused'>): string[] {
+  const boards = refused.map((board) => `Not sent: ${refusedText(board)}. ${REFUSED_HINT}`);
+  return paused === null ? boards : [`Sending is paused: ${paused}. ${TOKEN_HINT}`, ...boards];
 }
 
 export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
@@ -53,6 +56,7 @@ interface Listed {
   rows: OutboxRow[];
   counts: StateCounts;
   paused: string | null;
+  refused: RefusedBoard[];
   filter: { state: OutboxState | null; batch: string | null };
   /** What the import that is asked for was told. */
   batch: BatchRow | null;
@@ -63,7 +67,10 @@ interface Listed {
 const SHORTEST_TITLE = 16;
 const WIDE = 110;
 
-export function listText({ rows, counts, paused, filter, batch, estimate }: Listed, width: number): string {
+export function listText(
+  { rows, counts, filter, batch, estimate, ...hindrances }: Listed,
+  width: number,
+): string {
   const where = filter.batch === null ? 'outbox' : `batch ${filter.batch}`;
   const lines =
     rows.length > 0
@@ -74,7 +81,7 @@ export function listText({ rows, counts, paused, filter, batch, estimate }: List
     lines.push(`The newest ${grouped(rows.length)} of ${grouped(all)}; --limit shows more.`);
   lines.push(`${where}: ${stateText(counts)}`, ...batchLines(batch));
   if (estimate && estimate.ms >= LONG_MS) lines.push(`${estimateText(estimate)}.`);
-  if (paused !== null) lines.push(pausedText(paused));
+  lines.push(...hindranceLines(hindrances));
   return lines.join('\n');
 }
 

@@ -164,11 +164,11 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
   if (view && flags.format === 'csv') return await printCsv(context, view, filter);
   const rows = view?.newest(filter) ?? [];
   const counts = view?.counts(filter.batch) ?? EMPTY;
-  const paused = view?.paused() ?? null;
+  const [paused, refused] = [view?.paused() ?? null, view?.refusedBoards() ?? []];
   const batch = filter.batch === null ? null : (view?.batch(filter.batch) ?? null);
   const perMinute = context.settings.pushPerMinute;
   const estimate = view ? estimateWaiting(view, filter.batch, perMinute, systemClock.now()) : null;
-  const found = { rows, paused, batch, estimate };
+  const found = { rows, paused, refused, batch, estimate };
   context.answer({ ...found, states: counts }, () =>
     listText({ ...found, counts, filter }, screenWidth() ?? 120),
   );

@@ -108,7 +108,7 @@ async function sayPace(context: Context, store: OutboxStore, { batches }: Sendin
 function withAdvice(error: unknown, rows: number, goOn: string): unknown {
   const code = codeOf(error);
   if (code === 'internal' || code === 'storage') return error;
-  const token = code === 'unauthorised' ? ' Put a valid token in FEEDBACK_API_TOKEN.' : '';
-  const hint = `Nothing is lost: ${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${token} ${goOn}`;
+  const advice = code === 'unauthorised' && error instanceof AppError ? ` ${error.hint}` : '';
+  const hint = `Nothing is lost: ${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${advice} ${goOn}`;
   return new AppError(code, messageOf(error), { cause: error, hint });
 }

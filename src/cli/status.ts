@@ -4,10 +4,11 @@ import { counted, durationText } from '../base/text.ts';
 import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate.ts';
 import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
+import type { RefusedBoard } from '../store/outbox/refused.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { type Context, closing, openContext } from './context.ts';
-import { batchLines, LONG_MS, pausedText, stateText } from './outbox-text.ts';
+import { batchLines, hindranceLines, LONG_MS, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
 import { table } from './table.ts';
 
@@ -34,6 +35,8 @@ interface OutboxStatus {
   states: StateCounts;
   /** Why nothing is sent just now. */
   paused: string | null;
+  /** Boards that the upstream lets this token not post to. */
+  refused: RefusedBoard[];
   /** Imports that are paused or have a pace of their own, each with its own estimate. */
   batches: (BatchRow & { estimate: Estimate | null })[];
   /** Of what waits for no pace of its own; null where nothing does. */
@@ -49,7 +52,13 @@ async function outboxStatus(
   const estimateOf = (batch: string | null): Estimate | null =>
     estimateWaiting(view, batch, settings.pushPerMinute, Date.now());
   const batches = view.batches().map((row) => ({ ...row, estimate: estimateOf(row.batch) }));
-  return { states: view.counts(null), paused: view.paused(), batches, estimate: estimateOf(null) };
+  return {
+    states: view.counts(null),
+    paused: view.paused(),
+    refused: view.refusedBoards(),
+    batches,
+    estimate: estimateOf(null),
+  };
 }
 
 async function serviceReport({ settings }: Context): Promise<ServiceReport | null> {
@@ -106,7 +115,7 @@ function statusText(
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
     ...(outbox ? outboxLines(outbox) : []),
-    ...(outbox?.paused ? [pausedText(outbox.paused)] : []),
+    ...(outbox ? hindranceLines(outbox) : []),
     ...serviceText(service),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',

@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import { counted, durationText, grouped, sizeText } from '../base/text.ts';
 import type { OpenOptions } from '../store/db.ts';
 import type { OlderCopy } from '../store/mirror/types.ts';
+import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
 import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { type Checkup, checkUp } from '../store/upkeep/checkup.ts';
 import type { WebhookState } from '../store/webhooks.ts';
@@ -136,8 +137,10 @@ function ruleFinding(rule: string, why: string): Finding {
   );
 }
 
-function examineOutbox({ undecided, duplicates, doubtful, unlisted }: Checkup): Finding {
+function examineOutbox({ paused, refused, undecided, duplicates, doubtful, unlisted }: Checkup): Finding {
   const facts = [
+    ...(paused === null ? [] : [`sending is paused: ${paused}`]),
+    ...refused.map(refusedText),
     ...(undecided > 0
       ? [`${counted(undecided, 'row')} ${undecided === 1 ? 'needs' : 'need'} a decision`]
       : []),
@@ -147,6 +150,8 @@ function examineOutbox({ undecided, duplicates, doubtful, unlisted }: Checkup): 
   ];
   if (facts.length === 0) return fine('nothing waits for a person');
   const advice = [
+    ...(paused === null ? [] : [TOKEN_HINT]),
+    ...(refused.length > 0 ? [REFUSED_HINT] : []),
     ...(undecided > 0 ? ['See "feedback-mirror outbox list --state uncertain".'] : []),
     ...(duplicates > 0
       ? [

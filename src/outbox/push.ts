@@ -1,6 +1,8 @@
 import type { Client, CreateOutcome } from '../api/client.ts';
+import { iso } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { codeOf } from '../base/errors.ts';
+import { isClosed, isOfBoard } from '../store/outbox/refused.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { backoff, bind, isReconcileDue, keepSettling, park } from './reconcile.ts';
@@ -33,8 +35,7 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
   const row = await written(context, () => {
-    if (outcome.outcome === 'unauthorised')
-      store.setPaused(`the upstream refused the token (${outcome.httpStatus})`);
+    if (outcome.outcome === 'unauthorised') holdBack(context, claimed, outcome.httpStatus);
     return record(context, claimed, outcome, deadline);
   });
   crashPoint('push:recorded');
@@ -154,6 +155,41 @@ async function written<T>({ clock, signal }: OutboxContext, write: () => T): Pro
   }
 }
 
+/** A token that is refused sends nothing; one that lacks a permission (403) may still post to other boards. */
+function holdBack({ store, clock }: OutboxContext, row: OutboxRow, httpStatus: number): void {
+  const now = clock.now();
+  const at = iso(now);
+  if (httpStatus !== FORBIDDEN) {
+    store.setPaused(`the upstream refused the token (${httpStatus}) at ${at}`);
+    return;
+  }
+  const known = store.refusedBoards().find((board) => isOfBoard(row, board));
+  // Rows that were on their way together are one refusal.
+  if (known && isClosed(known, now)) return;
+  const { board, kind } = row;
+  const refusals = (known?.refusals ?? 0) + 1;
+  const until = iso(now + doubling(REFUSED_BOARD, refusals));
+  store.refuseBoard({ board, kind, since: known?.since ?? at, refused_at: at, until, refusals });
+}
+
+const FORBIDDEN = 403;
+
+/**
+ * How long a board waits, and the row that was refused there: longer than its board, so that the next to be tried is another row, in
+ * case the upstream minds the words of this one.
+ */
+const REFUSED_BOARD = { firstMs: 30_000, longestMs: 300_000 };
+const REFUSED_ROW = { firstMs: 120_000, longestMs: 3_600_000 };
+
+function doubling({ firstMs, longestMs }: typeof REFUSED_ROW, times: number): number {
+  return Math.min(longestMs, firstMs * 2 ** (times - 1));
+}
+
+/** Whoever starts a sender may have seen to the permission. */
+export function retryRefused({ store, clock }: OutboxContext): void {
+  for (const board of store.refusedBoards()) store.refuseBoard({ ...board, until: iso(clock.now()) });
+}
+
 async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promise<CreateOutcome> {
   const { board, title, content, email, full_name } = row;
   if (email === null) return await client.create({ board, title, content }, signal);
@@ -215,8 +251,10 @@ function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, d
         transition: TRANSITIONS.release,
         change: { ...change, notBefore: outcome.retryAt },
       };
-    case 'unauthorised':
-      return { ...attempt, transition: TRANSITIONS.release, change };
+    case 'unauthorised': {
+      const notBefore = outcome.httpStatus === FORBIDDEN ? now + doubling(REFUSED_ROW, row.attempts) : null;
+      return { ...attempt, transition: TRANSITIONS.release, change: { ...change, notBefore } };
+    }
     case 'not-sent':
       return {
         ...attempt,

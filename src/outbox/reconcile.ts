@@ -1,4 +1,4 @@
-import { CLOCK_STEP_MS } from '../base/clock.ts';
+import { CLOCK_STEP_MS, iso } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
@@ -280,10 +280,9 @@ export function postpone(
   transition: Transition,
   error: unknown,
 ): void {
-  const code = codeOf(error);
+  const [now, code] = [clock.now(), codeOf(error)];
   if (code === 'interrupted' || code === 'internal' || code === 'storage') throw error;
-  if (code === 'unauthorised') store.setPaused('the upstream refused the token for reading');
-  const now = clock.now();
+  if (code === 'unauthorised') store.setPaused(`the upstream refused the token for reading at ${iso(now)}`);
   const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now) ?? 0);
   store.move(row.id, transition, {
     now,

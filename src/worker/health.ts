@@ -50,6 +50,8 @@ export interface OutboxProgress {
   lastAttemptAt: number | null;
   /** Why nothing is sent, in words for the operator. */
   paused: string | null;
+  /** Boards to which nothing is sent for now, and why, each in words. */
+  refused: string[];
   isSender: boolean;
 }
 
@@ -174,11 +176,13 @@ function missedSweep({ running, sweepDueAt }: ListProgress, progress: Progress):
 
 function judgeOutbox(progress: Progress): Verdict {
   const { now, outbox } = progress;
-  const { due, oldestDueAt, lastAttemptAt, paused, isSender } = outbox;
+  const { due, oldestDueAt, lastAttemptAt, paused, refused, isSender } = outbox;
   if (!isSender) return good('another process sends');
   if (paused !== null) return bad(`sending is paused: ${paused}`);
-  if (oldestDueAt === null) return good('nothing is due to be sent or looked for');
-  const detail = `${due} ${due === 1 ? 'row is' : 'rows are'} due, the oldest for ${span(now - oldestDueAt)}`;
+  // A restart, which is what a service that is not ready gets, brings no permission.
+  const boards = refused.map((why) => `; ${why}`).join('');
+  if (oldestDueAt === null) return good(`nothing is due to be sent or looked for${boards}`);
+  const detail = `${due} ${due === 1 ? 'row is' : 'rows are'} due, the oldest for ${span(now - oldestDueAt)}${boards}`;
   if (!isStill(Math.max(oldestDueAt, lastAttemptAt ?? 0), progress)) return good(detail);
   return bad(
     `${detail}, and ${lastAttemptAt === null ? 'nothing was sent yet' : `the last attempt began ${ago(now, lastAttemptAt)}`}`,

@@ -9,6 +9,7 @@ import { CREATE_OUTCOMES, ENDPOINTS, RESOURCES, type Resource } from '../contrac
 import type { ReconcileResult } from '../outbox/reconcile.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { ResourceStatus } from '../store/mirror/types.ts';
+import { refusedText } from '../store/outbox/refused.ts';
 import { type LastPass, lastSweep, type MirrorFile, type UnderWay } from '../store/service-state.ts';
 import { assess, type ListProgress, MIRROR_LOST, type Progress, type WebhookProgress } from './health.ts';
 
@@ -66,6 +67,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         oldestDueAt: since,
         lastAttemptAt: timed(activity.lastAttemptAt),
         paused: app.outbox.paused(),
+        refused: app.outbox.refusedBoards().map(refusedText),
         isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),

@@ -4,7 +4,7 @@ import { backoffOf, rowOf } from '../../jobs/push.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/timeout.ts';
 import { finishCancelling } from '../outbox/decide.ts';
-import { endPause, highestListed, recoverOrphans } from '../outbox/push.ts';
+import { endPause, highestListed, recoverOrphans, retryRefused } from '../outbox/push.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
 import type { Busy, Lock } from '../store/mirror/types.ts';
 import { closeWorkers, loop, pause, type RunningWorker, startWorker } from './workers.ts';
@@ -63,6 +63,7 @@ async function recover(context: JobContext): Promise<void> {
   context.app.log.info({ event: 'push.sender', orphans }, 'this process sends from now on');
   await finishCancelling(context.sending);
   await probe(context);
+  retryRefused(context.sending);
   await highestListed(context.sending);
 }
 

@@ -11,6 +11,7 @@ import { createMetrics } from '../base/metrics.ts';
 import type { Post } from '../contract/decode.ts';
 import { sumCounts } from '../outbox/import/intake.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
+import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { keepSending } from './sender.ts';
 import { loop, pause } from './workers.ts';
@@ -80,6 +81,8 @@ async function sendBatch(
       signal.throwIfAborted();
       outage.check();
       if (sender.state() === 'sending' && outbox.paused() !== null) throw refusedToken();
+      const refused = sender.state() === 'sending' ? outbox.refusedBoardOf(batch, clock.now()) : null;
+      if (refused) throw new AppError('unauthorised', refusedText(refused), { hint: REFUSED_HINT });
       if (outbox.batch(batch)?.paused_at) throw pausedBatch(batch);
       await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
@@ -227,6 +230,6 @@ function refusedToken(): AppError {
   return new AppError(
     'unauthorised',
     'the upstream refused the token, so sending is paused; nothing is lost',
-    { hint: 'Put a valid token in FEEDBACK_API_TOKEN and run again.' },
+    { hint: TOKEN_HINT },
   );
 }

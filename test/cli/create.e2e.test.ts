@@ -72,6 +72,27 @@ describe('feedback-mirror create', () => {
     assert.match(alone.stderr, /could not be reached: .*\n.*creating it again would make a second post/);
   });
 
+  it('ends with 3 for a board that the token may not post to, and does not call the token wrong', async (t) => {
+    const site = await openSite(t, { faults: 'forbidden on=creates' });
+    const { code, stderr } = await site.run(['create', '--board', 'bugs', '--title', 'T', '--wait'], FAST);
+    assert.equal(code, 3);
+    assert.match(
+      stderr,
+      /has answered posts to the board bugs with 403 since .*Nothing is lost: 1 row waits/s,
+    );
+    assert.match(stderr, /may lack the permission to post there/);
+    assert.doesNotMatch(stderr, /FEEDBACK_API_TOKEN/);
+    const { stdout } = await site.run(['status']);
+    assert.match(stdout, /\nNot sent: the upstream has answered posts to the board bugs with 403 since /);
+    const { checks } = JSON.parse((await site.run(['doctor', '--json'])).stdout) as {
+      checks: { name: string; state: string; detail: string; advice: string | null }[];
+    };
+    const outbox = checks.find(({ name }) => name === 'outbox');
+    assert.equal(outbox?.state, 'warn');
+    assert.match(outbox.detail, /to the board bugs with 403 since /);
+    assert.match(outbox.advice ?? '', /may lack the permission/);
+  });
+
   it('checks a post by the rules of an import', async (t) => {
     const site = await openSite(t);
     const wrong: [string[], RegExp][] = [

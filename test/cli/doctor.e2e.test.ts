@@ -133,6 +133,16 @@ describe('feedback-mirror doctor', () => {
     assert.match((await site.run(['outbox', 'list'])).stdout, /^ *1 +it left a second post upstream, 7$/m);
   });
 
+  it('says that sending is paused, since when, and what to do', async (t) => {
+    const site = await openSite(t);
+    const args = ['create', '--board', 'bugs', '--title', 'A wish', '--wait'];
+    await site.run(args, { FEEDBACK_API_TOKEN: 'another-token' });
+    const { state, detail, advice } = of('outbox', await examine(site));
+    assert.equal(state, 'warn');
+    assert.match(detail, /^sending is paused: the upstream refused the token \(401\) at 20..-..-..T/);
+    assert.match(advice ?? '', /Put a valid token in FEEDBACK_API_TOKEN/);
+  });
+
   it('warns of rows that may have left another post, until a person has looked at them', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);

@@ -128,6 +128,22 @@ describe('enqueueing rows of the outbox', skipUnless('redis-server'), () => {
     assert.equal(await dispatcher.look(), 5);
   });
 
+  it('takes the rows of a refused board out of the queue, and comes back to them', async (t) => {
+    const { bench, dispatcher, enqueued } = await open(t);
+    const ideas = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    const bugs = await bench.add({ board: 'bugs' });
+    await dispatcher.look();
+    bench.upstream.outcomes = [{ outcome: 'unauthorised', httpStatus: 403, reason: 'not here' }];
+    await push(bench.context, ideas[0] ?? 0);
+    await dispatcher.look();
+    assert.deepEqual(await enqueued(), [bugs]);
+    const at = dispatcher.nextAt() ?? 0;
+    assert.equal(at, bench.clock.now() + MINUTE / 2);
+    bench.clock.advance(MINUTE / 2);
+    await dispatcher.look();
+    assert.ok((await enqueued()).includes(ideas[1] ?? 0));
+  });
+
   it('enqueues nothing while sending is paused or the upstream wants no calls', async (t) => {
     const { bench, gate, dispatcher } = await open(t);
     await bench.add();

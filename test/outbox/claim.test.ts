@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { push } from '../../src/outbox/push.ts';
+import { push, retryRefused } from '../../src/outbox/push.ts';
 import { backoff } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
+import { refusedText } from '../../src/store/outbox/refused.ts';
+import type { PostText } from '../../src/store/outbox/types.ts';
+import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -110,6 +112,74 @@ describe('a refused token', () => {
     await drive(bench.context, ALL);
     assert.equal(await bench.store.paused(), null);
     for (const id of ids) assert.equal((await bench.row(id)).state, 'confirmed');
+  });
+});
+
+describe('a board that may not be posted to (403)', () => {
+  const FORBIDDEN = { outcome: 'unauthorised', httpStatus: 403, reason: 'not here' } as const;
+  /** The board `ideas` refuses these titles; returns all that were sent there. */
+  const refuseIdeas = (bench: Bench, isRefused = (_title: string) => true): string[] => {
+    const tried: string[] = [];
+    bench.upstream.duringCreate = (asked) => {
+      const { board, title } = asked as PostText;
+      if (board === 'ideas') tried.push(title);
+      bench.upstream.outcomes = board === 'ideas' && isRefused(title) ? [FORBIDDEN] : [];
+    };
+    return tried;
+  };
+  const driveFor = async ({ clock, context }: Bench, ms: number): Promise<void> => {
+    const stop = new AbortController();
+    const end = clock.now() + ms;
+    clock.meanwhile = async () => {
+      if (clock.now() >= end) stop.abort(new AppError('interrupted', 'that is enough'));
+    };
+    await assert.rejects(drive({ ...context, signal: stop.signal }, ALL), { code: 'interrupted' });
+  };
+
+  it('keeps no row of another board waiting, and its rows are tried more and more seldom, none lost', async (t) => {
+    const bench = benchFor(t);
+    for (const title of ['One', 'Two', 'Three']) await bench.add({ title });
+    const bugs = [await bench.add({ board: 'bugs' }), await bench.add({ board: 'bugs', title: 'Slow' })];
+    const tried = refuseIdeas(bench);
+    await driveFor(bench, 20 * MINUTE);
+    for (const id of bugs) {
+      const row = await bench.row(id);
+      assert.equal(row.state, 'confirmed');
+      assert.ok(Date.parse(row.changed_at) < Date.parse(row.created_at) + MINUTE);
+    }
+    assert.deepEqual([...tried].slice(0, 3), ['One', 'Two', 'Three'], 'each time another one');
+    assert.ok(tried.length >= 5 && tried.length <= 8, `${tried.length} attempts in 20 minutes`);
+    assert.equal(bench.store.counts(null).ready, 3);
+    assert.equal(bench.store.paused(), null);
+    const [board] = bench.store.refusedBoards();
+    assert.match(board ? refusedText(board) : '', /to the board ideas with 403 since 2026-01-01T00:00:/);
+    bench.upstream.duringCreate = () => {};
+    await drive(bench.context, ALL);
+    assert.equal(bench.store.counts(null).confirmed, 5);
+    assert.deepEqual(bench.store.refusedBoards(), []);
+  });
+
+  it('is posted to again where the upstream minded one row only, which waits longer each time', async (t) => {
+    const bench = benchFor(t);
+    const odd = await bench.add({ title: '<script>' });
+    for (let n = 0; n < 20; n++) await bench.add({ title: `Idea ${n}` });
+    const tried = refuseIdeas(bench, (title) => title === '<script>');
+    await driveFor(bench, 20 * MINUTE);
+    assert.equal(bench.store.counts(null).confirmed, 20);
+    assert.equal((await bench.row(odd)).state, 'ready');
+    assert.ok(tried.filter((title) => title === '<script>').length <= 4);
+  });
+
+  it('is tried at once by a sender that starts, and rows that go as customers apart from your own', async (t) => {
+    const bench = benchFor(t);
+    const [first, second] = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    const customer = await bench.add({ email: 'ada@example.com', full_name: 'Ada' });
+    bench.upstream.outcomes = [FORBIDDEN];
+    await push(bench.context, first);
+    assert.deepEqual(await push(bench.context, second), { sent: false, reason: 'not due' });
+    assert.partialDeepStrictEqual(await push(bench.context, customer), { outcome: 'confirmed' });
+    retryRefused(bench.context);
+    assert.partialDeepStrictEqual(await push(bench.context, second), { outcome: 'confirmed' });
   });
 });
 

@@ -285,6 +285,12 @@ describe('the outbox', () => {
       /paused: the upstream refused the token/,
     ],
     [
+      'says which board takes no posts, for which no restart helps',
+      { outbox: { refused: ['posts to ideas are answered with 403'] } },
+      null,
+      /nothing is due .*; posts to ideas are answered with 403/,
+    ],
+    [
       'is the business of the process that sends',
       { outbox: { ...waiting(HOUR), isSender: false } },
       null,

@@ -7,6 +7,7 @@ import { acceptPost, checkDraft } from '../../outbox/create.ts';
 import { approve, cancel, edit, resolve, retry, sendEdited } from '../../outbox/decide.ts';
 import { EDITABLE, TRANSITIONS } from '../../outbox/states.ts';
 import type { ImportReads } from '../../store/outbox/imports.ts';
+import { REFUSED_HINT, refusedText } from '../../store/outbox/refused.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
 import {
   type AttemptRow,
@@ -51,6 +52,8 @@ export interface OutboxPage {
   counts: StateCounts;
   /** Why nothing is sent, in words. */
   paused: string | null;
+  /** Boards to which nothing is sent for now, and why, each in words. */
+  refused: string[];
   /** The row that the next page is older than, and the one that the page before is newer than; null at the ends. */
   before: number | null;
   after: number | null;
@@ -135,6 +138,7 @@ function list(view: OutboxView, upstream: string | null, query: unknown): Outbox
     rows: shown.map((row) => listed(row, upstream)),
     counts: view.counts(batch),
     paused: view.paused(),
+    refused: view.refusedBoards().map((board) => `${refusedText(board)}. ${REFUSED_HINT}`),
     before: isCut || after !== null ? (shown.at(-1)?.id ?? null) : null,
     after: (after === null ? before !== null : isCut) ? (shown[0]?.id ?? null) : null,
   };

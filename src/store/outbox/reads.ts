@@ -3,6 +3,7 @@ import type { Db } from '../db.ts';
 import { readMeta, scalar } from '../sql.ts';
 import { batchReader } from './batches.ts';
 import { listDelayReader } from './list-delay.ts';
+import { BOARD_IS_OPEN, namesOf, type RefusedBoard, refusedBoards } from './refused.ts';
 import {
   type AttemptRow,
   type DoubtfulRow,
@@ -56,9 +57,12 @@ export function outboxReader(db: Db) {
   const freeBefore = scalar(db)<[string], number>(`
     SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0
        AND id < (SELECT min(id) FROM outbox WHERE batch = ? AND state = 'ready')`);
-  const held = scalar(db)<[string], number>(`
-    SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?))
-       AND (state = 'cancelled' OR (state = 'ready' AND on_hold = 1))`);
+  const held = scalar(db)<{ ids: string; refused: string }, number>(`
+    SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each($ids))
+       AND (state = 'cancelled' OR (state = 'ready' AND (on_hold = 1 OR NOT ${BOARD_IS_OPEN})))`);
+  const goesOn = scalar(db)<{ batch: string; refused: string }, number>(`
+    SELECT EXISTS (SELECT 1 FROM outbox WHERE ${OF_BATCH} (state IN ('sending', 'ambiguous') OR state = 'ready' AND ${BOARD_IS_OPEN}))`);
+  const boards = refusedBoards(db);
   // Those that were tried before wait for a time that was set for them.
   const firstFree = scalar(db)<[], string>(`
     SELECT changed_at FROM outbox WHERE state = 'ready' AND on_hold = 0 AND not_before IS NULL ORDER BY id LIMIT 1`);
@@ -112,8 +116,17 @@ export function outboxReader(db: Db) {
     /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
     toCheck: () => after.all().map(toRow),
     paused: () => readMeta(db, 'push_paused') ?? null,
-    /** Those of the rows that are not to be sent, or not yet, because a person held their import or cancelled them. */
-    heldAmong: (ids: readonly number[]): number[] => held.all(JSON.stringify(ids)),
+    /** Boards that the upstream lets this token not post to, and that rows wait for. */
+    refusedBoards: boards.wanted,
+    /** Why nothing more of the batch is sent for now, where that is so: all its rows that are not done are for refused boards. */
+    refusedBoardOf(batch: string, now: number): RefusedBoard | null {
+      const closed = boards.closed(now);
+      const [first = null] = closed;
+      return first && goesOn.get({ batch, refused: namesOf(closed) }) === 0 ? first : null;
+    },
+    /** Those of the rows that are not to be sent, or not yet: a person held their import or cancelled them, or their board is refused. */
+    heldAmong: (ids: readonly number[], now: number): number[] =>
+      held.all({ ids: JSON.stringify(ids), refused: namesOf(boards.closed(now)) }),
     /** Rows that are ready and not held. */
     countFree: () => free.get() ?? 0,
     /** Since when the first of them waits, apart from rows that were tried before. */
@@ -209,10 +222,11 @@ const OF_BATCH = 'batch = $batch AND';
 const MOST_COUNTED = 1000;
 
 function dueCounter(db: Db): (now: number) => number {
-  const counted = scalar(db)<{ at: string }, number>(`
+  const boards = refusedBoards(db);
+  const counted = scalar(db)<{ at: string; refused: string }, number>(`
       SELECT count(*) FROM (SELECT 1 FROM outbox o WHERE state IN ('ready', 'ambiguous') AND on_hold = 0 AND (not_before IS NULL OR ${DUE})
-                                AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`);
-  return (now) => counted.get({ at: iso(now) }) ?? 0;
+                                AND (state = 'ambiguous' OR ${BOARD_IS_OPEN}) AND NOT ${TWIN_UNDER_WAY} LIMIT ${MOST_COUNTED})`);
+  return (now) => counted.get({ at: iso(now), refused: namesOf(boards.closed(now)) }) ?? 0;
 }
 
 /**
@@ -223,16 +237,18 @@ function dueCounter(db: Db): (now: number) => number {
 function dueReader(db: Db): (now: number, limit: number, batch?: string | null) => Due {
   const ready = { all: readyQueries(db, ''), batch: readyQueries(db, OF_BATCH) };
   const unclear = unclearReader(db);
+  const boards = refusedBoards(db);
   return (now, limit, batch = null) => {
     const at = iso(now);
-    const which = batch === null ? { at } : { at, batch };
+    const closed = boards.closed(now);
+    const which = { at, refused: namesOf(closed), ...(batch === null ? {} : { batch }) };
     const { waited, untried, later } = batch === null ? ready.all : ready.batch;
     const rows = waited.all({ ...which, limit });
     if (rows.length < limit) rows.push(...untried.all({ ...which, limit: limit - rows.length }));
     const settling = unclear(now);
     const times = rows.map(({ since }) => Date.parse(since));
     if (settling && settling.first <= now) times.push(settling.first);
-    const next = later.get(which);
+    const next = [later.get(which) ?? [], ...closed.map(({ until }) => until)].flat().sort()[0];
     return {
       ready: rows.map(({ id }) => id),
       unclear: settling,
@@ -243,11 +259,11 @@ function dueReader(db: Db): (now: number, limit: number, batch?: string | null) 
 }
 
 function readyQueries(db: Db, of: string) {
-  type Which = { at: string; batch?: string };
+  type Which = { at: string; refused: string; batch?: string };
   const select = (which: string) =>
     db.prepare<Which & { limit: number }, { id: number; since: string }>(`
       SELECT id, iif(not_before <= $at, not_before, min(created_at, $at)) AS since FROM outbox o
-       WHERE ${of} state = 'ready' AND on_hold = 0 AND ${which} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
+       WHERE ${of} state = 'ready' AND on_hold = 0 AND ${which} AND ${BOARD_IS_OPEN} AND NOT ${TWIN_UNDER_WAY} ORDER BY not_before, id LIMIT $limit`);
   const first = `SELECT min(not_before) FROM outbox WHERE ${of} state = 'ready' AND on_hold = 0 AND not_before > $at AND changed_at <= $at`;
   return {
     waited: select(`not_before IS NOT NULL AND ${DUE}`),

@@ -94,6 +94,8 @@ export function openOutboxStore(options: StoreOptions) {
     endAttempt,
     checked: commit(writes.checked),
     setPaused: commit(writes.setPaused),
+    /** No row for this board is claimed for a while. A post that is taken there ends it. */
+    refuseBoard: commit(writes.refuseBoard),
     /** Changes whenever another connection wrote to the file. */
     dataVersion: dataVersion(db),
     /** Keeps every other process from sending; the operating system releases it if we die. */

@@ -6,6 +6,7 @@ import { dropMeta, scalar, writeMeta } from '../sql.ts';
 import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
 import type { OutboxReader } from './reads.ts';
+import { isOfBoard, refusedBoards } from './refused.ts';
 import {
   type Acceptance,
   type AttemptEnd,
@@ -73,6 +74,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
      WHERE id = $id`);
 
   const batches = batchWriter(db, changes);
+  const boards = refusedBoards(db);
   const sentBoard = db.prepare(`
     INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
   const firstEdit = scalar(db)<[number], string>(`
@@ -168,7 +170,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const onHold = to === 'ready' && (isHeld || waitsForTurn) ? 1 : 0;
     const text = { ...merged(old, change), ...dismissed(old, transition) };
     update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
-    if (to === 'confirmed') sentBoard.run(old.board, iso(change.now));
+    if (to === 'confirmed') {
+      sentBoard.run(old.board, iso(change.now));
+      boards.drop(old);
+    }
     changes.outbox(iso(change.now), id, old.state, to);
     const row = byId.get(id);
     return row ? toRow(row) : null;
@@ -179,6 +184,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (old.not_before !== null && old.not_before > at && old.changed_at <= at) return { refused: 'not due' };
     if (old.on_hold === 1) return { refused: 'on hold' };
     if (readPause.get() !== undefined) return { refused: 'paused' };
+    if (boards.closed(Date.parse(at)).some((board) => isOfBoard(old, board))) return { refused: 'not due' };
     return twinUnderWay.get(old.content_hash, old.id) ? { refused: 'same content under way' } : null;
   };
 
@@ -241,6 +247,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     },
     setPaused: (reason: string | null): void =>
       reason === null ? dropMeta(db, 'push_paused') : writeMeta(db, 'push_paused', reason),
+    refuseBoard: boards.put,
   };
 }
 

@@ -6,7 +6,8 @@ import { versionOf } from '../migrate.ts';
 import type { OlderCopy, UnreadableList } from '../mirror/types.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
-import { countRows, scalar, sqliteVersion } from '../sql.ts';
+import { type RefusedBoard, refusedBoards } from '../outbox/refused.ts';
+import { countRows, readMeta, scalar, sqliteVersion } from '../sql.ts';
 import { unreadableList } from '../suppression/list.ts';
 import { troubledWebhooks, type WebhookState } from '../webhooks.ts';
 
@@ -26,6 +27,9 @@ export interface Checkup {
   wronglyPacked: string[];
   olderCopy: OlderCopy | null;
   unreadableList: UnreadableList | null;
+  /** Why nothing is sent, and boards to which nothing is sent. */
+  paused: string | null;
+  refused: RefusedBoard[];
   /** Rows of the outbox that only a person can decide about, and second posts that nobody has looked at. */
   undecided: number;
   duplicates: number;
@@ -58,6 +62,8 @@ export function checkUp(options: OpenOptions): Checkup {
       wronglyPacked: wronglyPacked(db),
       olderCopy: olderCopyOf(db, options),
       unreadableList: unreadableList(db, options),
+      paused: readMeta(db, 'push_paused') ?? null,
+      refused: refusedBoards(db).wanted(),
       undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
       doubtful: countRows(db, DOUBTFUL),

@@ -208,7 +208,7 @@ const OUTCOMES: Record<CreateOutcomeName, string> = {
   confirmed: 'Sent',
   rejected: 'Rejected',
   unknown: 'No clear answer',
-  unauthorised: 'Token refused',
+  unauthorised: 'Not permitted',
   throttled: 'Asked to wait',
   'not-sent': 'Not sent',
 };

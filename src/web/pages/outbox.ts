@@ -100,11 +100,12 @@ function created(id: number, notes: string[]): HTMLElement {
 
 function content(filter: Filter, found: OutboxPage): Child[] {
   const { state, batch } = filter;
-  const { rows, counts, paused } = found;
+  const { rows, counts, paused, refused } = found;
   return [
     paused === null
       ? null
       : banner('bad', h('b', 'Nothing is sent: '), `${paused}. It goes on by itself once that is mended.`),
+    ...refused.map((why) => banner('warn', h('b', 'Not sent: '), why)),
     chips(filter, counts),
     batch === null
       ? null
