@@ -182,6 +182,23 @@ describe('sending and waiting in a command', () => {
     assert.equal(outbox.counts('ours').ambiguous, 1);
   });
 
+  it('is done where it is told to stop and what was on its way is all there was', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const stop = new AbortController();
+    const client: Client = {
+      ...fixture.app.client,
+      create(post, signal) {
+        stop.abort(new AppError('interrupted', 'stopped'));
+        return fixture.app.client.create(post, signal);
+      },
+    };
+    await fixture.addTo('ours', 'One');
+    const counts = await wait({ ...fixture.app, client }, { signal: stop.signal });
+    assert.equal(counts.confirmed, 1);
+    await fixture.addTo('ours', 'Two', 'Three');
+    await assert.rejects(wait({ ...fixture.app, client }, { signal: stop.signal }), { code: 'interrupted' });
+  });
+
   it('ends with the token where it is refused, and goes on with one that is taken', async (t) => {
     const fixture = await openFixture(t, QUEUE);
     await fixture.addTo('ours', 'One');
