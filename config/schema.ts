@@ -156,7 +156,8 @@ export const SETTINGS = {
     parse: duration,
     print: durationText,
     fallback: 60_000,
-    meaning: 'how long an unclear send is left to settle before the list is searched for it',
+    meaning:
+      'how long an unclear send is left to settle before the list is searched for it, after the 30 s that a create may take',
   }),
   httpHost: setting<string>({
     env: 'HTTP_HOST',
