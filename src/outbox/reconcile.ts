@@ -196,7 +196,7 @@ async function concludeNone(
   if (last?.post_id) return await park(context, row, [], { named: [last.post_id] });
   const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
   if (row.not_found === 0 || isCurrent) {
-    const error = 'no post in the list is unaccounted for after an unclear attempt; sent again';
+    const error = 'no post in the list is unaccounted for after an unclear attempt: it may be sent again';
     store.move(row.id, TRANSITIONS.sendAgain, {
       now,
       notBefore: null,

@@ -98,6 +98,7 @@ describe('a cancelled import', () => {
     bench.clock.advance(CREATE_MS + 2 * SETTLE_MS);
     await reconcile(bench.context);
     assert.equal((await bench.row(id)).state, 'cancelled');
+    assert.doesNotMatch((await bench.row(id)).last_error ?? '', /(; |to be )sent again/, 'it is not');
   });
 
   it('leaves rejected rows to be decided about, and takes them back on demand', async (t) => {
