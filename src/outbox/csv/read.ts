@@ -126,6 +126,7 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
   const refused = refusal(header, text.encoding, options);
   if (refused) throw badHeader(header.line, refused.reason);
   const { cells } = header;
+  if (EXPORTED.every((name) => cells.includes(name))) throw exportedOutbox();
   const isResults = dataColumns(cells) < cells.length;
   const asMeant: Head['asMeant'] = isResults ? (own) => own.map(fromInert) : (own) => own;
   return { delimiter, parser, headers: asMeant(cells), asMeant };
@@ -177,6 +178,16 @@ function mostOf<T>(items: readonly T[], size: (item: T) => number): T | undefine
 
 function badHeader(line: number, reason: string): AppError {
   return new AppError('usage', `the header in line ${line} ${reason}`);
+}
+
+/** Columns that only the table of the outbox has, as `export outbox` writes it. */
+const EXPORTED = ['batch', 'source_key', 'attempts', 'last_error'];
+
+/** It may be of many imports, redacted, or guarded against formulas: what its rows were cannot be told, and every one would be new. */
+function exportedOutbox(): AppError {
+  return new AppError('usage', 'this is an export of the outbox: all its posts would be sent a second time', {
+    hint: 'Import the file of "feedback-mirror outbox list --batch BATCH --format csv", which tells what was sent. To post them anew all the same, take out the column source_key.',
+  });
 }
 
 /** What in another encoding could not become UTF-8. */

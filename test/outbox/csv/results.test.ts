@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { csvCell } from '../../../src/base/csv.ts';
 import { sourceKey, sourceKeys } from '../../../src/outbox/csv/source-key.ts';
 import { csvLine, resultsWriter } from '../../../src/outbox/import/results.ts';
+import { TABLES } from '../../../src/store/export/tables.ts';
 import { accepted, outcomes, type Read, read } from './feed.ts';
 
 const POST = { board: 'b', title: 't', content: 'c', email: null, full_name: null };
@@ -32,6 +33,19 @@ function keysOf(file: Read): string[] {
   const keyOf = sourceKeys();
   return file.rows.flatMap((row) => (row.ok ? [keyOf(row)] : []));
 }
+
+describe('an export of the table of the outbox', () => {
+  test('is refused with the file to import in its place, for all of it would be sent again', async () => {
+    const header = TABLES.outbox.columns.map(({ name }) => name);
+    const values: Record<string, string> = { board: 'b', title: "'=t", state: 'confirmed', post_id: '7' };
+    const cells = header.map((name) => values[name] ?? '');
+    await assert.rejects(read(`${header.join()}\n${cells.join()}\n`), {
+      code: 'usage',
+      message: /an export of the outbox: all its posts would be sent a second time/,
+      hint: /outbox list --batch BATCH --format csv/,
+    });
+  });
+});
 
 describe('a results file', () => {
   test('is the file that came in with four columns behind it', async () => {
