@@ -175,8 +175,8 @@ function holdBack({ store, clock }: OutboxContext, row: OutboxRow, httpStatus: n
 const FORBIDDEN = 403;
 
 /**
- * How long a board waits, and the row that was refused there: longer than its board, so that the next to be tried is another row, in
- * case the upstream minds the words of this one.
+ * How long a board waits, and a row that was refused there while others wait for it: longer than its board, so that the next to be tried
+ * is another one, in case the upstream minds the words of this one.
  */
 const REFUSED_BOARD = { firstMs: 30_000, longestMs: 300_000 };
 const REFUSED_ROW = { firstMs: 120_000, longestMs: 3_600_000 };
@@ -252,7 +252,8 @@ function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, d
         change: { ...change, notBefore: outcome.retryAt },
       };
     case 'unauthorised': {
-      const notBefore = outcome.httpStatus === FORBIDDEN ? now + doubling(REFUSED_ROW, row.attempts) : null;
+      const isPutOff = outcome.httpStatus === FORBIDDEN && context.store.hasSuccessor(row);
+      const notBefore = isPutOff ? now + doubling(REFUSED_ROW, row.attempts) : null;
       return { ...attempt, transition: TRANSITIONS.release, change: { ...change, notBefore } };
     }
     case 'not-sent':
