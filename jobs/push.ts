@@ -68,7 +68,7 @@ async function conclude(context: JobContext, { row, outcome }: Sent): Promise<st
       app.log.warn(later, `outbox ${row.id}: unclear whether it arrived; it will be looked for`);
       return outcome;
     case 'unauthorised':
-      if (row.not_before !== null)
+      if (app.outbox.paused() === null)
         app.log.error(
           later,
           `outbox ${row.id}: the upstream takes no post to ${row.board} with this token (403)`,
