@@ -139,6 +139,10 @@ export function orderFrom(evidence: Evidence, known: Order | null): Order | null
   return direction === 'desc' || direction === 'asc' ? { by, direction } : null;
 }
 
+export function isSameOrder(a: Order | null, b: Order | null): boolean {
+  return a?.by === b?.by && a?.direction === b?.direction;
+}
+
 /**
  * A number that only rises or only falls along the list: the list may well be sorted by it, and by the key only as long as nobody votes.
  * A number that is the same everywhere is no such danger: the first row to differ would jump to the start, where it is out of order.

@@ -13,7 +13,7 @@ import {
   withPage,
 } from './order.ts';
 import { type AnyPage, type PassContext, writePage } from './pages.ts';
-import type { Sweep, SweepState } from './state.ts';
+import { isUnsteady, type Sweep, type SweepState } from './state.ts';
 
 /** Requests for reading again in a sweep, unless it had more pages itself. Candidates beyond wait for the next sweep. */
 const LEAST_BUDGET = 20;
@@ -45,9 +45,10 @@ export async function reread(context: PassContext, under: Sweep, last: SweepStat
   const reader = openReader(context, under, last.evidence, Math.max(LEAST_BUDGET, pages));
   try {
     const order = orderFrom(last.evidence, learned.order);
-    const isStable = order
-      ? await rereadGaps(reader, order, candidates)
-      : await rereadEnds(reader, last, isQuiet);
+    const isStable =
+      order && !isUnsteady(order, learned)
+        ? await rereadGaps(reader, order, candidates)
+        : await rereadEnds(reader, last, isQuiet);
     return { evidence: reader.evidence(), isStable };
   } finally {
     Object.assign(pass.counts, { pages, rows, unchanged, quarantined });

@@ -1,6 +1,6 @@
 import type { Resource } from '../contract/endpoints.ts';
 import type { Key, Pass, PassCounts } from '../store/mirror/types.ts';
-import { type Evidence, type Numbers, noEvidence, type Order } from './order.ts';
+import { type Evidence, isSameOrder, type Numbers, noEvidence, type Order } from './order.ts';
 
 /** What a sweep carries from page to page, and over a kill. */
 export interface SweepState {
@@ -28,6 +28,8 @@ export interface Learned {
   order: Order | null;
   /** Complete sweeps in a row that found this order in every page. */
   strict: number;
+  /** Sweeps found different orders before any of them was trusted, and none has been since. */
+  unsteady?: true;
   /** How the changeable numbers ran along the list in those sweeps; null before the first. */
   numbers: Numbers | null;
   /** The ids were out of order: read creation times from the first page on. */
@@ -53,6 +55,14 @@ export const NOTHING_LEARNED: Learned = {
 
 /** Sweeps in a row that must have found a list in its order before rows are deleted by it; a single odd page takes them all back. */
 export const STRICT_SWEEPS = 3;
+
+/**
+ * Whether the order changes so often that none comes to be trusted: two servers may sort the list each in its way, and answer in turn.
+ * Then it is for deletions a list without an order. A list that had none at first is not meant: its order may only have been found now.
+ */
+export function isUnsteady(order: Order | null, { strict, unsteady, order: known }: Learned): boolean {
+  return strict < STRICT_SWEEPS && (unsteady === true || (known !== null && !isSameOrder(order, known)));
+}
 
 export function newSweep(resource: Resource, { order, strict, numbers, tryCreated }: Learned): SweepState {
   const evidence = noEvidence(resource, tryCreated || order?.by === 'created', numbers);

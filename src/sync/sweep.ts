@@ -4,11 +4,21 @@ import { AppError } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { Conclusion } from '../store/mirror/types.ts';
 import { absenceShownBy } from './gaps.ts';
-import { byOf, type Evidence, keyOf, type Order, orderFrom, shadowOf, slotsOf, withPage } from './order.ts';
+import {
+  byOf,
+  type Evidence,
+  isSameOrder,
+  keyOf,
+  type Order,
+  orderFrom,
+  shadowOf,
+  slotsOf,
+  withPage,
+} from './order.ts';
 import { paceOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
 import { type Reread, reread, unlessGone } from './reread.ts';
-import { type Learned, STRICT_SWEEPS, type Sweep, type SweepState } from './state.ts';
+import { isUnsteady, type Learned, STRICT_SWEEPS, type Sweep, type SweepState } from './state.ts';
 
 export interface SweepEnd {
   /** Null where the sweep stopped at rows that were read shortly before. */
@@ -179,6 +189,8 @@ function concluded(
   learned: Learned,
 ): Pick<SweepEnd, 'conclusion' | 'learned'> {
   const order = orderFrom(evidence, learned.order);
+  const unsteady = isUnsteady(order, learned);
+  const steady = unsteady ? null : order;
   const strict = order ? (isSameOrder(order, learned.order) ? learned.strict + 1 : 1) : 0;
   const isOnlyPage = last.previous?.cursor === '' && !evidence.unknownRows;
   const tryCreated = order === null && evidence.id === 'mixed' && evidence.created === 'unread';
@@ -186,17 +198,13 @@ function concluded(
   const { moved, lastId: end } = last;
   const rule = last.isCached
     ? CACHED
-    : order || isOnlyPage
-      ? proof(order, strict, evidence)
-      : unordered(last.keepIds, isStable, evidence);
+    : steady || isOnlyPage
+      ? proof(steady, strict, evidence)
+      : unordered(last.keepIds, isStable, evidence, order);
   return {
     conclusion: { ...rule, moved, sameEnd: end === learned.end, isTimed: last.isTimed === true },
-    learned: { order, strict, numbers, tryCreated, highWater: null, end },
+    learned: { order, strict, ...(unsteady && { unsteady }), numbers, tryCreated, highWater: null, end },
   };
-}
-
-function isSameOrder(a: Order, b: Order | null): boolean {
-  return a.by === b?.by && a.direction === b.direction;
 }
 
 type Ruled = Omit<Conclusion, 'moved' | 'sameEnd' | 'isTimed'>;
@@ -220,9 +228,15 @@ function proof(order: Order | null, strict: number, evidence: Evidence): Ruled {
   };
 }
 
-function unordered(keepsIds: boolean, isStable: boolean, { unknownRows, id }: Evidence): Ruled {
-  const why =
-    id === 'none'
+function unordered(
+  keepsIds: boolean,
+  isStable: boolean,
+  { unknownRows, id }: Evidence,
+  order: Order | null,
+): Ruled {
+  const why = order
+    ? 'the order of the list changes from sweep to sweep'
+    : id === 'none'
       ? 'no page has two rows, so that the order of the list does not show'
       : 'the list has no strict order by id or creation time';
   const none = (reason: string): Ruled => ({ rule: 'none', why: `${why}${reason}`, sweeps: null });

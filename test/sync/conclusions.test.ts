@@ -76,6 +76,71 @@ describe('a row that is missing from a list without an order', () => {
   });
 });
 
+describe('a list whose order is another one in each sweep', () => {
+  const newest = (a: Post, b: Post): number => b.id - a.id;
+  const oldest = (a: Post, b: Post): number => a.id - b.id;
+  const votes = (a: Post, b: Post): number => b.votes_count - a.votes_count || newest(a, b);
+  const all = (): Post[] => range(1, 20).map((id) => aPost(id, { votes_count: id % 7 }));
+
+  /** For each sweep, in these orders in turn, the posts that it deletes. */
+  async function deletedBy(
+    bench: Bench,
+    orders: ((a: Post, b: Post) => number)[],
+    lists: Post[][],
+  ): Promise<number[][]> {
+    const deleted: number[][] = [];
+    let live = range(1, 20);
+    for (const [n, list] of lists.entries()) {
+      bench.upstream.posts = list.toSorted(orders[n % orders.length]);
+      await bench.sweep();
+      const now = liveIds(mirrorReader(bench.path));
+      deleted.push(live.filter((id) => !now.includes(id)));
+      live = now;
+    }
+    return deleted;
+  }
+
+  const gone = (...ids: number[]): Post[] => all().filter(({ id }) => !ids.includes(id));
+
+  for (const [which, orders] of [
+    ['newest and oldest first in turn', [newest, oldest]],
+    ['by votes and by id in turn', [newest, votes]],
+    ['by votes, by id and by id in turn', [votes, newest, newest]],
+    ['in three orders in turn', [newest, oldest, votes]],
+  ] as const)
+    it(`loses a row by three sweeps (${which})`, async (t) => {
+      const bench = benchFor(t);
+      bench.upstream.pageSize = 5;
+      const lists = [all(), all(), all(), ...Array<Post[]>(5).fill(gone(1, GONE))];
+      assert.deepEqual(await deletedBy(bench, [...orders], lists), [[], [], [], [], [], [1, GONE], [], []]);
+      assert.deepEqual(bench.query("SELECT rule FROM sync_state WHERE resource = 'posts'"), [
+        { rule: 'three sweeps' },
+      ]);
+    });
+
+  it('loses a row of a list on one page by two sweeps', async (t) => {
+    const lists = [all(), all(), all(), ...Array<Post[]>(2).fill(gone(GONE))];
+    assert.deepEqual((await deletedBy(benchFor(t), [newest, oldest], lists)).at(-1), [GONE]);
+  });
+
+  it('loses no row that one of its orders leaves out and the other shows', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 5;
+    const lists = Array<Post[][]>(5)
+      .fill([all(), gone(GONE)])
+      .flat();
+    assert.deepEqual((await deletedBy(bench, [newest, oldest], lists)).flat(), []);
+  });
+
+  it('is trusted again when three sweeps have found the same order', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 5;
+    await deletedBy(bench, [newest, oldest], [all(), all()]);
+    const lists = [all(), all(), all(), gone(GONE), gone(GONE)];
+    assert.deepEqual((await deletedBy(bench, [newest], lists)).at(-1), [GONE]);
+  });
+});
+
 function passOf(
   { upstream: { client }, mirror, clock }: Bench,
   { mode = 'sweep', store = mirror }: { mode?: PassMode; store?: MirrorStore } = {},

@@ -57,6 +57,11 @@ describe('a living row is never deleted', () => {
     },
     'while the list is sorted by votes': { order: 'votes', bumps: 0.5 },
     'while every request gets another order': { order: 'random' },
+    'while every sweep gets another order': { order: 'turns', bumps: 0.5 },
+    'while every sweep gets another order, and pages leave out rows in silence': {
+      order: 'turns',
+      omission: 0.1,
+    },
     'while sweeps are interrupted': { kill: 0.4, omission: 0.1 },
   };
   for (const [when, trouble] of Object.entries(TROUBLES))

@@ -26,7 +26,7 @@ function anyStory(): Story {
     posts,
     pageSize: pick(5, 10, 20, 50),
     paging: pick('page', 'offset', 'cursor'),
-    order: pick('newest', 'newest', 'newest', 'oldest', 'activity', 'votes', 'random'),
+    order: pick('newest', 'newest', 'newest', 'oldest', 'activity', 'votes', 'random', 'turns'),
     rate: pick(0, 0.05, 0.2, 0.5, 1),
     bumps: pick(0, 0.3, 0.9),
     omission: pick(0, 0.01, 0.01, 0.05, 0.5),
@@ -76,7 +76,7 @@ for (const [posts, pageSize, sweeps] of [
       `${posts} posts, ${paging}, 0.5 changes a request`,
       await playAll([{ ...CALM, posts, pageSize, paging, sweeps, seed }]),
     );
-for (const order of ['votes', 'activity'] as const)
+for (const order of ['votes', 'activity', 'turns'] as const)
   say(
     `600 posts by ${order}, 0.5 changes a request, half of them votes`,
     await playAll([

@@ -9,7 +9,8 @@ export interface Manners {
   posts: number;
   pageSize: number;
   paging: 'page' | 'offset' | 'cursor';
-  order: 'newest' | 'oldest' | 'activity' | 'votes' | 'random';
+  /** `turns`: each sweep meets another server, which may sort the list in another way. */
+  order: 'newest' | 'oldest' | 'activity' | 'votes' | 'random' | 'turns';
   /** Changes before each request: half of them new posts, half deletions, unless `bumps` says otherwise. */
   rate: number;
   /** The share of changes that are votes or comments on a post. */
@@ -55,6 +56,7 @@ export function simulatedList(manners: Manners, random: () => number): Simulated
   let cut = 0;
   let emptyAt = -1;
   let wasBad = false;
+  let turn: keyof typeof COMPARE = 'newest';
   const deleted: SimulatedList['deleted'] = [];
   const pick = (n: number): number => Math.floor(random() * n);
   const add = (): void => void rows.push({ id: nextId++, votes: pick(4), active: ++changes });
@@ -74,7 +76,7 @@ export function simulatedList(manners: Manners, random: () => number): Simulated
   const sorted = (): Row[] => {
     const shown = [...(replica ?? rows)];
     if (order === 'random') for (let i = shown.length - 1; i > 0; i--) swap(shown, i, pick(i + 1));
-    else shown.sort(COMPARE[order]);
+    else shown.sort(COMPARE[order === 'turns' ? turn : order]);
     return cut > 0 ? shown.slice(0, Math.max(1, shown.length - cut)) : shown;
   };
 
@@ -99,6 +101,7 @@ export function simulatedList(manners: Manners, random: () => number): Simulated
     deleted,
     newSweep() {
       [replica, cut, emptyAt] = [null, 0, -1];
+      if (order === 'turns') turn = TURNS[pick(TURNS.length)] ?? turn;
       // Troubles of a whole sweep do not come twice in a row: that is what the promise leaves out.
       const mayBeBad = !wasBad && !list.quiet;
       if (mayBeBad && random() < manners.lag) replica = snapshot;
@@ -120,6 +123,8 @@ const COMPARE = {
   activity: (a: Row, b: Row) => b.active - a.active,
   votes: (a: Row, b: Row) => b.votes - a.votes || b.id - a.id,
 };
+
+const TURNS = Object.keys(COMPARE) as (keyof typeof COMPARE)[];
 
 function swap(rows: Row[], i: number, j: number): void {
   [rows[i], rows[j]] = [rows[j] as Row, rows[i] as Row];
