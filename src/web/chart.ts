@@ -1,6 +1,6 @@
 import type uPlotType from 'uplot';
 import { h } from './dom.ts';
-import { date, number } from './format.ts';
+import { date, number, OWN_ZONE } from './format.ts';
 import { themeEvents } from './frame.ts';
 import { type Bar, type Column, table } from './parts.ts';
 
@@ -20,6 +20,8 @@ export interface ChartOptions {
   title: string;
   /** The moments, ISO 8601. */
   times: string[];
+  /** The zone to show them in; the reader's own unless given. */
+  zone?: string;
   series: Series[];
   height?: number;
   /** What the numbers are; in the caption of the table behind. */
@@ -66,7 +68,10 @@ function isWhole({ values }: Series): boolean {
   return values.every((value) => value === null || Number.isInteger(value));
 }
 
-function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLElement): uPlotType.Options {
+function settings(
+  { series, times, zone = OWN_ZONE, height = 200 }: ChartOptions,
+  plot: HTMLElement,
+): uPlotType.Options {
   const style = getComputedStyle(plot);
   // A custom property is not resolved for the theme; a colour is.
   const probe = plot.appendChild(h('i', { hidden: true }));
@@ -80,7 +85,8 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
     ticks: { show: false },
     font: `12px ${style.fontFamily}`,
   };
-  const isByDay = times.every((time) => time.length === 10);
+  // The days of a calendar have no zone.
+  const axisZone = times.every((time) => time.length === 10) ? 'Etc/UTC' : zone;
   const margin = series.some(({ kind }) => kind === 'bars') ? halfStep(times) : 0;
   return {
     width: plot.clientWidth,
@@ -88,7 +94,7 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
     cursor: { y: false, points: { size: 6 } },
     legend: { live: true },
     axes: [
-      { ...axis, size: 30, space: 70, values: (_, ticks) => tickLabels(ticks, isByDay) },
+      { ...axis, size: 30, space: 70, values: (_, ticks) => tickLabels(ticks, axisZone) },
       {
         ...axis,
         size: 54,
@@ -96,13 +102,16 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
         values: (_, ticks) => ticks.map((tick) => number(tick)),
       },
     ],
-    ...(isByDay ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), axisZone),
     scales: {
       x: { range: (_, low, high) => [low - margin, high + margin] },
       y: { range: (_, low, high) => [Math.min(0, low), high === low ? high + 1 : high * 1.05] },
     },
     series: [
-      { label: 'Date', value: (_, at) => (at === null ? '–' : date(times[closest(times, at)] ?? null)) },
+      {
+        label: 'Date',
+        value: (_, at) => (at === null ? '–' : date(times[closest(times, at)] ?? null, zone)),
+      },
       ...series.map(drawn),
     ],
   };
@@ -118,15 +127,11 @@ function settings({ series, times, height = 200 }: ChartOptions, plot: HTMLEleme
   }
 }
 
-/**
- * Ticks in the reader's own format: months where they are a month apart, hours within a day, else days. The days of a calendar have
- * no zone.
- */
-function tickLabels(ticks: readonly number[], isByDay: boolean): string[] {
-  const zone = isByDay ? { timeZone: 'UTC' } : {};
+/** Ticks in the reader's own format: months where they are a month apart, hours within a day, else days. */
+function tickLabels(ticks: readonly number[], timeZone: string): string[] {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   const format = (parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-    new Intl.DateTimeFormat(undefined, { ...parts, ...zone });
+    new Intl.DateTimeFormat(undefined, { ...parts, timeZone });
   const day = format(
     step > 27 * 86_400 ? { month: 'short', year: 'numeric' } : { month: 'short', day: 'numeric' },
   );
@@ -146,7 +151,7 @@ function closest(times: readonly string[], at: number): number {
   return times.findIndex((time) => Date.parse(time) / 1000 === at);
 }
 
-function summary({ title, times, series }: ChartOptions): string {
+function summary({ title, times, zone, series }: ChartOptions): string {
   const spans = series.map(({ label, values }) => {
     const known = values.filter((value) => value !== null);
     return known.length === 0
@@ -154,12 +159,12 @@ function summary({ title, times, series }: ChartOptions): string {
       : `${label} from ${number(known[0] ?? null)} to ${number(known.at(-1) ?? null)}`;
   });
   const [first = null, last = null] = [times[0], times.at(-1)];
-  return `${title}, ${date(first)} to ${date(last)}. ${spans.join('; ')}. The table below has every number.`;
+  return `${title}, ${date(first, zone)} to ${date(last, zone)}. ${spans.join('; ')}. The table below has every number.`;
 }
 
-function tableBehind({ title, times, series, unit }: ChartOptions): HTMLElement {
+function tableBehind({ title, times, zone, series, unit }: ChartOptions): HTMLElement {
   const columns: Column<number>[] = [
-    { head: 'Date', cell: (i) => date(times[i] ?? null) },
+    { head: 'Date', cell: (i) => date(times[i] ?? null, zone) },
     ...series.map(({ label, values }) => ({
       head: label,
       kind: 'number' as const,

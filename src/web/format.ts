@@ -1,19 +1,29 @@
 const whole = new Intl.NumberFormat();
 const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-/** A day without an hour is the same day in every zone. */
-const bareDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-/** For a time that is already one of the reader's clock. */
-const wallMoment = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
-const { timeZone } = moment.resolvedOptions();
+const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
 
-/** The zone that days and weeks are asked for in; a browser that does not know its own says a name that is none. */
+/**
+ * The zone that days and weeks are asked for in, and times are shown in where the address of the page names no other; a browser that
+ * does not know its own says a name that is none.
+ */
 export const OWN_ZONE = timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
+
+interface ZoneFormats {
+  day: Intl.DateTimeFormat;
+  moment: Intl.DateTimeFormat;
+}
+
+/** A page shows hundreds of times in one zone, and making a format takes far longer than using it. */
+const formats = new Map<string, ZoneFormats>();
+
+function formatsOf(zone: string): ZoneFormats {
+  const made = formats.get(zone) ?? {
+    day: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: zone }),
+    moment: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone }),
+  };
+  formats.set(zone, made);
+  return made;
+}
 
 export function number(value: number | null): string {
   return value === null ? '–' : whole.format(value);
@@ -23,13 +33,14 @@ export function percent(share: number | null): string {
   return share === null ? '–' : percentage.format(share);
 }
 
-export function date(iso: string | null): string {
+export function date(iso: string | null, zone = OWN_ZONE): string {
   if (iso === null) return '–';
-  return (iso.length === 10 ? bareDay : day).format(new Date(iso));
+  // A day without an hour is the same day in every zone.
+  return formatsOf(iso.length === 10 ? 'UTC' : zone).day.format(new Date(iso));
 }
 
-export function time(iso: string | null): string {
-  return iso === null ? '–' : moment.format(new Date(iso));
+export function time(iso: string | null, zone = OWN_ZONE): string {
+  return iso === null ? '–' : formatsOf(zone).moment.format(new Date(iso));
 }
 
 /**
@@ -51,13 +62,15 @@ export function period(since: string, until: string, zone: string): string {
 }
 
 /** A sentence of the service with its dates in the reader's own format: days, instants, and times of the clock that was asked for. */
-export function withDates(text: string): string {
+export function withDates(text: string, zone = OWN_ZONE): string {
   return text.replace(
     /\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z)?( \d{2}:\d{2}\b)?/g,
     (found, instant, wall) => {
       const parsed = new Date(wall ? `${found.replace(' ', 'T')}Z` : found);
       if (Number.isNaN(parsed.getTime())) return found;
-      return wall ? wallMoment.format(parsed) : instant ? time(found) : date(found);
+      // A time of the clock is shown as it stands.
+      if (wall) return formatsOf('UTC').moment.format(parsed);
+      return instant ? time(found, zone) : date(found);
     },
   );
 }
@@ -96,7 +109,7 @@ const HALF_DAY_MS = 12 * 3_600_000;
 
 /** `5,000 posts at 60 a minute: about 83 min, until 17:40`. */
 export function estimateText({ rows, perMinute, ms, until }: Pace): string {
-  const end = (ms < HALF_DAY_MS ? hour : moment).format(new Date(until));
+  const end = (ms < HALF_DAY_MS ? hour : formatsOf(OWN_ZONE).moment).format(new Date(until));
   return `${counted(rows, 'post')} at ${number(perMinute)} a minute: about ${span(ms)}, until ${end}`;
 }
 

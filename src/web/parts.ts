@@ -283,8 +283,9 @@ export function prose(text: string): HTMLElement {
 }
 
 /** A moment in the reader's format; how long ago, where that is what people want to know, with the moment in its title. */
-export function timeTag(iso: string, shown: string = time(iso)): HTMLElement {
-  return h('time', { datetime: iso, title: time(iso) }, shown);
+export function timeTag(iso: string, shown?: string, zone?: string): HTMLElement {
+  const title = time(iso, zone);
+  return h('time', { datetime: iso, title }, shown ?? title);
 }
 
 interface Paging {

@@ -119,7 +119,7 @@ function emptyService(): HTMLElement {
 }
 
 function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): Child[] {
-  const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes } = overview;
+  const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
   const over = step === 'day' ? 'a day' : 'a week';
   const nothing = overview.figures.posts.total === 0;
   if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService()];
@@ -150,11 +150,11 @@ function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): C
                 unit: `votes ${over}`,
                 times,
                 series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
-                empty: `No post gained a vote. ${withDates(watching ?? '')}`,
+                empty: `No post gained a vote. ${withDates(watching ?? '', timeZone)}`,
               },
               signal,
             )
-          : h('p.empty', withDates(watching ?? 'Not known yet.')),
+          : h('p.empty', withDates(watching ?? 'Not known yet.', timeZone)),
       ),
       card(
         { title: 'By status', href: toReport('funnel'), note: 'posts', size: 'half' },
@@ -183,7 +183,7 @@ function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): C
       unansweredCard(overview, toReport('unanswered')),
       firstReplyCard(overview, toReport('first-reply'), signal),
     ),
-    notes.length > 0 ? h('p.note', withDates(notes.join(' '))) : null,
+    notes.length > 0 ? h('p.note', withDates(notes.join(' '), timeZone)) : null,
   ];
 }
 

@@ -13,7 +13,7 @@ import {
   withZone,
   zonedPeriodFields,
 } from '../fields.ts';
-import { counted, date, number } from '../format.ts';
+import { counted, date, number, OWN_ZONE } from '../format.ts';
 import { isField } from '../frame.ts';
 import { type Choose as ChooseOf, keepChosen, onNews, type Page, type PageContext } from '../page.ts';
 import {
@@ -73,7 +73,7 @@ function createFinder(context: PageContext) {
     const chosen = now();
     fill(lead, totalOf(answer, chosen));
     refill(filters, ...postFilters(chosen, answer, choose));
-    fill(list, remarks(answer, correct), postList(answer, isFiltered(chosen)), pagerOf(answer, chosen));
+    fill(list, remarks(answer, correct), postList(answer, chosen), pagerOf(answer, chosen));
     links.show(answer);
     const { cursor: _, from: __, ...wanted } = chosen;
     csv.setAttribute('href', withQuery('/data/posts.csv', wanted));
@@ -287,17 +287,18 @@ function remarks({ rows, isPartial, suggestion }: PostsAnswer, correct: (text: s
   return meant || some ? h('p.note.remarks', meant, some) : null;
 }
 
-function postList({ rows }: PostsAnswer, isFiltered: boolean): HTMLElement {
+function postList({ rows }: PostsAnswer, chosen: Chosen): HTMLElement {
   if (rows.length > 0)
     return h(
       'ol.posts.card',
       { 'aria-label': 'Posts' },
-      ...rows.map((row) => postRow(row, { canTick: true })),
+      ...rows.map((row) => postRow(row, { canTick: true, zone: chosen.tz ?? OWN_ZONE })),
     );
+  const isLess = isFiltered(chosen);
   return h(
     'p.empty.card',
-    isFiltered ? 'No post matches. ' : 'Nothing is mirrored yet: see ',
-    isFiltered ? h('a', { href: '/posts' }, 'Show all') : h('a', { href: '/sync' }, 'Sync'),
+    isLess ? 'No post matches. ' : 'Nothing is mirrored yet: see ',
+    isLess ? h('a', { href: '/posts' }, 'Show all') : h('a', { href: '/sync' }, 'Sync'),
     '.',
   );
 }
@@ -305,7 +306,7 @@ function postList({ rows }: PostsAnswer, isFiltered: boolean): HTMLElement {
 type Listed = ListedPost & Partial<Pick<LinkedPost, 'marked'>>;
 
 /** A post as a line of a list. */
-export function postRow(post: Listed, { canTick = false } = {}): HTMLElement {
+export function postRow(post: Listed, { canTick = false, zone = OWN_ZONE } = {}): HTMLElement {
   const { id, title, beginning, marked, votes, deleted } = post;
   const tick = h('input.tick-post', {
     type: 'checkbox',
@@ -335,12 +336,12 @@ export function postRow(post: Listed, { canTick = false } = {}): HTMLElement {
         marked?.isComment ? [tag('in a comment'), ' '] : null,
         marked ? marks(marked.snippet) : excerpt(beginning, BEGINNING),
       ),
-      facts(post),
+      facts(post, zone),
     ),
   );
 }
 
-function facts(post: ListedPost): HTMLElement {
+function facts(post: ListedPost, zone: string): HTMLElement {
   const { status, statusColor, board, boardSlug, creator, creatorId, comments, created } = post;
   return h(
     'p.post-facts',
@@ -348,7 +349,7 @@ function facts(post: ListedPost): HTMLElement {
     h('a', { dir: 'auto', href: `/boards/${encodeURIComponent(boardSlug)}` }, board),
     h('a', { dir: 'auto', href: `/people/${creatorId}` }, creator ?? `user ${creatorId}`),
     h('span', counted(comments, 'comment')),
-    timeTag(created, date(created)),
+    timeTag(created, date(created, zone), zone),
   );
 }
 

@@ -234,7 +234,7 @@ function customersFields({ by, sum }: Chosen, choose: Choose<keyof Chosen>): HTM
 /** The chart, the rows, and what a reader has to know. */
 function drawn(answer: ReportAnswer, signal: AbortSignal): Child[] {
   const caption = { title: titleOf(answer.name), line: scopeOf(answer) };
-  const notes = answer.notes.map((note) => h('li', withDates(note)));
+  const notes = answer.notes.map((note) => h('li', withDates(note, answer.timeZone)));
   const rows = table(columnsOf(answer), answer.rows, answer.title, 'Nothing to show for this choice.');
   // A list of posts has its bars in the rows themselves, and only the picture needs them again.
   const isPosts = answer.columns.some(({ kind }) => kind === 'post');
@@ -278,7 +278,7 @@ function pngButton({ title }: Caption, make: () => Promise<Blob>): HTMLElement {
 }
 
 /** Rows that begin with a week or a moment; where several rows share one, each name beside it is a line of its own. */
-function timeOptions({ name, columns, rows }: ReportAnswer): ChartOptions | null {
+function timeOptions({ name, columns, rows, timeZone: zone }: ReportAnswer): ChartOptions | null {
   const [first, second] = columns;
   if (!first || (first.kind !== 'date' && first.kind !== 'time')) return null;
   const times = [...new Set(rows.map((row) => String(row[first.name])))];
@@ -288,7 +288,7 @@ function timeOptions({ name, columns, rows }: ReportAnswer): ChartOptions | null
       ? seriesByName(rows, first.name, second.name, drawnColumns[0]?.name ?? '', times)
       : drawnColumns.map((column) => seriesOf(column, rows, first.kind === 'time'));
   const unit = drawnColumns.map((column) => headOf(column)).join(', ');
-  return { title: titleOf(name), unit, times, series, height: 260 };
+  return { title: titleOf(name), unit, times, zone, series, height: 260 };
 }
 
 type Rows = ReportAnswer['rows'];
@@ -334,14 +334,14 @@ function seriesByName(rows: Rows, at: string, by: string, value: string, times: 
 }
 
 /** By the first column that is worth a bar; named by the title of a post, or by the first text. */
-function barRows({ columns, rows }: ReportAnswer): (Bar & { text: string })[] {
+function barRows({ columns, rows, timeZone }: ReportAnswer): (Bar & { text: string })[] {
   const value = columns.find(({ bar, name }) => bar && rows.some((row) => Number(row[name]) > 0));
   const label = columns.find(({ name }) => name === 'title') ?? columns.find(({ kind }) => kind === 'text');
   if (!value || !label) return [];
   return rows.slice(0, MOST_BARS).map((row) => ({
     label: excerpt(String(row[label.name] ?? '–'), LONGEST_TITLE),
     value: Number(row[value.name] ?? 0),
-    text: textOf(row[value.name] ?? null, value.kind),
+    text: textOf(row[value.name] ?? null, value.kind, timeZone),
   }));
 }
 
@@ -357,7 +357,7 @@ function inOrder(columns: readonly ReportColumn[]): readonly ReportColumn[] {
   return [columns[0], title, ...columns.slice(1).filter((column) => column !== title)];
 }
 
-function columnsOf({ columns, rows }: ReportAnswer): Column<Rows[number]>[] {
+function columnsOf({ columns, rows, timeZone }: ReportAnswer): Column<Rows[number]>[] {
   return inOrder(columns)
     .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
     .map((column) => {
@@ -367,14 +367,20 @@ function columnsOf({ columns, rows }: ReportAnswer): Column<Rows[number]>[] {
         head: column.name.replaceAll('_', ' '),
         ...(isText ? {} : { kind: 'number' as const }),
         ...(column.name in TITLES ? { kind: 'title' as const } : {}),
-        cell: (row) => cellOf(row, column, most),
+        cell: (row) => cellOf(row, column, { most, zone: timeZone }),
       };
     });
 }
 
-function cellOf(row: Rows[number], { name, kind }: ReportColumn, most: number | null): Child {
+interface CellStyle {
+  /** The longest bar of the column; null where it has none. */
+  most: number | null;
+  zone: string;
+}
+
+function cellOf(row: Rows[number], { name, kind }: ReportColumn, { most, zone }: CellStyle): Child {
   const value = row[name] ?? null;
-  const text = textOf(value, kind);
+  const text = textOf(value, kind, zone);
   if (Array.isArray(value)) return trend(value);
   if (kind === 'post' && value !== null) return h('a', { href: `/posts/${value}` }, `#${value}`);
   if (name === 'email' && value !== null)
@@ -388,11 +394,13 @@ function cellOf(row: Rows[number], { name, kind }: ReportColumn, most: number | 
   ];
 }
 
-function textOf(value: Value, kind: ReportColumn['kind']): string {
+function textOf(value: Value, kind: ReportColumn['kind'], zone: string): string {
   if (value === null) return kind === 'remark' ? '' : '–';
   if (Array.isArray(value)) return value.join(' ');
-  if (typeof value === 'string')
-    return kind === 'time' ? time(value) : kind === 'date' || kind === 'remark' ? withDates(value) : value;
+  if (typeof value === 'string') {
+    if (kind === 'time') return time(value, zone);
+    return kind === 'date' || kind === 'remark' ? withDates(value, zone) : value;
+  }
   if (kind === 'percent') return percent(value);
   if (kind === 'duration') return span(value * 1000);
   if (kind === 'post') return `#${value}`;

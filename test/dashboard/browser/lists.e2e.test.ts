@@ -26,6 +26,9 @@ describe('somebody with lists and reports', onStage, () => {
     ]);
     return download;
   };
+  /** Of what is listed, without the moment to which a running day or week is counted. */
+  const timesOn = async (page: Page): Promise<string> =>
+    (await page.locator('main').innerText()).replaceAll(/until .*/g, '');
 
   it('goes from the overview to a report, narrows it down, and takes it along as CSV and as a picture', async (t) => {
     const { page, open, assertCalm } = await enter(t);
@@ -113,19 +116,27 @@ describe('somebody with lists and reports', onStage, () => {
 
   it('shares days that were chosen, and every report, with whoever reads in another zone', async (t) => {
     const tokyo = await visit(stage, { ...DESKTOP, timezoneId: 'Asia/Tokyo' });
-    const links: string[] = [];
-    for (const address of ['/posts?since=2026-01-01', '/?since=2026-01-01', '/reports/new-by-week']) {
+    const links = new Map<string, string>();
+    const days = 'since=2026-01-01&until=2027-01-01';
+    for (const address of [
+      `/posts?${days}`,
+      '/?since=2026-01-01',
+      '/reports/new-by-week',
+      `/reports/top-posts?${days}`,
+      '/reports/post-votes?post=5',
+    ]) {
       await tokyo.open(address);
-      links.push(tokyo.page.url());
+      links.set(tokyo.page.url(), await timesOn(tokyo.page));
     }
     await tokyo.close();
     const lima = await visit(stage, { ...DESKTOP, timezoneId: 'America/Lima' });
     t.after(() => lima.close());
-    for (const link of links) {
+    for (const [link, shown] of links) {
       assert.equal(new URL(link).searchParams.get('tz'), 'Asia/Tokyo', link);
       await lima.open(link);
       assert.equal(lima.page.url(), link);
       assert.equal(await lima.page.locator('#field-tz').inputValue(), 'Asia/Tokyo', link);
+      assert.equal(await timesOn(lima.page), shown, link);
     }
     await lima.open('/posts?since=30d&tz=Asia/Tokyo');
     assert.doesNotMatch(lima.page.url(), /tz=/, 'thirty days are the same everywhere');
