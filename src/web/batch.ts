@@ -232,12 +232,12 @@ function downloads(state: BatchState): Child[] {
   return links.flatMap(([text, href], i) => [i === 0 ? null : ', ', h('a', { href, download: '' }, text)]);
 }
 
-/** Rows that were refused for their board, to be moved together. */
+/** Rows that were refused may be so for their board; why is told in words of the service alone, so that a person decides. */
 function mending(view: BatchView): Child {
   const { toMend } = view.state;
   if (toMend.length === 0) return null;
   return tableCard<BoardToMend>(
-    { title: 'Rows to mend, by board', note: 'one by one on the page of each row' },
+    { title: 'Rows to mend, by board', note: 'where the board is wrong; all else on the page of each row' },
     [
       { head: 'Board', cell: ({ board }) => board },
       { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
