@@ -35,7 +35,9 @@ export function reportText(report: ReportResult, screen: Screen): string {
 }
 
 function periodText({ since, until, timeZone }: ReportResult, calendar: Calendar): string[] {
-  return since === null ? [] : [`from ${minute(since, calendar)} to ${minute(until, calendar)} ${timeZone}`];
+  // The end has its time also at midnight: `to 2026-01-31` would be read as if that day were counted.
+  const end = calendar.clockAt(until);
+  return since === null ? [] : [`from ${minute(since, calendar)} to ${end} ${timeZone}`];
 }
 
 function minute(iso: string, { clockAt }: Calendar): string {

@@ -31,7 +31,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--board <board>', 'only one board, by its short name, name or id')
     .option('--status <names>', 'only posts that are in these statuses now, with commas between')
     .option('--since <date>', 'from when: 2026-01-31, an ISO time, or how long ago (30d)')
-    .option('--until <date>', 'until when, in the same spellings')
+    .option('--until <date>', 'until when, in the same spellings; a day itself is not counted')
     .option('--limit <number>', 'how many rows at most, for rankings (20 unless given)')
     .option(
       '--same',

@@ -39,7 +39,7 @@ describe('feedback-mirror report', () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
       stdout,
-      /^Which posts gained the most votes in a period\?\nfrom 2026-01-01 to 2026-01-31 UTC\n\n/,
+      /^Which posts gained the most votes in a period\?\nfrom 2026-01-01 to 2026-01-31 00:00 UTC\n\n/,
     );
     assert.match(
       stdout,

@@ -107,6 +107,13 @@ describe('reports in a time zone', () => {
     ]);
   });
 
+  it('say in their heading that the day they end before is not counted', async (t) => {
+    const story = await tell(t);
+    const report = await story.ask('top-posts', { since: '2026-01-01', until: '2026-01-31' });
+    const text = reportText(report, { width: 120, charts: false });
+    assert.match(text, /\nfrom 2026-01-01 to 2026-01-31 00:00 UTC\n/);
+  });
+
   it('mark the weeks at both ends that are shown in part, in every format', async (t) => {
     const story = await tell(t);
     const request = { timeZone: 'Europe/Berlin', since: '2026-01-14T12:00', board: 'features' };
