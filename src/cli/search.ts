@@ -34,7 +34,9 @@ const EXAMPLES = `
 Examples:
   feedback-mirror search dark mode
   feedback-mirror search '"dark mode" expor*' --board mobile
-  feedback-mirror search export --remote --json`;
+  feedback-mirror search export --remote --json
+
+A hyphen before a word does not leave it out: -mode asks for mode. SQL can, with NOT (docs/sql.md).`;
 
 async function search(context: Context, text: string, flags: SearchFlags): Promise<void> {
   const options = { limit: wholeNumber('--limit', flags.limit, MOST), board: flags.board };
