@@ -143,6 +143,21 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.store.worstListDelay(), 0);
   });
 
+  it('is nothing where a post that was seen long ago is dated anew', async (t) => {
+    const bench = benchFor(t);
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    for (let n = 0; n < 5; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    bench.upstream.posts[0] = { ...post, created: new Date(bench.clock.now()).toISOString() };
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+    assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
   it('makes unclear attempts settle three times as long', async (t) => {
     const bench = benchFor(t);
     const store = { ...bench.store, worstListDelay: () => SETTLE_MS };

@@ -26,8 +26,11 @@ export function listDelayReader(db: Db): () => number {
   const latestRuns = db.prepare<[number], Run>(`
     SELECT id, started_at, coalesce(finished_at, '') AS finished_at, outcome = 'complete' AS isComplete
       FROM sync_runs WHERE resource = 'posts' ORDER BY id DESC LIMIT ?`);
+  // A post that is dated anew counts as another one under its number, seen since then only; what it said was seen before.
   const arrivals = db.prepare<[], Arrival>(`
-    SELECT a.ended_at AS confirmed_at, a.after_run, p.first_seen_at
+    SELECT a.ended_at AS confirmed_at, a.after_run,
+           min(p.first_seen_at, p.version_at,
+               coalesce((SELECT min(observed_at) FROM post_versions WHERE post_id = p.id), p.version_at)) AS first_seen_at
       FROM outbox_attempts a JOIN posts p ON p.id = a.post_id
      WHERE a.outcome = 'confirmed' AND a.after_run IS NOT NULL ORDER BY a.ended_at DESC LIMIT ${LATEST}`);
   let known = { run: -1, worst: 0 };
