@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
@@ -88,6 +88,23 @@ describe('importing over HTTP', () => {
     assert.deepEqual(tallyOf(again), [3, 0, 2, 1], 'the same file again holds nothing new');
     await site.post(`/data/imports/${again.id}/commit`, {});
     assert.equal(await rowsIn(site), 2);
+  });
+
+  it('keeps an import that a stop of the service interrupts, to go on with it', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const { id } = await upload(
+      site,
+      `board,title,content\n${`bugs,Wish,${'x'.repeat(1000)}\n`.repeat(5000)}`,
+    );
+    const asked = site.send(`/data/imports/${id}/commit`).catch(() => null);
+    await until('the first rows are in', async () => (await rowsIn(site)) > 0);
+    await site.http.close();
+    const reply = await asked;
+    assert.equal(reply?.status, 503, 'answered at once: nothing is written any more');
+    const kept = readFileSync(join(site.station.folder, 'uploads', `${id}.json`), 'utf8');
+    const { committed } = JSON.parse(kept) as { committed: ImportState['committed'] };
+    assert.ok(committed, 'it was asked for');
   });
 
   it('reads the columns as it is told, and says what it cannot read', async (t) => {

@@ -305,6 +305,8 @@ async function commit(context: ImportContext, upload: Upload, choices: ImportCho
   try {
     await committed.work;
   } catch (error) {
+    // A service that is stopping goes on with it when it starts again.
+    if (codeOf(error) === 'interrupted') throw error;
     upload.committed = null;
     await uploads.save(upload);
     throw error;

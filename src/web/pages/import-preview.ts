@@ -34,6 +34,8 @@ export interface PreviewView extends DuplicatesView {
     choices: ImportChoices | null;
     isBusy: boolean;
   };
+  /** Imports the file as it was shown, and draws what became of it. */
+  commit(choices: ImportChoices): Promise<void>;
 }
 
 type Readable = Preview & { ok: true };
@@ -166,7 +168,7 @@ function notes({ tally }: Readable): Child {
   return text.length === 0 ? null : h('ul.note', ...text.map((one) => h('li', one)));
 }
 
-function importButton({ path, draw, place }: PreviewView, preview: Readable): Child {
+function importButton({ commit, place }: PreviewView, preview: Readable): Child {
   const { tally, choices, found, estimate } = preview;
   const rows = counted(tally.accepted, 'row');
   const open = found.unknownBoards.length;
@@ -186,7 +188,7 @@ function importButton({ path, draw, place }: PreviewView, preview: Readable): Ch
         // What is asked here was drawn before that choice.
         if (place.choices)
           throw new Error('Your last choice is still being tried. Close this, and look again.');
-        await draw(await fetchJson<ImportState>(`${path}/commit`, { body: choices }));
+        await commit(choices);
       },
     });
   const label = tally.accepted === 0 ? 'Nothing new to import' : `Import ${rows}`;

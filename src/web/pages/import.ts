@@ -2,6 +2,7 @@ import type { KnownBoard } from '../../base/boards.ts';
 import type { Batches, BatchState } from '../../http/dashboard/batches.ts';
 import type { Committed, ImportLimits, ImportState } from '../../http/dashboard/imports.ts';
 import type { Boards } from '../../http/dashboard/outbox.ts';
+import type { ImportChoices } from '../../http/dashboard/uploads.ts';
 import { fetchJson, HttpError, withQuery } from '../api.ts';
 import { batchCards, sum } from '../batch.ts';
 import { type Child, fill, h } from '../dom.ts';
@@ -38,6 +39,7 @@ async function showFile(context: PageContext, path: string, body: HTMLElement): 
   }
   const { boards } = await fetchJson<Boards>('/data/outbox/boards', { signal: context.signal });
   const again = async (): Promise<void> => draw(await load());
+  let isUnanswered = false;
   const place: PreviewView['place'] = {
     kind: null,
     after: [0],
@@ -47,15 +49,33 @@ async function showFile(context: PageContext, path: string, body: HTMLElement): 
   };
   const draw = async (found: ImportState): Promise<void> => {
     state = found;
+    isUnanswered = false;
     const { committed } = found;
     if (committed) fill(body, ...(await showCommitted({ path, found: committed, boards, again })));
-    else fill(body, ...showPreview({ path, state: found, boards, place, draw, signal: context.signal }));
+    else
+      fill(body, ...showPreview({ path, state: found, boards, place, draw, commit, signal: context.signal }));
+  };
+  // A request that failed may have been accepted, so the service is asked: now, or else as soon as its events are back.
+  const commit = async (choices: ImportChoices): Promise<void> => {
+    try {
+      await draw(await fetchJson<ImportState>(`${path}/commit`, { body: choices }));
+    } catch (error) {
+      const found = await load().catch(() => null);
+      if (found) await draw(found);
+      if (found && !found.committed) throw error;
+      if (found) return;
+      isUnanswered = true;
+      fill(body, banner('warn', UNANSWERED));
+    }
   };
   await draw(state);
   onNews(context, async () => {
-    if (state.committed) await again();
+    if (state.committed || isUnanswered) await again();
   });
 }
+
+const UNANSWERED =
+  'The service does not answer. It may have accepted the import: this page asks what became of it as soon as the service is back.';
 
 /** Where a file is chosen or dropped. It is read at once, and nothing of it is sent. */
 async function chooseFile({ go, signal }: PageContext): Promise<Node[]> {

@@ -106,6 +106,24 @@ describe('importing in the browser', onStage, () => {
     assertCalm();
   });
 
+  it('says that an import may be accepted while no answer comes, and shows it once one does', async (t) => {
+    const { page } = await enter(t);
+    await choose(page, rowsOf(['Unanswered wish'], 'bugs'));
+    await page.locator('#import').waitFor();
+    // The service takes it in, and the page learns nothing.
+    await page.route('**/data/imports/**', async (route) => {
+      if (route.request().method() === 'POST') await route.fetch();
+      await route.abort();
+    });
+    await page.locator('#import').click();
+    await sure(page, /^Import/);
+    await page.getByText('It may have accepted the import').waitFor();
+    assert.equal(await page.getByText('nothing was written so far').count(), 0);
+    await page.unroute('**/data/imports/**');
+    await page.getByText('1 row put into the outbox,').waitFor();
+    assert.equal(sent('Unanswered wish').length, 1);
+  });
+
   for (const { file, layout, first, flags = [] } of LAYOUT_CASES.filter(({ file: name }) =>
     ['jira.csv', 'zendesk.csv', 'excel.csv'].includes(name),
   ))
