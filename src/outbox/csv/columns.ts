@@ -122,9 +122,7 @@ export function mapColumns(
   if (!layout) reviewTitle(draft);
   askForMissing(draft, wishes, layout);
   const { used, columns, unclear, isFree } = draft;
-  const nameOf = ({ header }: Column, i: number): string =>
-    header.trim() === '' ? `(column ${i + 1})` : header;
-  const ignored = columns.flatMap((column, i) => (isFree(i) ? [nameOf(column, i)] : []));
+  const ignored = columns.flatMap(({ header }, i) => (isFree(i) ? [header] : []));
   return { layout, mapping: FIELDS.flatMap((field) => used.get(field) ?? []), ignored, unclear };
 }
 
@@ -138,20 +136,34 @@ function openDraft(
   const unclear: UnclearField[] = [];
   const isLeftOut = (field: Field): boolean =>
     wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
+  const columns = columnsOf(headers, sample);
   return {
-    columns: columnsOf(headers, sample),
+    columns,
     used,
     unclear,
     isFree: (index) => ![...used.values()].some((column) => column.index === index),
     isWanted: (field) =>
       !used.has(field) && !isLeftOut(field) && !unclear.some((each) => each.field === field),
-    take: (field, index, how) => used.set(field, { field, header: headers[index] ?? '', index, how }),
+    take: (field, index, how) => used.set(field, { field, header: columns[index]?.header ?? '', index, how }),
   };
 }
 
 /** The result columns of our own files are no candidates. */
 function columnsOf(headers: readonly string[], sample: readonly (readonly string[])[]): Column[] {
-  return headers.slice(0, dataColumns(headers)).map((header, i) => columnOf(header, i, sample));
+  const names = distinctNames(headers);
+  return headers
+    .slice(0, dataColumns(headers))
+    .map((header, i) => ({ ...columnOf(header, i, sample), header: names[i] ?? header }));
+}
+
+/** What each column is called where one is chosen: its position stands behind a name that the file repeats, and in place of none. */
+export function distinctNames(headers: readonly string[]): string[] {
+  const times = new Map<string, number>();
+  for (const header of headers) times.set(header.trim(), (times.get(header.trim()) ?? 0) + 1);
+  return headers.map((header, i) => {
+    const name = header.trim();
+    return name !== '' && times.get(name) === 1 ? header : `${name} (column ${i + 1})`.trimStart();
+  });
 }
 
 function layoutOf(columns: readonly Column[]): Layout | null {
@@ -213,7 +225,7 @@ function reviewTitle({ columns, used, unclear, isFree }: Draft): void {
 /** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
 export function countClaims(headers: readonly string[], map: ReadOptions['map']): number {
   const columns = columnsOf(headers, []);
-  const names = columns.map(({ name }) => name);
+  const names = columns.flatMap(({ name, header }) => [name, foldedName(header)]);
   const asked = Object.values(map ?? {}).filter((header) => names.includes(foldedName(header ?? '')));
   const known = layoutOf(columns)?.has.length ?? 0;
   const claimed = FIELDS.filter((field) => RANKS.some((rank) => claimants(columns, field, rank).length > 0));
@@ -247,28 +259,32 @@ function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): 
     if (field === 'board' && board !== undefined) {
       throw new AppError('usage', '--board and --map board=... contradict each other: give one of them');
     }
-    const index = askedColumn(headers, header, field);
-    return [{ field, header: headers[index] ?? '', index, how: 'asked' as const }];
+    return [{ field, ...askedColumn(headers, header, field), how: 'asked' as const }];
   });
 }
 
-function askedColumn(headers: readonly string[], asked: string, field: Field): number {
-  const exact = headers.flatMap((header, i) => (header === asked ? [i] : []));
-  const alike = headers.flatMap((header, i) => (foldedName(header) === foldedName(asked) ? [i] : []));
-  const [index, second] = exact.length > 0 ? exact : alike;
-  if (index !== undefined && second === undefined) return index;
-  if (index !== undefined) {
-    const same = exact.length > 0 ? exact : alike;
-    const columns = headers.map((header) => ({ header }));
-    const { problem, hint } = several(field, same, columns);
-    throw new AppError('usage', problem, { hint });
-  }
-  throw unknownName(
-    `--map ${field}=${asked}: the file has no column`,
-    asked,
-    headers,
-    'The columns of the file are',
-  );
+function askedColumn(
+  headers: readonly string[],
+  asked: string,
+  field: Field,
+): Pick<MappedColumn, 'header' | 'index'> {
+  const names = distinctNames(headers);
+  const called = (isMeant: (name: string) => boolean): number[] =>
+    headers.flatMap((header, i) => (isMeant(header) || isMeant(names[i] ?? '') ? [i] : []));
+  const exact = called((name) => name === asked);
+  const found = exact.length > 0 ? exact : called((name) => foldedName(name) === foldedName(asked));
+  const [index] = found;
+  if (index === undefined)
+    throw unknownName(
+      `--map ${field}=${asked}: the file has no column`,
+      asked,
+      names,
+      'The columns of the file are',
+    );
+  if (found.length === 1) return { header: names[index] ?? '', index };
+  const columns = names.map((header) => ({ header }));
+  const { problem, hint } = several(field, found, columns);
+  throw new AppError('usage', problem, { hint });
 }
 
 function unknownName(start: string, name: string, known: readonly string[], list: string): AppError {
@@ -285,16 +301,11 @@ function several(
 ): UnclearField {
   const proposals = found.map((index) => columns[index]?.header ?? '');
   const positions = found.map((index) => index + 1).join(' and ');
-  const isSame = new Set(proposals.map(foldedName)).size === 1;
   return {
     field,
     proposals,
-    problem: isSame
-      ? `columns ${positions} have the same name, ${quoted(proposals.slice(0, 1))}, and could both be the ${field}`
-      : `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`,
-    hint: isSame
-      ? 'Rename one of them in the file.'
-      : `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`,
+    problem: `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`,
+    hint: `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`,
   };
 }
 

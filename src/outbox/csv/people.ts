@@ -3,8 +3,9 @@ import { foldedName } from '../../base/text.ts';
 
 /** A column as its header and its first values show it. What is personal is told by them, since a title and a text are public. */
 export interface Column {
+  /** What tells it from the others (`distinctNames`). */
   header: string;
-  /** The header as `foldedName` spells it. */
+  /** The header of the file as `foldedName` spells it. */
   name: string;
   words: readonly string[];
   /** What its cells hold in the first rows, without blank ones. */

@@ -8,7 +8,7 @@ import {
   fromInert,
 } from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
-import { type Columns, countClaims, mapColumns } from './columns.ts';
+import { type Columns, countClaims, distinctNames, mapColumns } from './columns.ts';
 import { type CsvFile, type CsvRow, dataColumns, type ReadOptions, rowChecker } from './rows.ts';
 import { type Encoding, openText, type Source, type Text } from './text.ts';
 
@@ -57,6 +57,7 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
 
 /** How a file looks before anybody has said how to read it. */
 export interface Inspection extends Columns {
+  /** As columns are chosen by: no two are the same (`distinctNames`). */
   headers: string[];
   encoding: Encoding;
   delimiter: Delimiter;
@@ -70,7 +71,7 @@ export async function inspectCsv(source: Source, options: ReadOptions = {}): Pro
     const columns = mapColumns(headers, options, cellsOf(await readSample(parser, text)).map(asMeant));
     return {
       ...columns,
-      headers: headers.slice(0, dataColumns(headers)),
+      headers: distinctNames(headers).slice(0, dataColumns(headers)),
       encoding: text.encoding,
       delimiter,
     };

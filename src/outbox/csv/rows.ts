@@ -26,6 +26,7 @@ export interface ReadOptions {
 
 export interface MappedColumn {
   field: Field;
+  /** What tells it from the others (`distinctNames`). */
   header: string;
   index: number;
   how: 'exact' | 'alias' | 'layout' | 'asked';

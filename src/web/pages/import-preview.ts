@@ -72,6 +72,7 @@ export function showPreview(view: PreviewView): Child[] {
   return [
     trouble,
     preview.ok || unclear.length > 0 ? null : banner('warn', sentence(preview.problem)),
+    preview.ok ? null : h('div.actions', other()),
     ...unclear.map((each) => questionCard(view, each, choose)),
     preview.ok ? summary(view, preview) : null,
     preview.ok ? boardsCard(view, preview, choose) : null,
@@ -289,7 +290,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     columns?.mapping.find((column) => column.field === name)?.header ?? null;
   const list = [
     { value: 'none', text: '(no column)' },
-    ...state.headers.map((name) => ({ value: `=${name}`, text: name || '(no name)' })),
+    ...state.headers.map((name) => ({ value: `=${name}`, text: name })),
   ];
   const column = (name: Field): HTMLElement => {
     const found = header(name);

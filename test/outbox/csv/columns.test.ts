@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { inspectCsv } from '../../../src/outbox/csv/read.ts';
 import type { ReadOptions } from '../../../src/outbox/csv/rows.ts';
-import { accepted, read, refusal } from './feed.ts';
+import { accepted, inChunks, read, refusal } from './feed.ts';
 
 /** `field=Header (how)` for each mapped column. */
 async function mapped(header: string, options: ReadOptions = {}): Promise<string> {
@@ -101,10 +102,10 @@ describe('what could be meant in two ways is refused', () => {
     ],
     [
       'title,board,title',
-      /^columns 1 and 3 have the same name, "title", and could both be the title$/,
-      /Rename/,
+      /^columns 1 and 3, "title \(column 1\)", "title \(column 3\)", could both be the title$/,
+      /--map title="title \(column 1\)"/,
     ],
-    ['board,Title,title,c', /^columns 2 and 3 have the same name/, /Rename/],
+    ['board,Title,title,c', /^columns 2 and 3, "Title", "title", could both/, /--map title="Title"/],
     ['board,votes', /^the file has no title column$/, /"board", "votes".*--map title=Header/],
     [
       'title,votes',
@@ -154,11 +155,27 @@ describe('--map says which column is which', () => {
     assert.match(error.hint ?? '', /"board", "title", "content", "email", "full_name", "key"/);
   });
 
-  test('a column that exists twice cannot be chosen by its name', async () => {
-    assert.match(
-      (await refusal('board,x,x\n', { map: { title: 'x' } })).message,
-      /columns 2 and 3 have the same name/,
-    );
+  test('a column whose name is repeated, or blank, is chosen by its position', async () => {
+    const choose = (header: string) => mapped('board,x,x,', { map: { title: header } });
+    assert.match(await choose('x (column 3)'), /title=x \(column 3\) \(asked\)/);
+    assert.match(await choose('(column 4)'), /title=\(column 4\) \(asked\)/);
+    const { message, hint } = await refusal('board,x,x\n', { map: { title: 'x' } });
+    assert.match(message, /columns 2 and 3, "x \(column 2\)", "x \(column 3\)"/);
+    assert.equal(hint, 'Say which one it is: --map title="x (column 2)"');
+  });
+
+  test('a column that is really called like a position is never mixed up with it', async () => {
+    const { message } = await refusal('x (column 2),x,x\n', { board: 'b', map: { title: 'x (column 2)' } });
+    assert.match(message, /^columns 1 and 2/);
+  });
+
+  test('each of two columns with one name is proposed, and its own cells are taken', async () => {
+    const text = 'Idea,Details,Details,Board\nOne,first,second,bugs\n';
+    const { unclear, headers } = await inspectCsv(inChunks(Buffer.from(text), 64));
+    assert.deepEqual(headers, ['Idea', 'Details (column 2)', 'Details (column 3)', 'Board']);
+    assert.deepEqual(unclear[0]?.proposals, headers.slice(1, 3));
+    const [row] = (await read(text, { map: { content: unclear[0]?.proposals[1] } })).rows;
+    assert.equal(row?.ok && row.post.content, 'second');
   });
 
   test('--board together with --map board, or blank, is refused', async () => {
