@@ -287,6 +287,24 @@ describe('importing over HTTP', () => {
     assert.deepEqual(new Set(rows.map(({ board }) => board)), new Set(['bugs', 'feature-requests']));
   });
 
+  it('keeps what two people choose in one file, one after the other and at once', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const { id } = await upload(site, 'board,title\nA,One\nB,Two\nC,Three\n');
+    const choose = (change: object) => site.post<ImportState>(`/data/imports/${id}/preview`, change);
+    await choose({ boardMap: { A: 'bugs' }, perMinute: 5 });
+    await choose({ map: { email: null } });
+    const states = await Promise.all([
+      choose({ boardMap: { B: null } }),
+      choose({ boardMap: { C: 'bugs' } }),
+    ]);
+    for (const { choices, preview } of [...states, await site.get<ImportState>(`/data/imports/${id}`)]) {
+      assert.deepEqual(choices.boardMap, { A: 'bugs', B: null, C: 'bugs' });
+      assert.deepEqual([choices.map, choices.perMinute], [{ email: null }, 5]);
+      assert.deepEqual(preview?.choices, choices, 'and that is what was tried');
+    }
+  });
+
   it('leaves out likely duplicates, one by one or all of a kind, also when boards are chosen later', async (t) => {
     const site = await openOnSandbox(t);
     await site.sweep();

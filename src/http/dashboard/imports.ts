@@ -29,6 +29,7 @@ import { isOn, numberOf, oneOf, textOf } from './parameters.ts';
 import {
   type CommittedUpload,
   type ImportChoices,
+  NO_CHOICES,
   openUploads,
   type Preview,
   tooLarge,
@@ -128,12 +129,12 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
   app.post('/data/imports/:id/preview', async (request) => {
     const upload = await uploadOf(request);
     if (upload.committed) throw importedAlready();
-    await preview(context, upload, choicesOf(request.body));
+    await preview(context, upload, choicesOf(request.body, upload.choices));
     return await stateOf(context, upload);
   });
   app.post('/data/imports/:id/commit', async (request) => {
     const upload = await uploadOf(request);
-    await commit(context, upload, choicesOf(request.body));
+    await commit(context, upload, choicesOf(request.body, NO_CHOICES));
     return await stateOf(context, upload);
   });
   addDuplicates(app, context, uploadOf);
@@ -179,7 +180,26 @@ interface ImportContext extends ImportDeps {
   signal: AbortSignal;
 }
 
-function choicesOf(body: unknown): ImportChoices {
+/** What the body does not say stays as it was: of two people in one file each sends only what they chose themselves. */
+function choicesOf(body: unknown, before: ImportChoices): ImportChoices {
+  const said = <T>(name: keyof ImportChoices, read: () => T, kept: T): T =>
+    Object.hasOwn(Object(body), name) ? read() : kept;
+  const map = { ...before.map, ...mapOf(body) };
+  const board = said('board', () => textOf(body, 'board')?.trim() || null, before.board);
+  // One board for all rows says already where the column is not to be looked at.
+  if (board !== null) delete map.board;
+  const accepts = () => isOn(body, 'acceptUnknownBoards');
+  return {
+    map,
+    board,
+    boardMap: { ...before.boardMap, ...boardMapOf(body) },
+    acceptUnknownBoards: said('acceptUnknownBoards', accepts, before.acceptUnknownBoards),
+    encoding: said('encoding', () => oneOf(body, 'encoding', ENCODINGS), before.encoding),
+    perMinute: said('perMinute', () => numberOf(body, 'perMinute'), before.perMinute),
+  };
+}
+
+function mapOf(body: unknown): ImportChoices['map'] {
   const given: unknown = Reflect.get(Object(body), 'map') ?? {};
   const map: ImportChoices['map'] = {};
   for (const field of FIELDS) {
@@ -187,12 +207,7 @@ function choicesOf(body: unknown): ImportChoices {
     if (header === null || typeof header === 'string') map[field] = header;
     else if (header !== undefined) throw new AppError('usage', `"${field}" must be the name of a column`);
   }
-  const board = textOf(body, 'board')?.trim() || null;
-  // One board for all rows says already where the column is not to be looked at.
-  if (board !== null) delete map.board;
-  const acceptUnknownBoards = isOn(body, 'acceptUnknownBoards');
-  const [encoding, perMinute] = [oneOf(body, 'encoding', ENCODINGS), numberOf(body, 'perMinute')];
-  return { map, board, boardMap: boardMapOf(body), acceptUnknownBoards, encoding, perMinute };
+  return map;
 }
 
 function boardMapOf(body: unknown): ImportChoices['boardMap'] {
@@ -224,9 +239,13 @@ function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: 
 
 async function preview(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
   const isOther = JSON.stringify(upload.choices) !== JSON.stringify(choices);
-  upload.preview = await previewOf(context, upload, choices);
+  // Before the dry run: what somebody else chooses meanwhile is added to it, and both are shown all of it.
   upload.choices = choices;
-  if (upload.preview.ok) compare(context, upload, choices);
+  let found: Preview;
+  do found = await previewOf(context, upload, upload.choices);
+  while (found.choices !== upload.choices);
+  upload.preview = found;
+  if (found.ok) compare(context, upload, found.choices);
   if (isOther) await context.uploads.save(upload);
 }
 

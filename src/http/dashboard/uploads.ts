@@ -27,7 +27,7 @@ export interface ImportChoices {
   perMinute: number | null;
 }
 
-const NO_CHOICES: ImportChoices = {
+export const NO_CHOICES: ImportChoices = {
   map: {},
   board: null,
   boardMap: {},

@@ -28,10 +28,10 @@ import { type DuplicatesView, duplicatesCard } from './import-duplicates.ts';
 
 export interface PreviewView extends DuplicatesView {
   boards: KnownBoard[];
-  /** And what was said about boards before they had an answer; the choices that no dry run has answered yet. */
+  /** And what was said about boards before they had an answer; what was chosen since the last dry run that answered. */
   place: DuplicatesView['place'] & {
     boards: Map<string, UnknownBoard>;
-    choices: ImportChoices | null;
+    choices: Change | null;
     isBusy: boolean;
   };
   /** Imports the file as it was shown, and draws what became of it. */
@@ -39,7 +39,9 @@ export interface PreviewView extends DuplicatesView {
 }
 
 type Readable = Preview & { ok: true };
-type Choose = (change: (now: ImportChoices) => Partial<ImportChoices>) => void;
+/** Only what a person chose: the service adds it to what others have chosen meanwhile. */
+type Change = Partial<ImportChoices>;
+type Choose = (change: Change) => void;
 
 /** What the dry run of a file showed, what the person has to say, and the button that imports it. */
 export function showPreview(view: PreviewView): Child[] {
@@ -49,8 +51,7 @@ export function showPreview(view: PreviewView): Child[] {
   const trouble = liveRegion();
   const { place } = view;
   const choose: Choose = (change) => {
-    const now = place.choices ?? preview.choices;
-    place.choices = { ...now, ...change(now) };
+    place.choices = merged(place.choices ?? {}, change);
     if (!place.isBusy) void attempt(trouble, tryAnew);
   };
   // One request at a time: whoever chooses faster than the service answers loses no choice.
@@ -81,6 +82,11 @@ export function showPreview(view: PreviewView): Child[] {
   ];
 }
 
+function merged(before: Change, change: Change): Change {
+  const map = { ...before.map, ...change.map };
+  return { ...before, ...change, map, boardMap: { ...before.boardMap, ...change.boardMap } };
+}
+
 function sentence(problem: string): string {
   return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. Say below how the file is to be read.`;
 }
@@ -98,7 +104,7 @@ const NAMES: Record<Field, string> = {
 function questionCard(view: PreviewView, unclear: UnclearField, choose: Choose): HTMLElement {
   const { field: name, problem, proposals } = unclear;
   if (name === 'board') {
-    const onPick = (board: string): void => choose(() => ({ board }));
+    const onPick = (board: string): void => choose({ board });
     const picker = boardPicker({
       id: 'ask-board',
       label: 'The board of all rows',
@@ -111,12 +117,11 @@ function questionCard(view: PreviewView, unclear: UnclearField, choose: Choose):
     );
   }
   const offered = proposals.map((header) =>
-    button(`“${header}”`, () => choose(({ map }) => ({ map: { ...map, [name]: header } })), {
+    button(`“${header}”`, () => choose({ map: { [name]: header } }), {
       class: 'main',
     }),
   );
-  if (name === 'content')
-    offered.push(button('No text', () => choose(({ map }) => ({ map: { ...map, content: null } }))));
+  if (name === 'content') offered.push(button('No text', () => choose({ map: { content: null } })));
   const isPublic = name === 'title' || name === 'content';
   return card(
     { title: `Which column is the ${NAMES[name].toLowerCase()}?`, note: problem },
@@ -277,7 +282,7 @@ function mapPicker(
   ];
   const onPick = (value: string): void => {
     const slug = value === DROP ? null : value === AS_IS ? board : value;
-    choose((now) => ({ boardMap: { ...now.boardMap, [board]: slug } }));
+    choose({ boardMap: { [board]: slug } });
   };
   const [id, label] = [`map-${board}`, `Where the rows of ${board} go`];
   return boardPicker({ id, label, boards, suggested: suggestions, others, chosen, onPick }).element;
@@ -296,10 +301,8 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     const found = header(name);
     const onColumn = (value: string): void => {
       const isColumn = value.startsWith('=');
-      choose(({ map, board }) => ({
-        map: { ...map, [name]: isColumn ? value.slice(1) : null },
-        board: name === 'board' && isColumn ? null : board,
-      }));
+      const map = { [name]: isColumn ? value.slice(1) : null };
+      choose(name === 'board' && isColumn ? { map, board: null } : { map });
     };
     return field(NAMES[name], select(`map-${name}`, list, found === null ? 'none' : `=${found}`, onColumn));
   };
@@ -309,7 +312,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     boards,
     chosen: choices.board ?? 'column',
     others: [{ value: 'column', text: '(as the column says)' }],
-    onPick: (value) => choose(() => ({ board: value === 'column' ? null : value })),
+    onPick: (value) => choose({ board: value === 'column' ? null : value }),
   });
   return card(
     { title: 'How it is read and sent', note: 'each choice tries it anew' },
@@ -371,7 +374,7 @@ function encodingField({ choices, columns }: Preview, choose: Choose): HTMLEleme
     ...ENCODING_NAMES.map((name) => ({ value: name, text: ENCODINGS[name] })),
   ];
   return choiceField('encoding', 'Encoding', list, choices.encoding, (value) =>
-    choose(() => ({ encoding: ENCODING_NAMES.find((name) => name === value) ?? null })),
+    choose({ encoding: ENCODING_NAMES.find((name) => name === value) ?? null }),
   );
 }
 
@@ -386,7 +389,7 @@ function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
   input.value = perMinute === null ? '' : String(perMinute);
   input.addEventListener('change', () => {
     const given = Math.floor(Number(input.value));
-    choose(() => ({ perMinute: input.value === '' || !(given >= 1) ? null : given }));
+    choose({ perMinute: input.value === '' || !(given >= 1) ? null : given });
   });
   return field('Posts a minute, at most', input);
 }

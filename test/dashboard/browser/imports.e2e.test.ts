@@ -67,7 +67,13 @@ describe('importing in the browser', onStage, () => {
     await page.getByRole('heading', { name: 'A first wish' }).waitFor();
     await page.getByLabel('Where the rows of Wünsche go').first().selectOption('Feature requests');
     await page.getByText('the rows of 1 unknown board go').waitFor();
+    const tried = page.waitForRequest(/\/preview$/);
     await page.getByLabel('Where the rows of Altes go').first().selectOption('Leave its rows out');
+    assert.deepEqual(
+      (await tried).postDataJSON(),
+      { map: {}, boardMap: { Altes: null } },
+      'only that choice',
+    );
     await page.getByRole('button', { name: 'Leave out all: same title and text' }).click();
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
     await assertOpenToAll(page);
