@@ -138,8 +138,8 @@ function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: 
 }
 
 function boardsTable(boards: readonly UnknownBoard[], more: number): string {
-  const rows = boards.map(({ board, rows, line, suggestions }) => [
-    board,
+  const rows = boards.map(({ board, alsoWritten, rows, line, suggestions }) => [
+    [board, ...alsoWritten].join(', '),
     rows,
     line,
     suggestions.join(', '),

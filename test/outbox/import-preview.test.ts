@@ -99,10 +99,36 @@ describe('the boards of a file', () => {
 
   it('that nobody knows are named once, with what could be meant', () => {
     assert.deepEqual(noted(['bugs', 'bugz', 'Feature', 'bugz', 'something else entirely']), [
-      { board: 'bugz', rows: 2, line: 3, suggestions: ['bugs'] },
-      { board: 'Feature', rows: 1, line: 4, suggestions: ['feature-requests'] },
-      { board: 'something else entirely', rows: 1, line: 6, suggestions: [] },
+      { board: 'bugz', alsoWritten: [], rows: 2, line: 3, suggestions: ['bugs'] },
+      { board: 'Feature', alsoWritten: [], rows: 1, line: 4, suggestions: ['feature-requests'] },
+      { board: 'something else entirely', alsoWritten: [], rows: 1, line: 6, suggestions: [] },
     ]);
+  });
+
+  it('that nobody knows are listed once however they are written, as one answer is for all of them', () => {
+    const written = [
+      'Nowhere Board',
+      'nowhere board',
+      'Nowhere-Board!',
+      'Nówhere  Board',
+      'nowhere board',
+      '🚀',
+      '🎉',
+    ];
+    assert.deepEqual(
+      noted(written).map(({ board, alsoWritten, rows }) => [board, alsoWritten, rows]),
+      [
+        ['Nowhere Board', ['nowhere board', 'Nowhere-Board!', 'Nówhere  Board'], 5],
+        ['🚀', [], 1],
+        ['🎉', [], 1],
+      ],
+    );
+    const map = { 'Nowhere Board': 'bugs', '🚀': 'bugs' };
+    const answered = boardChooser(READS, { ...choices, map });
+    assert.deepEqual(
+      noted(written, answered).map(({ board }) => board),
+      ['🎉'],
+    );
   });
 
   it('that others are mapped to are known by name and id too, and one that nobody knows stops a script', () => {
@@ -144,7 +170,7 @@ describe('the boards of a file', () => {
     const chooser = boardChooser(null, choices);
     assert.deepEqual(noted(['ideas'], chooser), []);
     assert.deepEqual(noted(['Feature Requests'], chooser), [
-      { board: 'Feature Requests', rows: 1, line: 2, suggestions: ['feature-requests'] },
+      { board: 'Feature Requests', alsoWritten: [], rows: 1, line: 2, suggestions: ['feature-requests'] },
     ]);
   });
 

@@ -6,7 +6,10 @@ import type { NewRow } from '../../store/outbox/types.ts';
 
 /** A board of a file that no known one matches, once for all of its rows. */
 export interface UnknownBoard {
+  /** As the file writes it first. */
   board: string;
+  /** Other spellings, which the same answer is for. */
+  alsoWritten: string[];
   rows: number;
   /** Where it stands first. */
   line: number | null;
@@ -27,16 +30,21 @@ export interface BoardChooser {
   unknown(text: string): BoardMatch | null;
 }
 
+/** One board however it is written; what has neither letters nor digits is only itself. */
+function nameKey(text: string): string {
+  return foldedName(text) || text;
+}
+
 export function boardChooser(
   reads: Pick<ImportReads, 'boards' | 'knowsAllBoards'> | null,
   { map, acceptUnknown }: BoardChoices,
 ): BoardChooser {
   const match = boardMatcher(reads?.boards() ?? [], reads?.knowsAllBoards() ?? false);
   const said = new Set(Object.values(map));
-  const mapped = new Map(Object.entries(map).map(([name, slug]) => [foldedName(name), slug]));
+  const mapped = new Map(Object.entries(map).map(([name, slug]) => [nameKey(name), slug]));
   const choose = (text: string): { slug: string | null; unknown: BoardMatch | null } => {
     // C++ and C# are the same without their signs.
-    const meant = Object.hasOwn(map, text) ? map[text] : mapped.get(foldedName(text));
+    const meant = Object.hasOwn(map, text) ? map[text] : mapped.get(nameKey(text));
     if (meant !== undefined) return { slug: meant, unknown: null };
     if (said.has(text)) return { slug: text, unknown: null };
     const found = match(text);
@@ -99,6 +107,7 @@ export function knownTargets(
 
 /** More are only counted: a file with so many has its columns mixed up. */
 const BOARDS_LISTED = 100;
+const SPELLINGS_LISTED = 5;
 
 export interface UnknownBoards {
   unknownBoards: UnknownBoard[];
@@ -110,7 +119,7 @@ export interface BoardCollector extends UnknownBoards {
   note(row: Pick<NewRow, 'board' | 'line'>): void;
 }
 
-/** Collects the boards of rows that nothing matches, each once. */
+/** Collects the boards of rows that nothing matches, each once, however it is written. */
 export function unknownBoards(chooser: BoardChooser): BoardCollector {
   const byName = new Map<string, UnknownBoard>();
   const found: BoardCollector = {
@@ -119,17 +128,24 @@ export function unknownBoards(chooser: BoardChooser): BoardCollector {
     note({ board, line }) {
       const match = chooser.unknown(board);
       if (match === null) return;
-      const noted = byName.get(board);
-      if (noted) noted.rows++;
+      const noted = byName.get(nameKey(board));
+      if (noted) noteAgain(noted, board);
       else if (byName.size >= BOARDS_LISTED) found.moreUnknownBoards++;
       else {
-        const unknown = { board, rows: 1, line, suggestions: match.suggestions };
-        byName.set(board, unknown);
+        const unknown = { board, alsoWritten: [], rows: 1, line, suggestions: match.suggestions };
+        byName.set(nameKey(board), unknown);
         found.unknownBoards.push(unknown);
       }
     },
   };
   return found;
+}
+
+function noteAgain(noted: UnknownBoard, board: string): void {
+  const { alsoWritten } = noted;
+  noted.rows++;
+  if (board !== noted.board && !alsoWritten.includes(board) && alsoWritten.length < SPELLINGS_LISTED)
+    alsoWritten.push(board);
 }
 
 /** A file is not taken in part: whoever meant other boards would have to find the posts again. */

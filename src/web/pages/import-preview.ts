@@ -254,7 +254,7 @@ function boardsCard({ boards, place }: PreviewView, { found, choices }: Readable
     },
     table<OpenBoard>(
       [
-        { head: 'In the file', cell: ({ board, rows, line }) => [board, rowsOf(rows, line)] },
+        { head: 'In the file', cell: (unknown) => [unknown.board, rowsOf(unknown)] },
         { head: 'Goes to', cell: (unknown) => mapPicker(unknown, boards, boardMap, choose) },
       ],
       all,
@@ -263,9 +263,11 @@ function boardsCard({ boards, place }: PreviewView, { found, choices }: Readable
   );
 }
 
-function rowsOf(rows: number | undefined, line: number | null | undefined): Child {
+function rowsOf({ rows, line, alsoWritten = [] }: OpenBoard): Child {
   if (rows === undefined) return null;
-  return h('div.note', `${counted(rows, 'row')}${line == null ? '' : `, first in line ${number(line)}`}`);
+  const also = alsoWritten.length === 0 ? '' : `, also written ${alsoWritten.join(', ')}`;
+  const first = line == null ? '' : `, first in line ${number(line)}`;
+  return h('div.note', `${counted(rows, 'row')}${first}${also}`);
 }
 
 function mapPicker(
