@@ -110,6 +110,30 @@ describe('taking a file into the outbox', () => {
     assert.deepEqual(counts(await bench.take(file, { board: 'ideas' })), [2, 0, 2, 0]);
   });
 
+  it('knows a file again whose board is given by its slug, its name or its id', async (t) => {
+    const bench = importBenchFor(t);
+    const file = 'title\nOne\nOne\n';
+    const chooseBoard = (): string => 'ideas';
+    assert.deepEqual(
+      counts(await bench.take(file, { board: 'Feature Requests', chooseBoard })),
+      [2, 2, 0, 0],
+    );
+    for (const board of ['ideas', '77', 'feature requests'])
+      assert.deepEqual(counts(await bench.take(file, { board, chooseBoard })), [2, 0, 2, 0], board);
+  });
+
+  it('knows rows that an older version named by the board as it was given', async (t) => {
+    const bench = importBenchFor(t);
+    const file = 'title\nOne\nOne\n';
+    const given = { board: 'Feature Requests', chooseBoard: () => 'ideas' };
+    await bench.take(file, given);
+    const digest = hash('sha256', '16:feature requests3:One0:--', 'base64url');
+    const mirror = new Database(bench.path);
+    mirror.prepare("UPDATE outbox SET source_key = 'row:' || ? || ':' || id").run(digest);
+    mirror.close();
+    assert.deepEqual(counts(await bench.take(file, given)), [2, 0, 2, 0]);
+  });
+
   it('knows rows that an older version named by their words exactly as written', async (t) => {
     const bench = importBenchFor(t);
     const file = 'board,title,content\nbugs,Two lines,"One\nand two"\nbugs,Two lines,"One\nand two"\n';

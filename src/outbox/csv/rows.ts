@@ -48,7 +48,7 @@ export interface AcceptedRow {
   post: CsvPost;
   /** The board as the file writes it: what the row is known by does not change with the choice of boards. */
   writtenBoard: string;
-  /** The board that was given for all rows, where the file has a column of boards as well. */
+  /** The board that was given for all rows, as it was given. */
   boardForAll?: string;
   /** Whether the choice of boards leaves this row out. */
   isDropped: boolean;
@@ -133,8 +133,9 @@ export function rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoar
     const reason = shapeProblem(cells, headers.length, data, title) ?? fieldProblems(fields);
     if (reason !== null) return { ok: false, line, cells, reason };
     const row = accept(line, cells, fields, chooseBoard ? chooseBoard(fields.board) : fields.board);
-    if (boardForAll !== undefined && writtenBoardAt >= 0) {
-      row.writtenBoard = cells[writtenBoardAt]?.trim() || boardForAll;
+    if (boardForAll !== undefined) {
+      // Whoever gives the board may call it by its slug today and by its name tomorrow.
+      row.writtenBoard = cells[writtenBoardAt]?.trim() || row.post.board;
       row.boardForAll = boardForAll;
     }
     if (keyPrefix !== '' && key !== '') row.toolKey = key;

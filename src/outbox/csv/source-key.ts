@@ -46,11 +46,11 @@ export function sourceKeys(): (row: Keyed) => string {
 
 /**
  * What earlier versions called the rows of such a file, in their order: by the bare id where the column of a tool was recognised, and
- * by the content as it was written, with the board that was given for all rows. Without these, a file that was imported then would be
- * new as a whole.
+ * by the content as it was written, with the board that was given for all rows, in one version without regard to its case. Without
+ * these, a file that was imported then would be new as a whole.
  */
 export function formerKeys(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => string[] {
-  const seen = new Occurrences();
+  const [seen, seenPlain] = [new Occurrences(), new Occurrences()];
   return (row) => {
     const { key, toolKey, post, writtenBoard = post.board, boardForAll } = row;
     const parts = [boardForAll ?? writtenBoard, post.title, post.content, post.email, post.full_name];
@@ -60,8 +60,12 @@ export function formerKeys(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => str
       parts.every((part) => part === null || plainForm(part) === part);
     if (toolKey === undefined && (key !== null || isSame)) return [];
     const digest = digestOf(parts);
-    const written = contentKey(digest, seen.count(digest));
-    return toolKey === undefined ? [written] : [`key:${toolKey}`, written];
+    const written = [contentKey(digest, seen.count(digest))];
+    if (boardForAll !== undefined) {
+      const plain = contentDigest({ ...row, writtenBoard: boardForAll });
+      written.push(contentKey(plain, seenPlain.count(plain)));
+    }
+    return toolKey === undefined ? written : [`key:${toolKey}`, ...written];
   };
 }
 
