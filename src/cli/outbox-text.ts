@@ -142,7 +142,7 @@ function reasonOf({
   if (duplicate_of !== null) return `it left a second post upstream, ${duplicate_of}`;
   // Found by the check after a sweep, unless a person has looked at them.
   const others = candidates.filter((id) => id !== post_id);
-  if (['confirmed', 'rejected'].includes(state) && matched !== 'person' && others.length > 0)
+  if (['confirmed', 'rejected', 'cancelled'].includes(state) && matched !== 'person' && others.length > 0)
     return `it may have left another post upstream: ${others.join(', ')}`;
   return state === 'confirmed' ? null : last_error;
 }

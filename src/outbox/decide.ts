@@ -55,7 +55,12 @@ function freshStart(now: number): RowChange {
 
 /** A person: drop it. */
 export function cancel({ store, clock }: Deps, id: number): OutboxRow {
-  return decide(store, id, 'cancelled', TRANSITIONS.cancel, { now: clock.now() });
+  return decide(store, id, 'cancelled', TRANSITIONS.cancel, dropped(clock.now()));
+}
+
+/** An unclear attempt before may have left a post all the same. */
+function dropped(now: number): RowChange {
+  return { now, checksIfUnclear: SWEEP_CHECKS };
 }
 
 /** A person: it is this post. */
@@ -137,7 +142,7 @@ export async function cancelBatch(
   requireStart(TRANSITIONS.cancel, state, 'cancelled');
   if (state === 'ready') store.stopBatch(batch, clock.now());
   const rows = await inGroups(store.idsOf(batch, state), (ids) =>
-    store.moveAll(ids, TRANSITIONS.cancel, { now: clock.now() }),
+    store.moveAll(ids, TRANSITIONS.cancel, dropped(clock.now())),
   );
   return { batch, rows };
 }
@@ -145,7 +150,7 @@ export async function cancelBatch(
 /** Goes on with what a process that died in the middle of it left. */
 export function finishCancelling({ store, clock }: Deps): Promise<number> {
   return inGroups(store.cancelledWaiting(), (ids) =>
-    store.moveAll(ids, TRANSITIONS.cancel, { now: clock.now() }),
+    store.moveAll(ids, TRANSITIONS.cancel, dropped(clock.now())),
   );
 }
 

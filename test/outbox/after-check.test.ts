@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
-import { resolve, retry } from '../../src/outbox/decide.ts';
+import { cancel, resolve, retry } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
@@ -335,5 +335,30 @@ describe('what a person had to choose from', () => {
     const { state, candidates } = await bench.row(id);
     assert.equal(state, 'confirmed');
     assert.deepEqual(new Set(candidates), new Set(posts));
+  });
+});
+
+describe('a row that was cancelled before it was sent again', () => {
+  it('is told of where the post of its first attempt turns up', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    cancel(bench.context, id);
+    const post = bench.upstream.publish();
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.deepEqual((await bench.row(id)).candidates, [post.id]);
+  });
+
+  it('is not looked at where it was never sent', async (t) => {
+    const bench = benchFor(t);
+    cancel(bench.context, await bench.add());
+    bench.upstream.publish();
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), []);
+    assert.deepEqual(bench.store.toCheck(), []);
   });
 });

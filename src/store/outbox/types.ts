@@ -91,6 +91,8 @@ export interface RowChange {
   candidates?: number[];
   wasAmbiguous?: true;
   checksLeft?: number;
+  /** The same for a row that was once ambiguous only. */
+  checksIfUnclear?: number;
 }
 
 export interface Claim {

@@ -264,7 +264,8 @@ function highest(a: number | null, b: number | null): number | null {
 
 /** What was left out of a change stays as it is. */
 function merged(old: StoredRow, change: RowChange) {
-  const { notBefore, postId, url, matched, error, notFound, candidates, wasAmbiguous, checksLeft } = change;
+  const { notBefore, postId, url, matched, error, notFound, candidates, wasAmbiguous } = change;
+  const { checksLeft, checksIfUnclear } = change;
   return {
     at: iso(change.now),
     notBefore: notBefore === undefined || notBefore === null ? null : iso(notBefore),
@@ -275,7 +276,7 @@ function merged(old: StoredRow, change: RowChange) {
     notFound: notFound ?? old.not_found,
     candidates: candidates === undefined ? old.candidates : JSON.stringify(candidates),
     wasAmbiguous: wasAmbiguous ? 1 : old.was_ambiguous,
-    checksLeft: checksLeft ?? old.checks_left,
+    checksLeft: checksLeft ?? (old.was_ambiguous ? checksIfUnclear : undefined) ?? old.checks_left,
   };
 }
 
