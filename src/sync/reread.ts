@@ -42,7 +42,10 @@ export async function reread(context: PassContext, under: Sweep, last: SweepStat
   const isQuiet = pass.counts.inserted + pass.counts.updated === 0;
   // Not a second time in the log: these rows were counted when the sweep came by.
   const { pages, rows, unchanged, quarantined } = pass.counts;
-  const reader = openReader(context, under, last.evidence, Math.max(LEAST_BUDGET, pages));
+  const reader = openReader(context, under, last.evidence, {
+    budget: Math.max(LEAST_BUDGET, pages),
+    candidates,
+  });
   try {
     const order = orderFrom(last.evidence, learned.order);
     const isStable =
@@ -106,7 +109,7 @@ function openReader(
   { client, store, signal, onPage }: PassContext,
   { pass, learned, state }: Sweep,
   walked: Evidence,
-  budget: number,
+  { budget, candidates }: { budget: number; candidates: () => Candidate[] },
 ): Reader {
   let evidence = walked;
   let left = budget;
@@ -118,7 +121,11 @@ function openReader(
       const slots = slotsOf(page.rows, page.rejects);
       evidence = withPage(evidence, slots);
       const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
-      writePage(store, pass, page, { absence: { ...absence, isReread: true }, keepIds: state.keepIds });
+      // Where the list shows a row twice, the copy that the sweep came by first counts here too.
+      const missing = new Set(candidates().map(({ id }) => id));
+      const repeated = new Set(page.rows.map(({ id }): number => id).filter((id) => !missing.has(id)));
+      const read = { ...page, repeated };
+      writePage(store, pass, read, { absence: { ...absence, isReread: true }, keepIds: state.keepIds });
       onPage(pass);
       const { next } = page;
       return {

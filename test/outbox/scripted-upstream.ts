@@ -88,9 +88,12 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
       createAsUser: create,
       connectAhead: () => {},
       async *posts({ from = '' } = {}) {
+        const shown = new Set<number>();
         for (let cursor: string | null = from; cursor !== null; ) {
           const read = page(cursor);
-          yield read;
+          const repeated = new Set<number>(read.rows.map(({ id }) => id).filter((id) => shown.has(id)));
+          for (const { id } of read.rows) shown.add(id);
+          yield repeated.size > 0 ? { ...read, repeated } : read;
           cursor = read.next;
         }
       },

@@ -45,6 +45,27 @@ describe('a row that is missing from a list in strict order', () => {
     });
 });
 
+describe('a row that is listed twice, each time on another board', () => {
+  it('stays as it was shown first, also while pages are read again for a row that is missing', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 10;
+    const posts = range(1, 24)
+      .toReversed()
+      .map((id) => aPost(id));
+    const listed = (all: Post[]): Post[] => [
+      ...all,
+      ...all
+        .filter(({ id }) => id % 4 === 0)
+        .map(({ id }) => aPost(id, { board: { id: 9, name: 'B', url: '/b/9' } })),
+    ];
+    bench.upstream.posts = listed(posts);
+    for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sweep();
+    bench.upstream.posts = listed(posts.filter(({ id }) => id !== 12 && id !== 13));
+    for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sweep();
+    assert.deepEqual(await bench.query('SELECT post_id FROM post_versions'), []);
+  });
+});
+
 describe('a row that is missing from a list without an order', () => {
   const unordered = (): Post[] => range(1, 20).map((n) => aPost((n * 8) % 21));
 
