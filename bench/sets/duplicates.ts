@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { ImportState } from '../../src/http/dashboard/imports.ts';
 import type { Bench, BenchSet, Row } from '../frame/set.ts';
+import { watchWaits } from '../frame/waits.ts';
 import { largeMirror } from '../large-mirror.ts';
 import { type ServiceProcess, startServiceProcess } from '../service.ts';
 import { ideaLines } from './import.ts';
 
 const POSTS = 100_000;
 const ROWS = 50_000;
-const LOOK_MS = 20;
+const [READY, PAGE] = ['/readyz', '/data/outbox'];
 
 /** A file that is handed over in the browser, compared in the background while the service goes on. */
 export const duplicatesSet: BenchSet = {
@@ -69,25 +70,15 @@ async function compareOnce(bench: Bench, env: Record<string, string>, rows: numb
 }
 
 async function compareIn({ url }: ServiceProcess, body: Buffer, rows: number): Promise<Measured> {
-  const slowest = { ready: 0, page: 0 };
-  let isOver = false;
-  const watch = async (kind: keyof typeof slowest, path: string): Promise<void> => {
-    while (!isOver) {
-      const began = performance.now();
-      await (await fetch(url + path)).text();
-      slowest[kind] = Math.max(slowest[kind], performance.now() - began);
-      await setTimeout(LOOK_MS);
-    }
-  };
-  const watching = [watch('ready', '/readyz'), watch('page', '/data/outbox')];
+  const watching = await watchWaits(url, [READY, PAGE]);
   const began = performance.now();
   const headers = { 'content-type': 'text/csv' };
   const sent = await fetch(`${url}/data/imports`, { method: 'POST', headers, body });
   let state = (await sent.json()) as ImportState;
   for (; !state.comparison.isDone; await setTimeout(200))
     state = (await (await fetch(`${url}/data/imports/${state.id}`)).json()) as ImportState;
-  isOver = true;
-  await Promise.all(watching);
+  const seconds = (performance.now() - began) / 1000;
+  const waits = await watching.end();
   if (state.comparison.checked !== rows) throw new Error(`${state.comparison.checked} of ${rows} compared`);
-  return { seconds: (performance.now() - began) / 1000, slowest };
+  return { seconds, slowest: { ready: waits[READY] ?? Number.NaN, page: waits[PAGE] ?? Number.NaN } };
 }
