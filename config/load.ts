@@ -148,7 +148,9 @@ function webhooksOf(
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */
 export function secretsOf(settings: Settings): Secret[] {
   const hooks = settings.webhooks.flatMap(({ url, key }) => [url, key]);
-  const secrets = [...Object.values(settings), ...hooks].filter((value) => value instanceof Secret);
+  // Not what is worked out when somebody asks for it: the time zone.
+  const values = Object.values(Object.getOwnPropertyDescriptors(settings)).map(({ value }) => value);
+  const secrets = [...values, ...hooks].filter((value) => value instanceof Secret);
   return [...secrets, ...secrets.flatMap((secret) => passwordOf(secret) ?? [])];
 }
 

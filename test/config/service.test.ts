@@ -100,6 +100,17 @@ describe('the queue', () => {
   });
 });
 
+describe('the time zone of this machine', () => {
+  it('is not looked up for the sake of the secrets: every command has those, few need the zone', (t) => {
+    const settings = load({});
+    const formats = t.mock.method(Intl, 'DateTimeFormat');
+    secretsOf(settings);
+    assert.equal(formats.mock.callCount(), 0);
+    assert.ok(settings.timeZone);
+    assert.equal(formats.mock.callCount(), 1);
+  });
+});
+
 describe('how long deleted rows are kept', () => {
   it('is a duration, 0, or never', () => {
     assert.deepEqual(['30d', '0', 'never', '12h'].map(retention), [2_592_000_000, 0, 'never', 43_200_000]);
