@@ -29,7 +29,11 @@ export type RowIndex = Pick<ReturnType<typeof rowIndex>, 'added' | 'changed'>;
  * several times faster than row by row. A mark says how far that came; rows above it are not in the index yet and need no upkeep.
  */
 export function textIndex(db: Db) {
-  db.function('searchable', { deterministic: true }, (text) => searchable(String(text)));
+  // Null where the words are the text itself, as most English is: nothing has to be copied back.
+  db.function('other_words', { deterministic: true }, (text) => {
+    const words = searchable(String(text));
+    return words === text ? null : words;
+  });
   const [posts, comments] = [rowIndex(db, 'posts'), rowIndex(db, 'comments')];
   const refresh = (): void => {
     posts.refresh();
@@ -66,7 +70,7 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const ends = chunkEnd(db, source);
   const addChunk = db.prepare(`
     INSERT INTO ${table} (rowid, ${names})
-    SELECT id, ${columns.map((name) => `searchable(${name})`).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);
+    SELECT id, ${columns.map((name) => `coalesce(other_words(${name}), ${name})`).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);
   const wholeChunks = db.prepare(`
     INSERT INTO ${table} (${table}, rank) VALUES ('hashsize', ${HASH_BYTES}), ('crisismerge', ${MOST_PIECES})`);
   // Off until then: merging while the first rows come in would do the same work several times over.
@@ -107,8 +111,8 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
       writeMark.run(String(mark), key);
       return end !== null;
     },
-    added(id: number, ...texts: string[]): void {
-      if (id <= mark) pending.push(() => add.run(id, ...texts.map(searchable)));
+    added(id: number, texts: () => string[]): void {
+      if (id <= mark) pending.push(() => add.run(id, ...texts().map(searchable)));
     },
     /** Old words are marked as gone, and stay in the file until it is rewritten. */
     changed(id: number, old: readonly string[], next: readonly string[]): void {

@@ -161,7 +161,7 @@ export function rowWriter<T extends Post | Comment>(
   const add = (row: T, shown: readonly Value[], at: string) => {
     stored.wrote(row.id);
     insert.run(row.id, ...shown, ...timesOf(row), row.extra, at, at, at);
-    index.added(row.id, ...wordsOf(shown));
+    index.added(row.id, () => wordsOf(shown));
     packed.added('post' in row ? row.post.id : row.id);
     changes.row(table, `${subject}.created`, at, { id: row.id });
     return 'inserted' as const;
