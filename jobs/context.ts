@@ -41,11 +41,12 @@ export interface JobContext extends WorkContext {
 
 /**
  * So many creates are under way at a time. The worker has one job more, which waits here for its turn: its request leaves as soon as an
- * answer is recorded, and not after the queue has brought one job to its end and handed out the next.
+ * answer is there, and not after the queue has brought one job to its end and handed out the next.
  */
 export interface Turns {
   readonly areTaken: boolean;
-  take<T>(work: () => Promise<T>): Promise<T>;
+  /** The work may end its turn before it is done itself. */
+  take<T>(work: (end: () => void) => Promise<T>): Promise<T>;
 }
 
 export function createTurns(most: number): Turns {
@@ -58,12 +59,18 @@ export function createTurns(most: number): Turns {
     async take(work) {
       if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       else free--;
-      try {
-        return await work();
-      } finally {
+      let isOver = false;
+      const end = (): void => {
+        if (isOver) return;
+        isOver = true;
         const next = waiting.shift();
         if (next) next();
         else free++;
+      };
+      try {
+        return await work(end);
+      } finally {
+        end();
       }
     },
   };

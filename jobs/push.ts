@@ -25,8 +25,14 @@ export const push: JobDefinition = {
     const id = rowOf(job);
     return await alone(context, id, async () => {
       if (context.turns.areTaken) context.sending.client.connectAhead();
-      const result = await context.turns.take(() => sendRow(context, id));
-      // The request of the row that waited for this one leaves before the rest of this job is done.
+      const result = await context.turns.take(async (end) => {
+        // The request of the row that waited for this one leaves before this one is written down, and before the rest of this job is done.
+        const letNextGo = async (): Promise<void> => {
+          end();
+          await setImmediate();
+        };
+        return await sendRow(context, id, letNextGo);
+      });
       await setImmediate();
       if (!result.sent) {
         if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
@@ -39,10 +45,10 @@ export const push: JobDefinition = {
   },
 };
 
-async function sendRow(context: JobContext, id: number): Promise<PushResult> {
+async function sendRow(context: JobContext, id: number, letNextGo: () => Promise<void>): Promise<PushResult> {
   await awaitRateLimit(context, 'push');
   return await traced('push', { outbox: id }, async (tell) => {
-    const told = await pushRow(context.sending, id);
+    const told = await pushRow(context.sending, id, letNextGo);
     tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
     return told;
   });

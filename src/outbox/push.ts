@@ -19,8 +19,15 @@ export type PushResult =
 /** Why nothing went out. */
 type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'rate limit' | 'look first';
 
-/** Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. */
-export async function push(context: OutboxContext, id: number): Promise<PushResult> {
+/**
+ * Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. The next row may
+ * go as soon as this one is known to have arrived: a disk is waited for while that one is on its way.
+ */
+export async function push(
+  context: OutboxContext,
+  id: number,
+  letNextGo: () => Promise<void> = async () => undefined,
+): Promise<PushResult> {
   const { store, client, clock, signal, createMs } = context;
   signal.throwIfAborted();
   const hindrance = await hindranceTo(context, id);
@@ -34,9 +41,11 @@ export async function push(context: OutboxContext, id: number): Promise<PushResu
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
+  const ended = { outcome, at: clock.now(), deadline };
+  if (outcome.outcome === 'confirmed') await letNextGo();
   const row = await written(context, () => {
     if (outcome.outcome === 'unauthorised') holdBack(context, claimed, outcome.httpStatus);
-    return record(context, claimed, outcome, deadline);
+    return record(context, claimed, ended);
   });
   crashPoint('push:recorded');
   // An answer that names a post which cannot be this row's leaves the row unclear.
@@ -196,22 +205,25 @@ async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promis
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }
 
-function record(
-  context: OutboxContext,
-  row: OutboxRow,
-  outcome: CreateOutcome,
-  deadline: number,
-): OutboxRow | null {
+/** What came of a request: when, and until when it could have left. */
+interface Ended {
+  outcome: CreateOutcome;
+  at: number;
+  deadline: number;
+}
+
+function record(context: OutboxContext, row: OutboxRow, ended: Ended): OutboxRow | null {
   const { store } = context;
-  if (outcome.outcome !== 'confirmed') return store.endAttempt(endOf(context, row, outcome, deadline));
+  const { outcome } = ended;
+  if (outcome.outcome !== 'confirmed') return store.endAttempt(endOf(context, row, ended));
   const known = store.knownPosts([outcome.postId]).get(outcome.postId);
   const isOlder = known?.first_seen_at != null && known.first_seen_at < (row.first_sent_at ?? '');
   const doubt = (why: string): OutboxRow | null => {
-    const end = endOf(context, row, unclear(outcome, why), deadline);
+    const end = endOf(context, row, { ...ended, outcome: unclear(outcome, why) });
     return store.endAttempt({ ...end, named: outcome.postId });
   };
   if (isOlder) return doubt('which stood there before this row was sent');
-  return store.endAttempt(endOf(context, row, outcome, deadline)) ?? doubt('which confirms another row');
+  return store.endAttempt(endOf(context, row, ended)) ?? doubt('which confirms another row');
 }
 
 /** An id that cannot be this row's: then the answer says nothing about what became of it. */
@@ -223,8 +235,7 @@ function unclear(
 }
 
 /** The one table from what the client learned to where the row goes. */
-function endOf(context: OutboxContext, row: OutboxRow, outcome: CreateOutcome, deadline: number): AttemptEnd {
-  const now = context.clock.now();
+function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadline }: Ended): AttemptEnd {
   const attempt = {
     id: row.id,
     n: row.attempts,

@@ -11,6 +11,7 @@ import { createMetrics } from '../../src/base/metrics.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
+import { confirmed, unknown } from '../outbox/scripted-upstream.ts';
 
 describe('rows that the queue did not take', () => {
   it('are enqueued by the next look', async (t) => {
@@ -74,25 +75,31 @@ describe('a row that the queue hands out twice', () => {
 });
 
 describe('a row that the queue hands out while another is on its way', () => {
-  it('waits with a connection for the answer to be recorded, and then leaves before the queue has heard of it', async (t) => {
-    const { context, upstream, store, add } = benchOf(t);
-    const jobs = [await add(), await add()].map((outbox) => ({ data: { outbox } }) as Job);
-    const states = (): unknown[] => jobs.map((job) => store.find(rowOf(job))?.state);
-    const seen: unknown[] = [];
-    const ended: unknown[] = [];
-    let second: Promise<unknown> | undefined;
-    upstream.client.connectAhead = () => void seen.push('connected ahead');
-    upstream.duringCreate = async () => {
-      seen.push([...ended]);
-      second ??= push.run(context, jobs[1] as Job);
-      // Whatever it could do without its turn, it has done by then.
-      await setImmediate();
-      seen.push(states());
-    };
-    ended.push(await push.run(context, jobs[0] as Job));
-    assert.equal(await second, 'confirmed');
-    assert.deepEqual(seen, [[], 'connected ahead', ['sending', 'ready'], [], ['confirmed', 'sending']]);
-  });
+  for (const { outcome, state, last } of [
+    { outcome: confirmed(5), state: 'sending', last: 'confirmed' },
+    { outcome: unknown(), state: 'ambiguous', last: 'ambiguous' },
+  ])
+    it(`leaves on a connection that waits for it where the answer is "${outcome.outcome}", with that row ${state}`, async (t) => {
+      const { context, upstream, store, add } = benchOf(t);
+      const ids = [await add({ title: 'One' }), await add({ title: 'Two' })];
+      const jobs = ids.map((outbox) => ({ data: { outbox } }) as Job);
+      const states = (): unknown[] => jobs.map((job) => store.find(rowOf(job))?.state);
+      const seen: unknown[] = [];
+      const ended: unknown[] = [];
+      let second: Promise<unknown> | undefined;
+      upstream.outcomes = [outcome];
+      upstream.client.connectAhead = () => void seen.push('connected ahead');
+      upstream.duringCreate = async () => {
+        seen.push([...ended], states());
+        second ??= push.run(context, jobs[1] as Job);
+        // Whatever it could do without its turn, it has done by then.
+        await setImmediate();
+      };
+      ended.push(await push.run(context, jobs[0] as Job));
+      assert.equal(await second, 'confirmed');
+      assert.deepEqual(seen, [[], ['sending', 'ready'], 'connected ahead', [], [state, 'sending']]);
+      assert.deepEqual(states(), [last, 'confirmed']);
+    });
 });
 
 describe('while the upstream wants no calls', () => {
