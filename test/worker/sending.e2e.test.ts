@@ -93,15 +93,17 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
       env: { PUSH_SETTLE: '200ms' },
     });
     const ids = await fixture.add('Arrived', 'Lost');
-    await fixture.start();
+    const service = await fixture.start();
     await until('both are unclear', async () => (await fixture.app.outbox.counts(null)).ambiguous === 2);
-    // Their deadlines are half a minute away: what they wait for is brought about by hand, through another connection, whose changes are seen.
+    // Their deadlines are half a minute away: what they wait for is brought about by hand. The process that sent them would wait all the same.
+    await service.close();
     for (const id of ids)
       await fixture.app.outbox.move(
         id,
         { from: ['ambiguous'], to: 'ambiguous' },
         { now: Date.now(), notBefore: Date.now() },
       );
+    await fixture.start();
     await until('both are confirmed', async () => (await fixture.app.outbox.counts(null)).confirmed === 2);
     assert.deepEqual(fixture.posted(), ['Arrived', 'Lost']);
   });
