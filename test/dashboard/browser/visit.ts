@@ -13,7 +13,7 @@ export interface Look {
   timezoneId?: string;
 }
 
-export const DESKTOP: Look = { scheme: 'light', width: 1280, height: 900 };
+export const DESKTOP: Look = { scheme: 'light', width: 1440, height: 900 };
 export const PHONE: Look = { scheme: 'dark', width: 390, height: 844 };
 
 /** A page of its own, and everything the browser complained about in it. */
