@@ -152,13 +152,16 @@ async function graced<T>(
 
 const TRY_AGAIN_MS = 1000;
 
-/** What the upstream said is not forgotten because the disk is full: it is written as soon as there is space. */
+/** Troubles of the disk, and another program that keeps the file for itself. */
+const PASSING: ReadonlySet<string> = new Set(['storage', 'busy']);
+
+/** What the upstream said is not forgotten because it cannot be written: it is as soon as there is space, or the file is free. */
 async function written<T>({ clock, signal }: OutboxContext, write: () => T): Promise<T> {
   for (;;) {
     try {
       return write();
     } catch (error) {
-      if (codeOf(error) !== 'storage' || signal.aborted) throw error;
+      if (!PASSING.has(codeOf(error)) || signal.aborted) throw error;
       await clock.sleep(TRY_AGAIN_MS, signal);
     }
   }

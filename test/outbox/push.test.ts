@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { SqliteError } from 'better-sqlite3';
 import type { CreateOutcome } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { AppError } from '../../src/base/errors.ts';
@@ -52,18 +53,22 @@ const TABLE: Case[] = [
 ];
 
 describe('what the upstream said', () => {
-  it('is written as soon as a full disk has space again, and the post is not sent twice', async (t) => {
-    const bench = benchFor(t);
-    const id = await bench.add();
-    let full = 3;
-    const endAttempt: typeof bench.store.endAttempt = (end) => {
-      if (full-- > 0) throw new AppError('storage', 'the disk is full');
-      return bench.store.endAttempt(end);
-    };
-    await push({ ...bench.context, store: { ...bench.store, endAttempt } }, id);
-    assert.equal((await bench.row(id)).state, 'confirmed');
-    assert.equal(bench.upstream.created.length, 1);
-  });
+  for (const [trouble, error] of [
+    ['a full disk has space again', new AppError('storage', 'the disk is full')],
+    ['another program gives the file free', new SqliteError('database is locked', 'SQLITE_BUSY')],
+  ] as const)
+    it(`is written as soon as ${trouble}, and the post is not sent twice`, async (t) => {
+      const bench = benchFor(t);
+      const id = await bench.add();
+      let failures = 3;
+      const endAttempt: typeof bench.store.endAttempt = (end) => {
+        if (failures-- > 0) throw error;
+        return bench.store.endAttempt(end);
+      };
+      await push({ ...bench.context, store: { ...bench.store, endAttempt } }, id);
+      assert.equal((await bench.row(id)).state, 'confirmed');
+      assert.equal(bench.upstream.created.length, 1);
+    });
 });
 
 describe('where a row goes after an attempt', () => {
