@@ -159,6 +159,21 @@ describe('a board that may not be posted to (403)', () => {
     assert.deepEqual(bench.store.refusedBoards(), []);
   });
 
+  it('is refused once by rows that were on their way together: the second makes it wait no longer', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await bench.add(), await bench.add({ title: 'Light mode' })];
+    const { upstream, clock } = bench;
+    upstream.outcomes = [FORBIDDEN, FORBIDDEN];
+    const both = Promise.withResolvers<void>();
+    upstream.duringCreate = async () => {
+      if (upstream.created.length === ids.length) both.resolve();
+      await both.promise;
+    };
+    await Promise.all(ids.map((id) => push(bench.context, id)));
+    const [board] = bench.store.refusedBoards();
+    assert.deepEqual([board?.refusals, Date.parse(board?.until ?? '') - clock.now()], [1, 30_000]);
+  });
+
   it('is posted to again where the upstream minded one row only, which waits longer each time', async (t) => {
     const bench = benchFor(t);
     const odd = await bench.add({ title: '<script>' });
