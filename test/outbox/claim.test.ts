@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
+import { retry } from '../../src/outbox/decide.ts';
 import { push, retryRefused } from '../../src/outbox/push.ts';
 import { backoff } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -378,6 +379,22 @@ describe('a row that is about to be sent again', () => {
     await bench.store.move(id, TRANSITIONS.retry, { now: bench.clock.now(), candidates: [] });
     await push(bench.context, id);
     assert.equal((await bench.row(id)).post_id, 77);
+  });
+
+  it('is never taken for a post that a person has dismissed, also after another was', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    for (const round of ['first', 'second']) {
+      bench.upstream.outcomes = [unknown()];
+      assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true }, round);
+      const late = [bench.upstream.publish(), bench.upstream.publish()].map((post) => post.id);
+      bench.clock.advance(2 * MINUTE);
+      assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+      assert.deepEqual(new Set((await bench.row(id)).candidates), new Set(late));
+      retry(bench, id);
+    }
+    await bench.sweep();
+    assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true, outcome: 'confirmed' });
   });
 });
 
