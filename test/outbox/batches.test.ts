@@ -130,6 +130,19 @@ describe('an import with a pace of its own', () => {
     assert.equal(free(), 2, 'two that wait are enough');
   });
 
+  it('frees none while it is paused, also where the turn of another import has come', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    for (const batch of ['paused', 'slow']) {
+      store.paceBatch(batch, 6, clock.now());
+      await bench.add({ title: `Of ${batch}` }, batch);
+    }
+    pauseBatch(bench, 'paused');
+    clock.advance(MINUTE);
+    store.releasePaced(clock.now());
+    assert.deepEqual(store.due(clock.now(), 10).ready, store.idsOf('slow', 'ready'));
+  });
+
   it('keeps it for rows that a person sends again', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
