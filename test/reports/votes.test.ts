@@ -117,6 +117,13 @@ describe('reports about votes', () => {
     assert.match(report.notes.join(), /last looked at the posts on 2026-01-11T00:00:00.000Z/);
   });
 
+  it('overview has no votes gained in a period that began after the mirror last looked', async (t) => {
+    const story = await tell(t, { sweeps: 3 });
+    const { rows, notes } = await story.ask('overview', { since: '7d' });
+    assert.partialDeepStrictEqual(rows[1], { what: 'votes', recent: null, prior: null, change: null });
+    assert.match(notes.join(), /last looked at the posts on 2026-01-11T00:00:00.000Z/);
+  });
+
   it('post-votes tells every change of one post that was seen', async (t) => {
     const story = await tell(t);
     assert.deepEqual(table(await story.ask('post-votes', { post: 101 })), [
