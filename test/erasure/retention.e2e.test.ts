@@ -59,7 +59,12 @@ describe('rows that were deleted', () => {
 
   it('that are dated in the future, by a clock that was ahead, are kept for their time from now on', async (t) => {
     const bench = await withDeletions(t);
+    const told = `SELECT type, id FROM changes WHERE at = '${iso(30)}' ORDER BY type, id`;
     assert.deepEqual(await bench.expire(HOUR, 30), NOTHING);
+    assert.deepEqual(
+      bench.query<{ type: string; id: number }>(told).map(({ type, id }) => `${type} ${id}`),
+      ['comment.updated 1', 'post.updated 1', 'post.updated 2'],
+    );
     assert.deepEqual(await bench.expire(HOUR, 89), NOTHING);
     const done = await bench.expire(HOUR, 90);
     assert.deepEqual(done, { posts: 2, comments: 1, outbox: 0, users: 1, compacted: true });
