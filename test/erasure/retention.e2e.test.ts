@@ -134,4 +134,15 @@ describe('rows that were deleted', () => {
     });
     assert.deepEqual(bench.found(['zqmany', 'Gone Zqname']), []);
   });
+
+  it('are erased all at once where comments alone take several pieces', async (t) => {
+    const bench = await openBench(t);
+    const many = Array.from({ length: 250 }, (_, i) =>
+      aComment(i + 1, { creator: gone, content: `zqmany${i}` }),
+    );
+    await sweep(bench.store, 'comments', many, 0);
+    await sweep(bench.store, 'comments', [], 1);
+    await sweep(bench.store, 'comments', [], 1, { acceptDeletes: true });
+    assert.equal((await bench.expire(0, 2)).comments, 250);
+  });
 });
