@@ -205,6 +205,18 @@ describe('rewriting the file', () => {
   });
 });
 
+describe('the connection that erases', () => {
+  it('flushes at each commit: whoever was told that they are erased stays so after a power cut', (t) => {
+    const path = join(folderFor(t, 'erasure'), 'mirror.db');
+    placeNewMirror(path);
+    const pragmas = t.mock.method(Database.prototype, 'pragma');
+    openErasureStore({ path, upstream: 'http://u.test', holder: 'test' }).close();
+    const set = pragmas.mock.calls.filter(({ this: db }) => (db as Database.Database).name === path);
+    const texts = set.map(({ arguments: [text] }) => text).filter((text) => text.startsWith('synchronous'));
+    assert.equal(texts.at(-1), 'synchronous = FULL');
+  });
+});
+
 describe('the log of the data folder', () => {
   it('is flushed at each commit: a claim is on disk before its first byte leaves', (t) => {
     const pragmas = t.mock.method(Database.prototype, 'pragma');
