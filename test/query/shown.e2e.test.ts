@@ -66,6 +66,7 @@ describe('a statement of an assistant', () => {
       'SELECT sql FROM sqlite_temp_schema',
       'SELECT sql FROM temp.sqlite_schema',
       'WITH g (sql) AS (VALUES (1)) SELECT sql FROM g NATURAL FULL JOIN "sqlite_master"',
+      'WITH g (sql) AS (VALUES (1)) SELECT sql FROM g NATURAL FULL JOIN SQLITE_MASTER',
       'SELECT name FROM pragma_table_list',
       'SELECT name FROM pragma_database_list',
       'PRAGMA database_list',
