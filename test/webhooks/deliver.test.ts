@@ -121,6 +121,20 @@ describe('a change that is older than changes are kept', () => {
   });
 });
 
+describe('the deliveries that are kept', () => {
+  it('are the last five hundred of each endpoint, however many another has', (t) => {
+    const { store } = openBench(t);
+    const delivery = { change: 1, type: 'post.edited', at: new Date(0).toISOString() };
+    const note = (id: string): void => store.note(id, { ...delivery, ms: 1, status: 204, error: null });
+    note('quiet');
+    for (let n = 0; n < 502; n++) note('one');
+    assert.deepEqual(
+      ['quiet', 'one'].map((id) => store.deliveries(id, 1000).length),
+      [1, 500],
+    );
+  });
+});
+
 describe('a message without people', () => {
   const spellings = ['kim@example.com', 'kim%40example.com', '"kim lee"@example.com', 'kim＠example.com'];
   for (const address of spellings)
