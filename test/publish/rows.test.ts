@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encoded } from '../../src/postgres/copy.ts';
+
+describe('a row on its way to PostgreSQL', () => {
+  it('has no escaped NUL in its JSON, which PostgreSQL refuses, and keeps what only looks like one', () => {
+    const json = String.raw`{"nul":"a\u0000b","text":"a\\u0000b"}`;
+    const [line] = encoded([[json]], ['jsonb']);
+    assert.equal(line, `${String.raw`{"nul":"a\\ufffdb","text":"a\\\\u0000b"}`}\n`);
+  });
+});
