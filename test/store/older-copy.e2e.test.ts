@@ -263,8 +263,11 @@ describe('rows that an older copy takes in', () => {
       await mirror.copyTo(copy.options.path);
       await mirror.accept('key:2', 'key:3');
       await mirror.claim(2);
+      const opened = Date.now();
       await copy.accept('key:2', 'key:3', 'create:4');
       assert.deepEqual(await copy.states(), ['ambiguous', 'ambiguous', 'ready', 'ready']);
+      const notBefore = Date.parse((await copy.row(2))?.not_before ?? '');
+      assert.ok(notBefore >= opened + SETTLE_MS, 'its post may still be on its way into the list');
     }));
 
   it('are all looked for where it knows nothing, save those of a create, for 30 days and also once it is settled', () =>
