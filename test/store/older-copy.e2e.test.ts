@@ -385,6 +385,18 @@ describe('erasures made after a copy', () => {
       assert.equal(holdsAda(copy), false);
       assert.deepEqual(await mirrorAt(copy).states(), []);
     }));
+
+  it('whose key was lost and given up are applied by number, and keep no copy from being read', () =>
+    withPath(async (path) => {
+      const { mirror, copy } = await copyBeforeErasure(path);
+      rmSync(join(dirname(path), 'suppression.key'));
+      const erasure = openErasureStore(mirror.options);
+      await erasure.newKey();
+      await erasure.close();
+      const db = openMirrorReadOnly({ path: copy, upstream: UPSTREAM, dataDir: dirname(path) });
+      assert.equal(db.prepare('SELECT count(*) FROM users WHERE email = ?').pluck().get(ADA), 0);
+      db.close();
+    }));
 });
 
 describe('the recovery log', () => {
