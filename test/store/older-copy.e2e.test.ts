@@ -397,6 +397,24 @@ describe('erasures made after a copy', () => {
       assert.equal(db.prepare('SELECT count(*) FROM users WHERE email = ?').pluck().get(ADA), 0);
       db.close();
     }));
+
+  it('under the key of another data folder are not taken into the log of this one', () =>
+    withPath(async (path) => {
+      const mirror = mirrorAt(path);
+      await mirror.sweep(aPost(1));
+      const erasure = openErasureStore(mirror.options);
+      await erasure.suppress('bob@example.com', Date.now());
+      await erasure.lift('bob@example.com');
+      await erasure.close();
+      mkdirSync(join(dirname(path), 'elsewhere'));
+      const theirs = mirrorAt(join(dirname(path), 'elsewhere/mirror.db'));
+      await theirs.sweep(aPost(1));
+      await theirs.erase(ADA);
+      const brought = mirrorAt(join(dirname(path), 'brought.db'));
+      await theirs.copyTo(brought.options.path);
+      await brought.states();
+      assert.deepEqual(await mirror.states(), []);
+    }));
 });
 
 describe('the recovery log', () => {
