@@ -24,6 +24,7 @@ describe('a post is recognised although the service', () => {
     ['made hard spaces', 'a b', 'a&nbsp;b'],
     ['used numbers for signs', 'é', '&#xe9;'],
     ['used names for signs', 'Café “Größe”…', 'Caf&eacute; &ldquo;Gr&ouml;&szlig;e&rdquo;&hellip;'],
+    ['used the name of a capital', 'Ørsted', '&Oslash;rsted'],
   ];
   for (const [name, sent, shown] of cases)
     it(name, () => {
