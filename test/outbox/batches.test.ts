@@ -89,6 +89,18 @@ describe('a cancelled import', () => {
     );
   });
 
+  it('has a row that was unclear looked for by sweeps, also where the next service finishes it', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({}, 'one');
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.store.move(id, TRANSITIONS.sendAgain, { now: bench.clock.now() });
+    bench.store.stopBatch('one', bench.clock.now());
+    assert.equal(await finishCancelling(bench), 1);
+    const { state, checks_left } = await bench.row(id);
+    assert.deepEqual({ state, checks_left }, { state: 'cancelled', checks_left: 2 });
+  });
+
   it('does not send again what was unclear and proves to be absent', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({}, 'one');
