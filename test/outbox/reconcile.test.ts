@@ -296,6 +296,7 @@ describe('looking for the post of an unclear attempt', () => {
 
   for (const [when, ageMs, result] of [
     ['before it could be listed', HOUR, 'later'],
+    ['half a minute after it was sent', 11.5 * MINUTE, 'later'],
     ['long after it was sent', 5000, 'send again'],
   ] as const)
     it(`is ${result} where a cache shows the list as it was ${when}`, async (t) => {
