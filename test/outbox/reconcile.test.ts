@@ -327,6 +327,13 @@ describe('looking for the post of an unclear attempt', () => {
     assert.deepEqual(waits, [9000, 225_000]);
   });
 
+  it('settles anew where the clock was set back since', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    bench.clock.set(bench.clock.now() - HOUR);
+    assert.equal(await reconcileRow(bench.context, id), 'later');
+    assert.equal(Date.parse((await bench.row(id)).not_before ?? ''), bench.clock.now() + SETTLE_MS);
+  });
+
   it('does nothing for a row that is not ambiguous', async (t) => {
     const bench = benchFor(t);
     assert.equal(await reconcileRow(bench.context, await bench.add()), 'gone');
