@@ -315,6 +315,15 @@ describe('looking for the post of an unclear attempt', () => {
       assert.equal(/a cache in between/.test(last_error ?? ''), result === 'later');
     });
 
+  it('waits for as long as the upstream wants no calls, where that is longer', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    bench.upstream.readError = new AppError('throttled', 'not now');
+    const until = bench.clock.now() + HOUR;
+    const gate = { ...bench.context.gate, closedUntil: () => until };
+    assert.equal(await reconcileRow({ ...bench.context, gate }, id), 'later');
+    assert.equal(Date.parse((await bench.row(id)).not_before ?? ''), until);
+  });
+
   it('waits longer between reads the longer it has been waiting', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.readError = new AppError('unreachable', 'no route');
