@@ -82,6 +82,25 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.another().worstListDelay(), 0);
   });
 
+  it('is nothing where the pass that showed it began by a clock that was ahead, and a later one by one behind', async (t) => {
+    const bench = benchFor(t);
+    const db = new Database(bench.path);
+    t.after(() => db.close());
+    bench.upstream.publish({ title: 'Something else' });
+    await bench.sweep();
+    const post = bench.upstream.publish();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    for (let n = 0; n < 5; n++) {
+      bench.clock.advance(MINUTE);
+      await bench.sweep();
+    }
+    db.exec(`
+      UPDATE sync_runs SET started_at = strftime('%FT%R:%fZ', started_at, '+1 day') WHERE id = 2;
+      UPDATE sync_runs SET started_at = strftime('%FT%R:%fZ', started_at, '-1 day') WHERE id = 6`);
+    assert.equal(await bench.another().worstListDelay(), 0);
+  });
+
   it('is nothing where the pass under way showed it, and one that seems to last a day as well', async (t) => {
     const bench = benchFor(t);
     const db = new Database(bench.path);

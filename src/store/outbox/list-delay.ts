@@ -69,10 +69,11 @@ function worstOf(arrivals: readonly Arrival[], runs: readonly Run[]): number {
   return worst;
 }
 
-/** A pass during which the clock was put back ends before it begins. */
+/** A pass during which the clock was put back ends before it begins, and what it saw is from after its begin or from before its end. */
 function isDuring({ started_at, finished_at }: Run, at: string): boolean {
+  const [hasBegun, hasNotEnded] = [started_at <= at, at <= finished_at];
   const isPutBack = finished_at !== '' && finished_at < started_at;
-  return started_at <= at && (at <= finished_at || isPutBack);
+  return isPutBack ? hasBegun || hasNotEnded : hasBegun && hasNotEnded;
 }
 
 /** The upper quartile of the times between two passes: hours without a pass, and clocks put ahead, are rarer than that. */
