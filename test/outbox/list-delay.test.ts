@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { push } from '../../src/outbox/push.ts';
 import { benchFor, CREATE_MS, MINUTE, SETTLE_MS } from './bench.ts';
@@ -83,18 +83,7 @@ describe('how long a list was seen to lag behind', () => {
   });
 
   it('is nothing where the pass that showed it began by a clock that was ahead, and a later one by one behind', async (t) => {
-    const bench = benchFor(t);
-    const db = new Database(bench.path);
-    t.after(() => db.close());
-    bench.upstream.publish({ title: 'Something else' });
-    await bench.sweep();
-    const post = bench.upstream.publish();
-    bench.upstream.outcomes = [confirmed(post.id)];
-    await push(bench.context, await bench.add());
-    for (let n = 0; n < 5; n++) {
-      bench.clock.advance(MINUTE);
-      await bench.sweep();
-    }
+    const { bench, db } = await sentBetweenSweeps(t);
     db.exec(`
       UPDATE sync_runs SET started_at = strftime('%FT%R:%fZ', started_at, '+1 day') WHERE id = 2;
       UPDATE sync_runs SET started_at = strftime('%FT%R:%fZ', started_at, '-1 day') WHERE id = 6`);
@@ -102,18 +91,7 @@ describe('how long a list was seen to lag behind', () => {
   });
 
   it('is nothing where the pass under way showed it, and one that seems to last a day as well', async (t) => {
-    const bench = benchFor(t);
-    const db = new Database(bench.path);
-    t.after(() => db.close());
-    bench.upstream.publish({ title: 'Something else' });
-    await bench.sweep();
-    const post = bench.upstream.publish();
-    bench.upstream.outcomes = [confirmed(post.id)];
-    await push(bench.context, await bench.add());
-    for (let n = 0; n < 5; n++) {
-      bench.clock.advance(MINUTE);
-      await bench.sweep();
-    }
+    const { bench, db, post } = await sentBetweenSweeps(t);
     // As if the first sweep had been under way, and the clock had been put ahead during the last one, and back before it.
     db.exec(`
       UPDATE sync_runs SET finished_at = (SELECT first_seen_at FROM posts WHERE id = ${post.id}) WHERE id = 1;
@@ -188,3 +166,20 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal((await bench.row(id)).not_before, expected);
   });
 });
+
+/** A post that was sent after the first sweep and seen by the second of six, and the mirror's file, to put the clock of a pass wrong. */
+async function sentBetweenSweeps(t: TestContext) {
+  const bench = benchFor(t);
+  const db = new Database(bench.path);
+  t.after(() => db.close());
+  bench.upstream.publish({ title: 'Something else' });
+  await bench.sweep();
+  const post = bench.upstream.publish();
+  bench.upstream.outcomes = [confirmed(post.id)];
+  await push(bench.context, await bench.add());
+  for (let n = 0; n < 5; n++) {
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+  }
+  return { bench, db, post };
+}
