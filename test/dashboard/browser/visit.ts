@@ -61,9 +61,9 @@ export async function visit({ context, url }: Stage, look: Look = DESKTOP): Prom
   };
 }
 
-/** The new page stands in the place of the old one. */
+/** The new page stands in the place of the old one, its charts drawn: each is as soon as it knows how wide it is. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator('main:not(.busy) h1').first().waitFor();
+  await page.locator('main:not(.busy):not(:has(.plot:empty)) h1').first().waitFor();
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
