@@ -13,6 +13,13 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE_BUT_LINES, ' ');
 }
 
+const UNUSUAL = /[\u0300-\uffff\xa0]|\s\s|[^\S ]|^\s|\s$/;
+
+/** The same for a file that went through another system, which writes line ends, spaces and accents in its own way. */
+export function plainForm(text: string): string {
+  return UNUSUAL.test(text) ? text.normalize('NFC').replace(/\s+/g, ' ').trim() : text;
+}
+
 /** `1,234,567`: what `toLocaleString('en')` makes of a number, without the 25 ms that its first call takes. */
 export function grouped(n: number): string {
   return Number.isSafeInteger(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, ',') : n.toLocaleString('en');

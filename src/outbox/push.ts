@@ -301,10 +301,13 @@ export function settleFrom(
   return { notBefore, wasAmbiguous: true };
 }
 
-/** Rows that a dead sender left behind: their attempt may have reached the upstream. */
-export function recoverOrphans(context: OutboxContext): number {
+/** Rows that a dead sender left behind, or a handler that failed: their attempt may have reached the upstream. */
+export function recoverOrphans(
+  context: OutboxContext,
+  isRunning: (id: number) => boolean = () => false,
+): number {
   const { store, clock } = context;
-  const rows = store.orphans();
+  const rows = store.orphans().filter(({ id }) => !isRunning(id));
   for (const row of rows) {
     const attempts = store.attempts(row.id);
     const now = clock.now();

@@ -23,7 +23,7 @@ export interface SenderOptions {
   lockMs: number;
   /** How soon a row that another process put into the outbox is noticed. */
   watchMs: number;
-  /** How often a refused token is tried again. */
+  /** How often a refused token is tried again, and rows are looked for that nobody sends any more. */
   probeMs: number;
   /** Whether the lock is left to a service that waits for it: the sender of a command does, as the service sends for everybody. */
   yields: boolean;
@@ -67,6 +67,14 @@ async function recover(context: JobContext): Promise<void> {
   await highestListed(context.sending);
 }
 
+/** Rows on their way whose handler is gone, because what came of them could not be written down. */
+async function recoverLeft({ app, activity, sending, dispatcher }: JobContext): Promise<void> {
+  const left = recoverOrphans(sending, (id) => activity.rows.has(id));
+  if (left === 0) return;
+  app.log.warn({ event: 'push.left', left }, `${left} rows were left on their way: they will be looked for`);
+  await dispatcher.look();
+}
+
 /** A token that was refused may be good again, or may be another one by now: a read shows it. */
 async function probe({ app, sending, dispatcher }: JobContext): Promise<void> {
   if (app.outbox.paused() === null) return;
@@ -93,16 +101,19 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   const watch = watcher(context);
   const each = (name: string, everyMs: number, step: () => Promise<unknown>): Promise<void> =>
     loop({ ...app, signal, name, everyMs }, () => unlessStopped(signal, step()));
-  const trying = async (): Promise<void> => {
+  const lookingAfter = async (): Promise<void> => {
     await pause(app.clock, probeMs, signal);
-    await each('trying the token', probeMs, () => probe(context));
+    await each('looking after the outbox', probeMs, async () => {
+      await recoverLeft(context);
+      await probe(context);
+    });
   };
   const watching = each('watching the outbox', watchMs, async () => {
     if (options.yields && app.outbox.isSenderWanted()) yielded.abort();
     else await watch();
   });
   try {
-    await Promise.all([watching, trying()]);
+    await Promise.all([watching, lookingAfter()]);
   } finally {
     await closeWorkers(workers);
   }

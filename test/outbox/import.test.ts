@@ -191,6 +191,14 @@ describe('taking a file into the outbox', () => {
     );
   });
 
+  it('knows a row by its key again where another program wrote its line ends, spaces and accents', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take('board,title,content,key\nbugs,Cafe\u0301,"One\r\n\r\nTwo",K1\n');
+    const saved = 'board,title,content,key\nbugs,Café,"One\n\nTwo ",K1\n';
+    assert.deepEqual(counts(await bench.dryRun(saved)), [1, 0, 1, 0]);
+    assert.deepEqual(counts(await bench.take(saved)), [1, 0, 1, 0]);
+  });
+
   it('takes the rest of a results file: what it calls confirmed is done, here or elsewhere', async (t) => {
     const bench = importBenchFor(t);
     const text = `board,title,state,post_id,url,reason

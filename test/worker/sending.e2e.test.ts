@@ -108,6 +108,20 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     assert.deepEqual(fixture.posted(), ['Arrived', 'Lost']);
   });
 
+  it('looks for a row that stands as on its way although nothing of this process sends it any more', async (t) => {
+    const fixture = await open(t, { env: { PUSH_SETTLE: '200ms' } });
+    await fixture.start();
+    // In one go: the service, which runs in this process, has no moment in which to send it.
+    const adding = fixture.add('Left behind');
+    const now = Date.now();
+    fixture.app.outbox.claim({ id: 1, transition: TRANSITIONS.claim, now, deadline: now, listedMaxId: null });
+    await adding;
+    await until('it is confirmed', async () => (await fixture.row(1)).state === 'confirmed');
+    const outcomes = fixture.app.outbox.attempts(1).map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes, ['unknown', 'confirmed']);
+    assert.deepEqual(fixture.posted(), ['Left behind']);
+  });
+
   it('looks for a row that a sender left behind when it died, before it sends it again', async (t) => {
     const fixture = await open(t, { env: { PUSH_SETTLE: '200ms' } });
     const [id = 0] = await fixture.add('Left behind');

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { plainForm } from '../../base/text.ts';
 import type { AcceptedRow } from './rows.ts';
 
 type Keyed = Pick<AcceptedRow, 'key' | 'post'> & Partial<Pick<AcceptedRow, 'writtenBoard' | 'boardForAll'>>;
@@ -21,13 +22,6 @@ function contentDigest({ post, writtenBoard = post.board }: Keyed): Buffer {
 function digestOf(parts: readonly (string | null)[]): Buffer {
   const text = parts.map((part) => (part === null ? '-' : `${part.length}:${part}`));
   return hash('sha256', text.join(''), 'buffer');
-}
-
-const UNUSUAL = /[\u0300-\uffff\xa0]|\s\s|[^\S ]|^\s|\s$/;
-
-/** The same for a file that went through another system, which writes line ends, spaces and accents in its own way. */
-function plainForm(text: string): string {
-  return UNUSUAL.test(text) ? text.normalize('NFC').replace(/\s+/g, ' ').trim() : text;
 }
 
 function contentKey(digest: Buffer, occurrence: number): string {

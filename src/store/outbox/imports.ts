@@ -7,7 +7,8 @@ import { openMirrorReadOnly } from '../open.ts';
 import { peopleByEmail } from '../people.ts';
 import { scalar } from '../sql.ts';
 import { suppressionList } from '../suppression/list.ts';
-import type { OutboxState, PostText } from './types.ts';
+import { canRevive, isMendable, sourceReader } from './source.ts';
+import type { OutboxState, PostText, StoredRow } from './types.ts';
 
 export type ImportReads = NonNullable<ReturnType<typeof openImportReads>>;
 
@@ -91,26 +92,22 @@ export function boardReader(db: Db): () => KnownBoard[] {
 }
 
 function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
-  const byKey = db.prepare<
-    Omit<KeyedText, 'former_keys' | 'wasCancelled'>,
-    Omit<KnownRow, 'same' | 'mendable' | 'revivable'> & { same: number; mendable: number; unsent: number }
-  >(`
-    SELECT id, state, post_id, url, last_error, state = 'rejected' AND was_ambiguous = 0 AS mendable,
-           state = 'cancelled' AND attempts = 0 AND was_ambiguous = 0 AND erased_at IS NULL AS unsent,
-           erased_at IS NOT NULL OR source_key LIKE 'row:%'
-           OR (board = $board AND title = $title AND content = $content AND email IS $email AND full_name IS $full_name)
-           OR EXISTS (SELECT 1 FROM outbox_edits e WHERE e.outbox_id = o.id AND e.n = 1
-                         AND before ->> 'board' = $board AND before ->> 'title' = $title AND before ->> 'content' = $content
-                         AND before ->> 'email' IS $email AND before ->> 'full_name' IS $full_name) AS same
-      FROM outbox o WHERE source_key = $source_key`);
-  const under = (
-    source_key: string,
-    { board, title, content, email, full_name, wasCancelled = false }: KeyedText,
-  ): KnownRow | null => {
-    const found = byKey.get({ source_key, board, title, content, email, full_name });
+  const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
+  const isSameSource = sourceReader(db);
+  const under = (source_key: string, text: KeyedText): KnownRow | null => {
+    const found = byKey.get(source_key);
     if (!found) return null;
-    const { unsent, same, mendable, ...row } = found;
-    return { ...row, same: same === 1, mendable: mendable === 1, revivable: wasCancelled && unsent === 1 };
+    const { id, state, post_id, url, last_error } = found;
+    return {
+      id,
+      state,
+      post_id,
+      url,
+      last_error,
+      same: isSameSource(found, text),
+      mendable: isMendable(found),
+      revivable: canRevive(found, text),
+    };
   };
   const former = (text: KeyedText): KnownRow | null => {
     const found = (text.former_keys ?? []).map((key) => under(key, text));

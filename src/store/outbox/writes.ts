@@ -7,6 +7,7 @@ import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
 import type { OutboxReader } from './reads.ts';
 import { isOfBoard, refusedBoards } from './refused.ts';
+import { canRevive, isMendable, sourceReader } from './source.ts';
 import {
   type Acceptance,
   type AttemptEnd,
@@ -77,8 +78,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const boards = refusedBoards(db);
   const sentBoard = db.prepare(`
     INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
-  const firstEdit = scalar(db)<[number], string>(`
-    SELECT before FROM outbox_edits WHERE outbox_id = ? ORDER BY n LIMIT 1`);
+  const isSameSource = sourceReader(db);
   const noteEdit = db.prepare(`
     INSERT INTO outbox_edits (outbox_id, n, edited_at, before)
     SELECT $id, count(*) + 1, $at, $before FROM outbox_edits WHERE outbox_id = $id`);
@@ -99,21 +99,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     if (!found) throw new Error('a key that cannot be inserted is there');
     if (canRevive(found, row)) return mendFrom(found, row, at);
     if (isSameSource(found, row)) return already(found);
-    // The upstream certainly has no post of a row that it rejected: other words under its key are that row, mended in the file.
-    const isMendable = found.state === 'rejected' && found.was_ambiguous === 0;
-    return isMendable ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
-  };
-
-  /** Only a row that was never sent: what may have left a post waits for a person who looks at it. */
-  const canRevive = (found: StoredRow, { wasCancelled }: NewRow): boolean => {
-    const { state, attempts, was_ambiguous, erased_at } = found;
-    return (
-      wasCancelled === true &&
-      state === 'cancelled' &&
-      attempts === 0 &&
-      was_ambiguous === 0 &&
-      erased_at === null
-    );
+    return isMendable(found) ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
   };
 
   const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
@@ -125,14 +111,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const { former_keys = [], source_key } = row;
     if (former_keys.length === 0 || byKey.get(source_key)) return null;
     const found = former_keys.flatMap((key) => byKey.get(key) ?? []);
-    return found.find((each) => isSameSource(each, { ...row, source_key: each.source_key })) ?? null;
-  };
-
-  /** Whether the row came from the same source row, also where a person has mended its words since. */
-  const isSameSource = (found: StoredRow, row: NewRow): boolean => {
-    if (found.erased_at !== null || row.source_key.startsWith('row:') || isSameText(found, row)) return true;
-    const before = firstEdit.get(found.id);
-    return before !== undefined && isSameText(JSON.parse(before) as PostText, row);
+    return found.find((each) => isSameSource(each, row)) ?? null;
   };
 
   const mendFrom = (found: StoredRow, row: NewRow, at: string): Acceptance => {
@@ -278,10 +257,6 @@ function merged(old: StoredRow, change: RowChange) {
     wasAmbiguous: wasAmbiguous ? 1 : old.was_ambiguous,
     checksLeft: checksLeft ?? (old.was_ambiguous ? checksIfUnclear : undefined) ?? old.checks_left,
   };
-}
-
-function isSameText(a: PostText, b: PostText): boolean {
-  return (['board', 'title', 'content', 'email', 'full_name'] as const).every((name) => a[name] === b[name]);
 }
 
 function kindOf({ email }: PostText): OutboxRow['kind'] {
