@@ -271,7 +271,7 @@ function editsTable(edits: EditRow[]): string {
 
 function postsTable(posts: ViewedPost[], row: OutboxRow): string {
   if (posts.length === 0)
-    return `#${row.candidates.join(', #')}: not in the mirror yet, run "feedback-mirror sync".`;
+    return `#${row.candidates.join(', #')}: not in the mirror. "feedback-mirror sync" reads it, or puts it into the table quarantine with what is wrong.`;
   return table(
     ['post', 'created', 'board', 'by', 'title', 'url', 'note'],
     posts.map((post) => [
