@@ -148,6 +148,27 @@ describe('sending and waiting in a command', () => {
     assert.deepEqual(fixture.posted(), ['One']);
   });
 
+  it('does not give up an upstream that answers, and asks to slow down', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset-after on=creates' } });
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp();
+    const stop = new AbortController();
+    let ahead = 0;
+    const clock = { ...app.clock, monotonic: () => app.clock.monotonic() + ahead };
+    const client: Client = {
+      ...app.client,
+      async *posts() {
+        queueMicrotask(() => (ahead = 600_000));
+        throw new AppError('throttled', 'too many requests');
+      },
+    };
+    const progress = (): void => {
+      if (ahead > 0) stop.abort(new AppError('interrupted', 'stopped by a test'));
+    };
+    const options = { patienceMs: 600_000, signal: stop.signal, onProgress: progress };
+    await assert.rejects(wait({ ...app, clock, client }, options), { code: 'interrupted' });
+  });
+
   it('gives up a list in which what it sent cannot be looked for, because it is never whole', async (t) => {
     const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset on=creates times=1' } });
     const service = await fixture.start();

@@ -43,6 +43,37 @@ export function jobs(play: Play): void {
     assert.deepEqual(runs, ['n', 'last']);
   });
 
+  play('a job that ends leaves the deduplication id alone that another one has by then', async (scene) => {
+    const { queue, work } = scene;
+    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const worker = work(async () => {
+      started.resolve();
+      await finish.promise;
+    });
+    const opts = { deduplication: { id: 'list' } };
+    const first = await queue.add('first', {}, opts);
+    await started.promise;
+    await queue.removeDeduplicationKey('list');
+    const second = await queue.add('second', {}, opts);
+    const closed = worker.close();
+    finish.resolve();
+    await closed;
+    assert.deepEqual([await first.getState(), await second.getState()], ['completed', 'waiting']);
+    assert.equal((await queue.add('third', {}, opts)).id, second.id);
+  });
+
+  play('jobs that are kept for a minute are kept when the next one ends', async ({ queue, work }) => {
+    work(async () => undefined);
+    const opts = { removeOnComplete: { age: 60 } };
+    const first = await queue.add('first', {}, opts);
+    await until('the first is done', () => first.isCompleted());
+    const since = Date.now();
+    await until('that is more milliseconds ago', () => Date.now() - since > 100);
+    const second = await queue.add('second', {}, opts);
+    await until('the second is done', () => second.isCompleted());
+    assert.equal(await first.isCompleted(), true);
+  });
+
   play('a delayed job waits for its time', async ({ queue, work }) => {
     const ran = Promise.withResolvers<number>();
     work(async () => ran.resolve(Date.now()));
