@@ -9,7 +9,14 @@ import {
 } from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
 import { type Columns, countClaims, distinctNames, mapColumns } from './columns.ts';
-import { type CsvFile, type CsvRow, dataColumns, type ReadOptions, rowChecker } from './rows.ts';
+import {
+  type CsvFile,
+  type CsvRow,
+  dataColumns,
+  type ReadOptions,
+  resultsOrder,
+  rowChecker,
+} from './rows.ts';
 import { type Encoding, openText, type Source, type Text } from './text.ts';
 
 /** A megabyte of text in one cell is odd but real; more than this is an unclosed quote or no post. */
@@ -95,7 +102,7 @@ interface Head {
   /** Holds what was read beyond the header line. */
   parser: CsvParser;
   headers: string[];
-  /** In our own results files, without the apostrophes that keep a spreadsheet from running a text. */
+  /** In our own results files, with what became of the row at its end, and without the apostrophes that keep a spreadsheet from running a text. */
   asMeant(cells: string[]): string[];
 }
 
@@ -128,9 +135,14 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
   if (refused) throw badHeader(header.line, refused.reason);
   const { cells } = header;
   if (EXPORTED.every((name) => cells.includes(name))) throw exportedOutbox();
-  const isResults = dataColumns(cells) < cells.length;
-  const asMeant: Head['asMeant'] = isResults ? (own) => own.map(fromInert) : (own) => own;
+  const order = resultsOrder(cells);
+  const asMeant: Head['asMeant'] = order ? (own) => arranged(own, order).map(fromInert) : (own) => own;
   return { delimiter, parser, headers: asMeant(cells), asMeant };
+}
+
+/** A row of another length is refused, and shown as it is. */
+function arranged(cells: string[], order: readonly number[]): string[] {
+  return cells.length === order.length ? order.map((i) => cells[i] ?? '') : cells;
 }
 
 /** The first record; not the line `sep=;` before it, by which Excel is told the delimiter. */

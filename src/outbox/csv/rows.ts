@@ -93,6 +93,16 @@ export function dataColumns(headers: readonly string[]): number {
   return start > 0 && RESULT_COLUMNS.every((name, i) => headers[start + i] === name) ? start : headers.length;
 }
 
+/**
+ * In which order the columns of one of our results files are read, so that the four are the last; null for another file. Whoever looks
+ * through it may have put a column of theirs behind them, or the four in front.
+ */
+export function resultsOrder(headers: readonly string[]): number[] | null {
+  const places: number[] = RESULT_COLUMNS.map((name) => headers.lastIndexOf(name));
+  if (places.includes(-1) || headers.length === places.length) return null;
+  return [...headers.map((_, i) => i).filter((i) => !places.includes(i)), ...places];
+}
+
 /** The API documents no limits: beyond these a row is sent all the same, with a note. */
 const LONG_TITLE = 255;
 const LONG_CONTENT = 50_000;

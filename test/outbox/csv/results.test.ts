@@ -82,12 +82,27 @@ describe('a results file', () => {
     assert.equal(twice.split('\r\n')[0], once.split('\r\n')[0]);
   });
 
-  test('is recognised by all four columns at the end only', async () => {
+  test('is recognised by all four columns together only', async () => {
     const file = await read('board,title,state,post_id\nb,t,confirmed,7\n');
     assert.equal(accepted(file.rows[0]).previous, undefined);
     assert.deepEqual(file.ignored, ['state', 'post_id']);
     const plain = await read('title,state,post_id,url,reason\nt,,,,\n', { board: 'b' });
     assert.equal(accepted(plain.rows[0]).previous, undefined, 'a row that was never sent has no past');
+  });
+
+  test('is recognised with other columns of a person behind the four, and with the four in front', async () => {
+    for (const text of [
+      "board,title,state,post_id,url,reason,Checked\nb,'=t,confirmed,7,/p/7,,seen\n",
+      "url,reason,state,post_id,board,title,Checked\n/p/7,,confirmed,7,b,'=t,seen\n",
+    ]) {
+      const file = await read(text);
+      const { post, previous } = accepted(file.rows[0]);
+      assert.deepEqual([post.title, previous], ['=t', { state: 'confirmed', post_id: '7' }]);
+      assert.deepEqual(file.ignored, ['Checked']);
+      const again = results(file).split('\r\n');
+      assert.equal(again[0], 'board,title,Checked,state,post_id,url,reason');
+      assert.equal(again[1], "b,'=t,seen,confirmed,0,/p/1,");
+    }
   });
 
   test('hands no text to a spreadsheet as a formula', async () => {
