@@ -43,7 +43,7 @@ export function absences(db: Db) {
       run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before`);
   const restart = db.prepare(`
     UPDATE absences SET sweeps = 0, gap_sweeps = 0, end_sweeps = 0 WHERE resource = ?`);
-  const unhold = db.prepare('UPDATE absences SET held = 0 WHERE resource = ?');
+  const unhold = db.prepare('UPDATE absences SET held = 0 WHERE resource = ? AND stays = 0');
   const countSweep = db.prepare<{ resource: string; run: number; sameEnd: number }>(`
     UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1),
                         end_sweeps = iif(end_reads >= 2, iif($sameEnd, end_sweeps, 0) + 1, 0)
@@ -90,9 +90,12 @@ export function absences(db: Db) {
            (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0 AND first_run < $run) AS stayed`);
   const cohort = db.prepare<[string], { first_run: number; size: number }>(`
     SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run`);
-  const unaccepted = db.prepare<[string, number], { first_run: number; held: number; beyond: number }>(`
-    SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
-  const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ?');
+  const unaccepted = db.prepare<[string, number], Unaccepted>(`
+    SELECT first_run, held, stays, end_reads > 0 AND reads = 0 AS beyond
+      FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
+  const holdOne = db.prepare(
+    'UPDATE absences SET held = 1, stays = max(stays, ?) WHERE resource = ? AND id = ?',
+  );
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
   /** How many rows that the last sweep missed have come back since. */
@@ -203,19 +206,28 @@ export function absences(db: Db) {
       return missed.all({ resource, run, sweeps, same: Number(isSame) });
     },
     /**
-     * How many rows went together with each of these and were accepted by nobody: first missed by the same sweep; beyond the end also
-     * those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
+     * With how many others each of these rows went, those that somebody accepted left out: first missed by the same sweep; beyond the end
+     * also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
      */
-    cohorts(resource: Resource, ids: readonly number[]): Map<number, number> {
+    cohorts(resource: Resource, ids: readonly number[]): Map<number, Cohort> {
       const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
       const rows = ids.map((id) => ({ id, row: unaccepted.get(resource, id) }));
+      const concluded = Map.groupBy(rows, ({ row }) => row?.first_run);
       const beyond = [0, 1].map((held) => rows.filter(({ row }) => row?.beyond && row.held === held).length);
-      const sizeOf = (row: (typeof rows)[number]['row']): number =>
-        row ? Math.max(sizes.get(row.first_run) ?? 0, row.beyond ? (beyond[row.held] ?? 0) : 0) : 0;
-      return new Map(rows.map(({ id, row }) => [id, sizeOf(row)]));
+      const cohortOf = (row: Unaccepted | undefined): Cohort => {
+        if (!row) return { size: 0, concluded: 0, stays: false };
+        const atEnd = row.beyond ? (beyond[row.held] ?? 0) : 0;
+        return {
+          size: Math.max(sizes.get(row.first_run) ?? 0, atEnd),
+          concluded: Math.max(concluded.get(row.first_run)?.length ?? 0, atEnd),
+          stays: row.stays === 1,
+        };
+      };
+      return new Map(rows.map(({ id, row }) => [id, cohortOf(row)]));
     },
-    hold(resource: Resource, ids: readonly number[]): void {
-      for (const id of ids) holdOne.run(resource, id);
+    /** Until somebody accepts it, where it stays; else until fewer are missing with it. A row that is seen again is held no longer. */
+    hold(resource: Resource, id: number, stays: boolean): void {
+      holdOne.run(Number(stays), resource, id);
     },
     /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
     accept: (resource: Resource): void => void acceptHeld.run(resource),
@@ -225,6 +237,22 @@ export function absences(db: Db) {
     counts: (resource: Resource): { suspects: number; held: number } =>
       count.get(resource) ?? { suspects: 0, held: 0 },
   };
+}
+
+interface Unaccepted {
+  first_run: number;
+  held: number;
+  stays: number;
+  beyond: number;
+}
+
+export interface Cohort {
+  /** Rows that are missing, whatever speaks against them. */
+  size: number;
+  /** Those against which enough speaks. */
+  concluded: number;
+  /** Enough spoke against too many at once before, and nobody has accepted it since. */
+  stays: boolean;
 }
 
 type NoteRow = {

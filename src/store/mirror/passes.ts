@@ -118,7 +118,7 @@ export function passes(db: Db, options: OpenOptions) {
     const { going, kept } = guarded(pass, gone);
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
-    absent.hold(resource, kept);
+    for (const { id, stays } of kept) absent.hold(resource, id, stays);
     if (isWholeSweep) releaseOthers.run(resource, pass.runId);
     const { suspects, held } = absent.counts(resource);
     const newlyHeld = Math.max(0, held - heldBefore);
@@ -148,15 +148,15 @@ export function passes(db: Db, options: OpenOptions) {
 
   /**
    * Rows that went at once are counted together; deletions of several days between other rows, which waited for evidence, are no mass
-   * deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything.
+   * deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything. Where enough speaks against
+   * too many, they stay held, also when some come back: a list that recovers bit by bit must not delete the rest.
    */
-  function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: number[] } {
-    if (ids.length === 0) return { going: [], kept: [] };
+  function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: Kept[] } {
+    const [going, kept]: [number[], Kept[]] = [[], []];
     const limit = counts.rows === 0 ? 0 : guardLimit(resource);
-    const cohorts = absent.cohorts(resource, ids);
-    const { going = [], kept = [] } = Object.groupBy(ids, (id) =>
-      (cohorts.get(id) ?? 0) > limit ? 'kept' : 'going',
-    );
+    for (const [id, { size, concluded, stays }] of absent.cohorts(resource, ids))
+      if (stays || size > limit) kept.push({ id, stays: stays || concluded > limit });
+      else going.push(id);
     return { going, kept };
   }
 
@@ -171,6 +171,11 @@ export function passes(db: Db, options: OpenOptions) {
     finishPass: immediate(db, finish),
     text,
   };
+}
+
+interface Kept {
+  id: number;
+  stays: boolean;
 }
 
 /** Pages since the last checkpoint, and the ids to be kept of them, by the page's number in the run. */
