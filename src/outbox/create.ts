@@ -60,7 +60,7 @@ function acceptOne(
 ): OutboxRow | null {
   const now = clock.now();
   const row = {
-    ...newRow({ line: 1, post }, sourceKey, batchId(kind, now, random)),
+    ...newRow({ line: 1, post }, { source_key: sourceKey }, batchId(kind, now, random)),
     line: null,
     ...(kind === 'agent' ? { isProposed: true as const } : {}),
   };

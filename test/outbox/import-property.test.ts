@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { sourceKeys } from '../../src/outbox/csv/source-key.ts';
+import { identities } from '../../src/outbox/csv/source-key.ts';
 import { csvLine } from '../../src/outbox/import/results.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { readChunked } from './csv/feed.ts';
@@ -48,8 +48,8 @@ function csv(rows: readonly (readonly string[])[]): string {
 /** Every key that the rows of the file stand for; a key with several contents stands for its first row. */
 async function expectedKeys(text: string): Promise<string[]> {
   const { rows } = await readChunked(Buffer.from(text));
-  const keyOf = sourceKeys();
-  return [...new Set(rows.flatMap((each) => (each.ok ? [keyOf(each)] : [])))].sort((a, b) =>
+  const identify = identities();
+  return [...new Set(rows.flatMap((each) => (each.ok ? [identify(each).source_key] : [])))].sort((a, b) =>
     a < b ? -1 : 1,
   );
 }

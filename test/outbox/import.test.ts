@@ -122,6 +122,23 @@ describe('taking a file into the outbox', () => {
       assert.deepEqual(counts(await bench.take(file, { board, chooseBoard })), [2, 0, 2, 0], board);
   });
 
+  it('knows rows again whose board or whose person is written in another way', async (t) => {
+    const bench = importBenchFor(t);
+    const chooseBoard = (text: string): string =>
+      ({ 77: 'ideas', 'Feature Requests': 'ideas' })[text] ?? text;
+    const file = (board: string, email: string): string =>
+      `board,title,email\n${board},One,${email}\n${board},One,${email}\nbugs,One,${email}\n`;
+    await bench.take(file('Feature Requests', 'Ann@example.com'), { chooseBoard });
+    for (const board of ['77', 'ideas', 'Feature Requests'])
+      for (const email of ['ann@Example.com', 'Ann@example.com']) {
+        const text = file(board, email);
+        assert.deepEqual(counts(await bench.take(text, { chooseBoard })), [3, 0, 3, 0], text);
+      }
+    const grown = `${file('77', 'ann@example.com')}77,One,ann@example.com\n`;
+    assert.deepEqual(counts(await bench.take(grown, { chooseBoard })), [4, 1, 3, 0]);
+    assert.deepEqual(counts(await bench.take(grown, { chooseBoard })), [4, 0, 4, 0]);
+  });
+
   it('knows rows that an older version named by the board as it was given', async (t) => {
     const bench = importBenchFor(t);
     const file = 'title\nOne\nOne\n';

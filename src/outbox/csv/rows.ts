@@ -48,8 +48,6 @@ export interface AcceptedRow {
   post: CsvPost;
   /** The board as the file writes it: what the row is known by does not change with the choice of boards. */
   writtenBoard: string;
-  /** The board that was given for all rows, as it was given. */
-  boardForAll?: string;
   /** Whether the choice of boards leaves this row out. */
   isDropped: boolean;
   key: string | null;
@@ -143,11 +141,8 @@ export function rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoar
     const reason = shapeProblem(cells, headers.length, data, title) ?? fieldProblems(fields);
     if (reason !== null) return { ok: false, line, cells, reason };
     const row = accept(line, cells, fields, chooseBoard ? chooseBoard(fields.board) : fields.board);
-    if (boardForAll !== undefined) {
-      // Whoever gives the board may call it by its slug today and by its name tomorrow.
-      row.writtenBoard = cells[writtenBoardAt]?.trim() || row.post.board;
-      row.boardForAll = boardForAll;
-    }
+    // Whoever gives the board may call it by its slug today and by its name tomorrow.
+    if (boardForAll !== undefined) row.writtenBoard = cells[writtenBoardAt]?.trim() || row.post.board;
     if (keyPrefix !== '' && key !== '') row.toolKey = key;
     if (results) addPrevious(row, cells[data] ?? '', cells[data + 1] ?? '');
     return row;

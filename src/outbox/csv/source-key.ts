@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { emailKey } from '../../base/email.ts';
 import { plainForm } from '../../base/text.ts';
+import type { NewRow } from '../../store/outbox/types.ts';
 import type { AcceptedRow } from './rows.ts';
 
-type Keyed = Pick<AcceptedRow, 'key' | 'post'> & Partial<Pick<AcceptedRow, 'writtenBoard' | 'boardForAll'>>;
+type Keyed = Pick<AcceptedRow, 'key' | 'post'> & Partial<Pick<AcceptedRow, 'writtenBoard'>>;
 
 /**
  * What a row is known by, so that importing a file again finds the rows it has already brought. The person's own key
@@ -28,39 +30,32 @@ function contentKey(digest: Buffer, occurrence: number): string {
   return `row:${digest.toString('base64url')}:${occurrence}`;
 }
 
-/** Keys for the rows of one file in their order. It remembers them: about 25 MB for a million. */
-export function sourceKeys(): (row: Keyed) => string {
-  const seen = new Occurrences();
+/** By what a row is found again, besides its text. */
+export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'occurrence'>;
+
+/**
+ * Those of the rows of one file in their order. A row without a key of the person's own is also found by its words, board and person,
+ * as the board may be called by its short name today and by its number tomorrow, and earlier versions made other keys of the same row.
+ * It remembers them: about 50 MB for a million.
+ */
+export function identities(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => Identity {
+  const [written, meant] = [new Occurrences(), new Occurrences()];
   return (row) => {
-    if (row.key !== null) return sourceKey(row, 1);
-    const digest = contentDigest(row);
-    return contentKey(digest, seen.count(digest));
+    const { key, toolKey } = row;
+    const digest = key === null ? contentDigest(row) : null;
+    const source_key = digest ? contentKey(digest, written.count(digest)) : sourceKey(row, 1);
+    if (!digest && toolKey === undefined) return { source_key };
+    const occurrence = meant.count(meantDigest(row, digest));
+    // Where the column of a tool was recognised, an earlier version took its bare ids for keys.
+    return { source_key, occurrence, ...(toolKey !== undefined && { former_keys: [`key:${toolKey}`] }) };
   };
 }
 
-/**
- * What earlier versions called the rows of such a file, in their order: by the bare id where the column of a tool was recognised, and
- * by the content as it was written, with the board that was given for all rows, in one version without regard to its case. Without
- * these, a file that was imported then would be new as a whole.
- */
-export function formerKeys(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => string[] {
-  const [seen, seenPlain] = [new Occurrences(), new Occurrences()];
-  return (row) => {
-    const { key, toolKey, post, writtenBoard = post.board, boardForAll } = row;
-    const parts = [boardForAll ?? writtenBoard, post.title, post.content, post.email, post.full_name];
-    const isSame =
-      boardForAll === undefined &&
-      writtenBoard === writtenBoard.toLowerCase() &&
-      parts.every((part) => part === null || plainForm(part) === part);
-    if (toolKey === undefined && (key !== null || isSame)) return [];
-    const digest = digestOf(parts);
-    const written = [contentKey(digest, seen.count(digest))];
-    if (boardForAll !== undefined) {
-      const plain = contentDigest({ ...row, writtenBoard: boardForAll });
-      written.push(contentKey(plain, seenPlain.count(plain)));
-    }
-    return toolKey === undefined ? written : [`key:${toolKey}`, ...written];
-  };
+/** The same however the board and the address are written. Most are written as they are meant, and that is known already. */
+function meantDigest({ key, post, writtenBoard = post.board }: Keyed, written: Buffer | null): Buffer {
+  const email = post.email && emailKey(post.email);
+  if (written && writtenBoard === post.board && email === post.email) return written;
+  return contentDigest({ key, post: { ...post, email } });
 }
 
 /** Two words of a digest and how often it was met. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type NewRow, OUTBOX_STATES, type OutboxState, type StateCounts } from '../../store/outbox/types.ts';
 import type { AcceptedRow, CsvRow } from '../csv/rows.ts';
-import { formerKeys, sourceKeys } from '../csv/source-key.ts';
+import { type Identity, identities } from '../csv/source-key.ts';
 import { contentHash } from '../match.ts';
 
 /** What became of the rows of one file. accepted + already + skipped + refused = rows, always. */
@@ -59,13 +59,13 @@ const ROWS_AT_ONCE = 2000;
 /** Every row of a file to the sink, in order. One bad row never stops the others. */
 export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptions): Promise<Tally> {
   const tally = newTally();
-  const names = { keyOf: sourceKeys(), formerOf: formerKeys() };
+  const identify = identities();
   const { rowsAtOnce = ROWS_AT_ONCE } = options;
   let waiting: CsvRow[] = [];
   const flush = async (): Promise<void> => {
     const group = waiting;
     waiting = [];
-    await takeIn(group, names, options, tally);
+    await takeIn(group, identify, options, tally);
     options.onRows?.(tally.rows);
     // Reading a file may not leave the queue of microtasks for many rows, and a service has others to answer.
     await setImmediate();
@@ -81,7 +81,7 @@ export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptio
 
 async function takeIn(
   group: readonly CsvRow[],
-  { keyOf, formerOf }: { keyOf: ReturnType<typeof sourceKeys>; formerOf: ReturnType<typeof formerKeys> },
+  identify: ReturnType<typeof identities>,
   { sink, batch, skipLines }: IntakeOptions,
   tally: Tally,
 ): Promise<void> {
@@ -90,8 +90,8 @@ async function takeIn(
   for (const row of group) {
     if (!row.ok) continue;
     // Also for a row that is not taken: its equals further down are told apart by how many came before them.
-    const [key, former_keys] = [keyOf(row), formerOf(row)];
-    if (!isConfirmed(row) && !isSkipped(row)) wanted.push({ ...newRow(row, key, batch), former_keys });
+    const identity = identify(row);
+    if (!isConfirmed(row) && !isSkipped(row)) wanted.push(newRow(row, identity, batch));
   }
   const verdicts = wanted.length > 0 ? await sink.take(wanted) : [];
   let next = 0;
@@ -130,13 +130,13 @@ export function conflictReason(holder: string): string {
 
 export function newRow(
   { line, post, previous }: Pick<AcceptedRow, 'line' | 'post' | 'previous'>,
-  source_key: string,
+  identity: Identity,
   batch: string,
 ): NewRow {
   const { board, title, content, email, full_name } = post;
   return {
+    ...identity,
     batch,
-    source_key,
     line,
     board,
     title,

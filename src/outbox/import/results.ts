@@ -18,11 +18,11 @@ import {
   FIELDS,
   RESULT_COLUMNS,
 } from '../csv/rows.ts';
-import { formerKeys, sourceKeys } from '../csv/source-key.ts';
+import { identities } from '../csv/source-key.ts';
 import { boardChooser } from './boards.ts';
 import { erasedAmong, type ImportChoices, readOptions } from './import.ts';
 import type { Input } from './input.ts';
-import { conflictReason, isConfirmed } from './intake.ts';
+import { conflictReason, isConfirmed, newRow } from './intake.ts';
 
 /** Writes the whole file anew, with what became of each row behind it. */
 async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
@@ -39,9 +39,9 @@ async function* resultsText(
   skipLines: ReadonlySet<number>,
 ): AsyncGenerator<string, void, undefined> {
   const writer = resultsWriter(file);
-  const names = { keyOf: sourceKeys(), formerOf: formerKeys() };
+  const identify = identities();
   yield writer.header;
-  for await (const rows of file.rows) yield lines(rows, names, file, { writer, reads, skipLines });
+  for await (const rows of file.rows) yield lines(rows, identify, file, { writer, reads, skipLines });
 }
 
 interface LineDeps {
@@ -52,13 +52,11 @@ interface LineDeps {
 
 function lines(
   rows: readonly CsvRow[],
-  { keyOf, formerOf }: { keyOf: ReturnType<typeof sourceKeys>; formerOf: ReturnType<typeof formerKeys> },
+  identify: ReturnType<typeof identities>,
   { headers }: CsvFile,
   { writer, reads, skipLines }: LineDeps,
 ): string {
-  const keyed = rows.flatMap((row) =>
-    row.ok ? [{ ...row.post, source_key: keyOf(row), former_keys: formerOf(row) }] : [],
-  );
+  const keyed = rows.flatMap((row) => (row.ok ? [newRow(row, identify(row), '')] : []));
   const known = reads.known(keyed);
   const erased = erasedAmong(reads, keyed);
   let next = 0;

@@ -8,16 +8,9 @@ import { peopleByEmail } from '../people.ts';
 import { scalar } from '../sql.ts';
 import { suppressionList } from '../suppression/list.ts';
 import { canRevive, isMendable, sourceReader } from './source.ts';
-import type { OutboxState, PostText, StoredRow } from './types.ts';
+import type { NewRow, OutboxState } from './types.ts';
 
 export type ImportReads = NonNullable<ReturnType<typeof openImportReads>>;
-
-export interface KeyedText extends PostText {
-  source_key: string;
-  /** What an older version called it. */
-  former_keys?: readonly string[];
-  wasCancelled?: boolean;
-}
 
 export interface KnownRow {
   id: number;
@@ -60,7 +53,7 @@ export function openImportReads(options: OpenOptions) {
     SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id`);
   return {
     /** What the outbox holds under each row's source key, in the order of the rows. */
-    known: (rows: readonly KeyedText[]) => rows.map(known),
+    known: (rows: readonly NewRow[]) => rows.map(known),
     /** The batches of these rows. */
     batchesOf: (ids: readonly number[]) => batches.all(JSON.stringify(ids)),
     boards,
@@ -91,29 +84,19 @@ export function boardReader(db: Db): () => KnownBoard[] {
   return () => boards.all();
 }
 
-function knownReader(db: Db): (row: KeyedText) => KnownRow | null {
-  const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
-  const isSameSource = sourceReader(db);
-  const under = (source_key: string, text: KeyedText): KnownRow | null => {
-    const found = byKey.get(source_key);
+function knownReader(db: Db): (row: NewRow) => KnownRow | null {
+  const find = sourceReader(db);
+  return (row) => {
+    const found = find(row);
     if (!found) return null;
     const { id, state, post_id, url, last_error } = found;
     return {
-      id,
-      state,
-      post_id,
-      url,
-      last_error,
-      same: isSameSource(found, text),
+      ...{ id, state, post_id, url, last_error },
+      same: find.isSame(found, row),
       mendable: isMendable(found),
-      revivable: canRevive(found, text),
+      revivable: canRevive(found, row),
     };
   };
-  const former = (text: KeyedText): KnownRow | null => {
-    const found = (text.former_keys ?? []).map((key) => under(key, text));
-    return found.find((row) => row?.same) ?? null;
-  };
-  return (text) => under(text.source_key, text) ?? former(text);
 }
 
 /** A row of a file that looks like a post, as it is kept for a person who decides. */

@@ -27,6 +27,8 @@ export interface NewRow extends PostText {
   line: number | null;
   /** What an older version called it: a row of this text under such a key is this one. */
   former_keys?: readonly string[];
+  /** How many rows of its file said the same up to this one; left out where its key is all that it is known by. */
+  occurrence?: number;
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
   content_hash: string;
   /** An agent proposes it: it waits for a person. Ready to be sent unless given. */

@@ -40,8 +40,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
   const insert = db.prepare(`
     INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold, state)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_key) DO NOTHING`);
-  const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error, matched = $matched,
@@ -78,7 +77,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const boards = refusedBoards(db);
   const sentBoard = db.prepare(`
     INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
-  const isSameSource = sourceReader(db);
+  const source = sourceReader(db);
   const noteEdit = db.prepare(`
     INSERT INTO outbox_edits (outbox_id, n, edited_at, before)
     SELECT $id, count(*) + 1, $at, $before FROM outbox_edits WHERE outbox_id = $id`);
@@ -87,38 +86,31 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       content_hash = $content_hash, changed_at = $at WHERE id = $id`);
 
   const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const former = formerRow(row);
-    if (former) return canRevive(former, row) ? mendFrom(former, row, at) : already(former);
+    const found = source(row);
+    if (!found) return added(row, at, onHold);
+    if (canRevive(found, row)) return mendFrom(found, row, at);
+    if (source.isSame(found, row)) return already(found);
+    return isMendable(found) ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
+  };
+
+  const added = (row: NewRow, at: string, onHold: number): Acceptance => {
     const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
     const words = [board, title, content, email, full_name, content_hash];
     const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
     // By place: values by name take a quarter more time.
-    const added = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
-    if (added.changes === 1) return { outcome: 'accepted', id: Number(added.lastInsertRowid) };
-    const found = byKey.get(source_key);
-    if (!found) throw new Error('a key that cannot be inserted is there');
-    if (canRevive(found, row)) return mendFrom(found, row, at);
-    if (isSameSource(found, row)) return already(found);
-    return isMendable(found) ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
+    const { lastInsertRowid } = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
+    return { outcome: 'accepted', id: Number(lastInsertRowid) };
   };
 
   const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
     return { outcome: 'already', id, state, post_id, url };
   };
 
-  /** The row as an older version took it in, under another key. */
-  const formerRow = (row: NewRow): StoredRow | null => {
-    const { former_keys = [], source_key } = row;
-    if (former_keys.length === 0 || byKey.get(source_key)) return null;
-    const found = former_keys.flatMap((key) => byKey.get(key) ?? []);
-    return found.find((each) => isSameSource(each, row)) ?? null;
-  };
-
   const mendFrom = (found: StoredRow, row: NewRow, at: string): Acceptance => {
     const { board, title, content, email, full_name, content_hash } = row;
     const post = { board, title, content, email, full_name };
     const [now, from] = [Date.parse(at), [found.state]];
-    if (!isSameSource(found, row)) edit({ id: found.id, from, post, content_hash, now });
+    if (!source.isSame(found, row)) edit({ id: found.id, from, post, content_hash, now });
     if (found.state === 'cancelled') batches.reopen(found.batch, now);
     move(found.id, { from, to: 'ready' }, { now, notBefore: null, error: null });
     return { outcome: 'mended', id: found.id };

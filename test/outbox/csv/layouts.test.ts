@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { LAYOUTS } from '../../../src/outbox/csv/layouts.ts';
 import { inspectCsv } from '../../../src/outbox/csv/read.ts';
 import type { ReadOptions } from '../../../src/outbox/csv/rows.ts';
-import { sourceKeys } from '../../../src/outbox/csv/source-key.ts';
+import { identities } from '../../../src/outbox/csv/source-key.ts';
 import { accepted, inChunks, read } from './feed.ts';
 import { EXAMPLES, LAYOUT_CASES } from './layout-cases.ts';
 
@@ -14,9 +14,12 @@ describe('the exports of other tools', () => {
     test(`${file} is recognised, with its own ids as keys`, async () => {
       const found = await read(readFileSync(join(EXAMPLES, file)), { board: 'ideas' });
       assert.equal(found.layout, layout);
-      const keyOf = sourceKeys();
+      const identify = identities();
       const rows = found.rows.map(accepted);
-      assert.deepEqual(rows.map(keyOf).slice(0, keys.length), keys);
+      assert.deepEqual(
+        rows.slice(0, keys.length).map((row) => identify(row).source_key),
+        keys,
+      );
       const { title, content, email, full_name } = rows[0]?.post ?? {};
       assert.deepEqual({ title, content, email, full_name }, first);
     });

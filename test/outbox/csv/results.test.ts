@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { csvCell } from '../../../src/base/csv.ts';
-import { sourceKey, sourceKeys } from '../../../src/outbox/csv/source-key.ts';
+import { identities, sourceKey } from '../../../src/outbox/csv/source-key.ts';
 import { csvLine, resultsWriter } from '../../../src/outbox/import/results.ts';
 import { TABLES } from '../../../src/store/export/tables.ts';
 import { accepted, outcomes, type Read, read } from './feed.ts';
@@ -30,8 +30,8 @@ function results(file: Read): string {
 }
 
 function keysOf(file: Read): string[] {
-  const keyOf = sourceKeys();
-  return file.rows.flatMap((row) => (row.ok ? [keyOf(row)] : []));
+  const identify = identities();
+  return file.rows.flatMap((row) => (row.ok ? [identify(row).source_key] : []));
 }
 
 describe('an export of the table of the outbox', () => {
@@ -180,11 +180,15 @@ describe('a source key', () => {
   });
 
   test('counts equal rows in their order', () => {
-    const keyOf = sourceKeys();
-    const keys = [POST, { ...POST, title: 'x' }, POST].map((post) => keyOf({ key: null, post }));
+    const identify = identities();
+    const rows = [POST, { ...POST, title: 'x' }, POST].map((post) => identify({ key: null, post }));
     assert.deepEqual(
-      keys.map((key) => key.split(':')[2]),
-      ['1', '1', '2'],
+      rows.map(({ source_key, occurrence }) => [source_key.split(':')[2], occurrence]),
+      [
+        ['1', 1],
+        ['1', 1],
+        ['2', 2],
+      ],
     );
   });
 });
