@@ -1,3 +1,4 @@
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import type { Settings } from '../../config/load.ts';
 import type { OpenOptions } from '../store/db.ts';
 
@@ -11,7 +12,13 @@ export function mirrorOf({
   pushSettle,
 }: Settings): Required<Omit<OpenOptions, 'cacheKb'>> {
   const upstream = baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
-  return { path: mirrorPath, upstream, dataDir, settleMs: pushSettle };
+  return { path: fileOf(mirrorPath), upstream, dataDir, settleMs: pushSettle };
+}
+
+/** Locks and what else stands beside a mirror have its name: one file has one name, also where a link leads to it. */
+function fileOf(path: string): string {
+  const isLink = existsSync(path) && lstatSync(path).isSymbolicLink();
+  return isLink ? realpathSync(path) : path;
 }
 
 export function holder(purpose: string): string {

@@ -139,6 +139,25 @@ describe('taking a file into the outbox', () => {
     assert.deepEqual(counts(await bench.take(grown, { chooseBoard })), [4, 0, 4, 0]);
   });
 
+  it('knows rows again in a file that gained or lost a column of keys or of names', async (t) => {
+    const files = {
+      plain: 'board,title,email\nbugs,One,a@example.com\nbugs,One,a@example.com\n',
+      keys: 'board,title,email,key\nbugs,One,a@example.com,1\nbugs,One,a@example.com,2\n',
+      names: 'board,title,email,full_name\nbugs,One,a@example.com,Ann\nbugs,One,a@example.com,Ann\n',
+    };
+    for (const first of Object.values(files))
+      for (const second of Object.values(files)) {
+        const bench = importBenchFor(t);
+        await bench.take(first);
+        assert.deepEqual(counts(await bench.dryRun(second)), [2, 0, 2, 0], first + second);
+        assert.deepEqual(counts(await bench.take(second)), [2, 0, 2, 0], first + second);
+      }
+    const bench = importBenchFor(t);
+    await bench.take(files.keys);
+    const others = files.keys.replace(',1\n', ',10\n').replace(',2\n', ',20\n');
+    assert.deepEqual(counts(await bench.take(others)), [2, 2, 0, 0], 'rows with two keys are two rows');
+  });
+
   it('knows rows that an older version named by the board as it was given', async (t) => {
     const bench = importBenchFor(t);
     const file = 'title\nOne\nOne\n';

@@ -14,7 +14,7 @@ import {
   type CsvRow,
   dataColumns,
   type ReadOptions,
-  resultsOrder,
+  resultsColumns,
   rowChecker,
 } from './rows.ts';
 import { type Encoding, openText, type Source, type Text } from './text.ts';
@@ -37,9 +37,7 @@ const HEAD_SLACK = 1024 * 1024;
 export async function openCsv(source: Source, options: ReadOptions = {}): Promise<CsvFile> {
   const text = await openText(source, options);
   try {
-    const { delimiter, parser, headers, asMeant } = await openHead(text, options);
-    const sample = await readSample(parser, text);
-    const cells = cellsOf(sample).map(asMeant);
+    const { delimiter, parser, headers, asMeant, sample, cells } = await openHead(text, options);
     const { layout, mapping, ignored, unclear } = mapColumns(headers, options, cells);
     const [first] = unclear;
     if (first) throw new AppError('usage', first.problem, { hint: first.hint });
@@ -74,8 +72,8 @@ export interface Inspection extends Columns {
 export async function inspectCsv(source: Source, options: ReadOptions = {}): Promise<Inspection> {
   const text = await openText(source, options);
   try {
-    const { delimiter, parser, headers, asMeant } = await openHead(text, options);
-    const columns = mapColumns(headers, options, cellsOf(await readSample(parser, text)).map(asMeant));
+    const { delimiter, headers, cells } = await openHead(text, options);
+    const columns = mapColumns(headers, options, cells);
     return {
       ...columns,
       headers: distinctNames(headers).slice(0, dataColumns(headers)),
@@ -99,9 +97,12 @@ interface Candidate {
 
 interface Head {
   delimiter: Delimiter;
-  /** Holds what was read beyond the header line. */
+  /** Holds what was read beyond the sample. */
   parser: CsvParser;
   headers: string[];
+  sample: Sample;
+  /** Those of the sample, as they are meant. */
+  cells: string[][];
   /** In our own results files, with what became of the row at its end, and without the apostrophes that keep a spreadsheet from running a text. */
   asMeant(cells: string[]): string[];
 }
@@ -135,14 +136,12 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
   if (refused) throw badHeader(header.line, refused.reason);
   const { cells } = header;
   if (EXPORTED.every((name) => cells.includes(name))) throw exportedOutbox();
-  const order = resultsOrder(cells);
-  const asMeant: Head['asMeant'] = order ? (own) => arranged(own, order).map(fromInert) : (own) => own;
-  return { delimiter, parser, headers: asMeant(cells), asMeant };
-}
-
-/** A row of another length is refused, and shown as it is. */
-function arranged(cells: string[], order: readonly number[]): string[] {
-  return cells.length === order.length ? order.map((i) => cells[i] ?? '') : cells;
+  const sample = await readSample(parser, text);
+  const rows = cellsOf(sample);
+  const results = resultsColumns(cells, rows);
+  const asMeant: Head['asMeant'] = results ? (row) => results.arrange(row).map(fromInert) : (row) => row;
+  const headers = results ? results.headers.map(fromInert) : cells;
+  return { delimiter, parser, headers, sample, cells: rows.map(asMeant), asMeant };
 }
 
 /** The first record; not the line `sep=;` before it, by which Excel is told the delimiter. */

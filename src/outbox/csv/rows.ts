@@ -1,5 +1,6 @@
 import type { CsvRecord, Delimiter } from '../../base/csv.ts';
 import { fieldProblem } from '../../contract/draft.ts';
+import { OUTBOX_STATES } from '../../store/outbox/types.ts';
 import type { Encoding } from './text.ts';
 
 export const FIELDS = ['board', 'title', 'content', 'email', 'full_name', 'key'] as const;
@@ -91,14 +92,40 @@ export function dataColumns(headers: readonly string[]): number {
   return start > 0 && RESULT_COLUMNS.every((name, i) => headers[start + i] === name) ? start : headers.length;
 }
 
+/** What a results file says of a row: a state of the outbox, or that it was not taken. */
+const RESULT_STATES: ReadonlySet<string> = new Set([...OUTBOX_STATES, 'refused', 'skipped']);
+
+interface ResultsColumns {
+  headers: string[];
+  /** The cells of a row under them. One of another length than the header stays so, and is refused. */
+  arrange(cells: readonly string[]): string[];
+}
+
 /**
- * In which order the columns of one of our results files are read, so that the four are the last; null for another file. Whoever looks
- * through it may have put a column of theirs behind them, or the four in front.
+ * Reads one of our results files as it was written, with the four columns at its end; null for another file. Whoever looks through it
+ * puts columns of theirs behind the four, or takes some away: the state and the number of the post are enough where the states are ours.
  */
-export function resultsOrder(headers: readonly string[]): number[] | null {
-  const places: number[] = RESULT_COLUMNS.map((name) => headers.lastIndexOf(name));
-  if (places.includes(-1) || headers.length === places.length) return null;
-  return [...headers.map((_, i) => i).filter((i) => !places.includes(i)), ...places];
+export function resultsColumns(
+  headers: readonly string[],
+  rows: readonly (readonly string[])[],
+): ResultsColumns | null {
+  const names = headers.map((header) => header.trim().toLowerCase());
+  const places: number[] = RESULT_COLUMNS.map((name) => names.lastIndexOf(name));
+  const found = places.filter((i) => i >= 0);
+  const [stateAt = -1, postAt = -1] = places;
+  if (stateAt < 0 || postAt < 0 || headers.length === found.length) return null;
+  const states = rows.map((cells) => cells[stateAt]?.trim() ?? '').filter((state) => state !== '');
+  const areOurs = states.length > 0 && states.every((state) => RESULT_STATES.has(state));
+  if (!areOurs && found.length < places.length) return null;
+  const own = headers.map((_, i) => i).filter((i) => !places.includes(i));
+  const missing = Array<string>(places.length - found.length).fill('');
+  return {
+    headers: [...own.map((i) => headers[i] ?? ''), ...RESULT_COLUMNS],
+    arrange: (cells) =>
+      cells.length === headers.length
+        ? [...own, ...places].map((i) => cells[i] ?? '')
+        : [...cells, ...missing],
+  };
 }
 
 /** The API documents no limits: beyond these a row is sent all the same, with a note. */

@@ -34,28 +34,26 @@ function contentKey(digest: Buffer, occurrence: number): string {
 export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'occurrence'>;
 
 /**
- * Those of the rows of one file in their order. A row without a key of the person's own is also found by its words, board and person,
- * as the board may be called by its short name today and by its number tomorrow, and earlier versions made other keys of the same row.
- * It remembers them: about 50 MB for a million.
+ * Those of the rows of one file in their order. A row is also found by its words, board and person: the board may be called by its short
+ * name today and by its number tomorrow, a file may gain a column, and earlier versions made other keys of the same row. It remembers
+ * them: about 50 MB for a million.
  */
 export function identities(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => Identity {
   const [written, meant] = [new Occurrences(), new Occurrences()];
   return (row) => {
-    const { key, toolKey } = row;
-    const digest = key === null ? contentDigest(row) : null;
+    const digest = row.key === null ? contentDigest(row) : null;
     const source_key = digest ? contentKey(digest, written.count(digest)) : sourceKey(row, 1);
-    if (!digest && toolKey === undefined) return { source_key };
-    const occurrence = meant.count(meantDigest(row, digest));
+    const occurrence = meant.count(meantDigest(row));
     // Where the column of a tool was recognised, an earlier version took its bare ids for keys.
-    return { source_key, occurrence, ...(toolKey !== undefined && { former_keys: [`key:${toolKey}`] }) };
+    const former = row.toolKey === undefined ? {} : { former_keys: [`key:${row.toolKey}`] };
+    return { source_key, occurrence, ...former };
   };
 }
 
-/** The same however the board and the address are written. Most are written as they are meant, and that is known already. */
-function meantDigest({ key, post, writtenBoard = post.board }: Keyed, written: Buffer | null): Buffer {
-  const email = post.email && emailKey(post.email);
-  if (written && writtenBoard === post.board && email === post.email) return written;
-  return contentDigest({ key, post: { ...post, email } });
+/** The same however the board and the address are written, and whatever name stands beside the address. */
+function meantDigest({ post: { board, title, content, email } }: Keyed): Buffer {
+  const parts = [board, title, content].map(plainForm);
+  return digestOf([...parts, email && emailKey(email)]);
 }
 
 /** Two words of a digest and how often it was met. */

@@ -27,45 +27,57 @@ const MOST_ALIKE = 100;
 /** Finds the row of the outbox that came from the same source row. */
 export interface SourceReader {
   (row: NewRow): StoredRow | null;
-  /** Whether a row that was found by its key says the same, also where a person has mended its words since. */
-  isSame(found: StoredRow, row: PostText): boolean;
+  /** Whether it says the same: a row that was found by its key may not, also where a person has mended its words since. */
+  isSame(found: StoredRow, row: NewRow): boolean;
 }
 
 /**
  * By its key, by the one that an earlier version gave it, or by its words: those of the same board and person, which stood as often in
- * their file.
+ * their file. A column of keys may have come into the file since, or gone from it; but rows with two keys are two rows.
  */
 export function sourceReader(db: Db): SourceReader {
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
-  const byWords = db.prepare<{ hash: string; n: string }, StoredRow>(`
-    SELECT * FROM outbox WHERE content_hash = $hash AND source_key LIKE 'row:%:' || $n ORDER BY id`);
+  const byWords = db.prepare<[string], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND (source_key LIKE 'row:%' OR source_key LIKE 'key:%') ORDER BY id`);
   const firstEdit = scalar(db)<[number], string>(
     'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
   );
-  const isSame = (found: StoredRow, row: PostText): boolean => {
-    if (found.erased_at !== null || found.source_key.startsWith('row:') || isSameText(found, row))
-      return true;
+  const saysSame = (found: StoredRow, row: NewRow): boolean => {
+    if (found.erased_at !== null || isKeyless(found) || isSameText(found, row)) return true;
     const before = firstEdit.get(found.id);
     return before !== undefined && isSameText(JSON.parse(before) as PostText, row);
   };
   const former = (row: NewRow): StoredRow | undefined =>
-    row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => isSame(found, row));
-  const alike = ({ occurrence: n, content_hash: hash, ...text }: NewRow): StoredRow | undefined =>
-    n === undefined || n > MOST_ALIKE
-      ? undefined
-      : byWords.all({ hash, n: String(n) }).find((found) => isSameText(found, text));
+    row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
+  const alike = (row: NewRow): StoredRow | undefined => {
+    const { occurrence: n, content_hash: hash } = row;
+    if (n === undefined || n > MOST_ALIKE) return undefined;
+    const found = byWords.all(hash).filter((each) => isSamePost(each, row));
+    const equal = found.find((each) => isKeyless(each) && each.source_key.endsWith(`:${n}`));
+    return equal ?? (isKeyless(row) ? found.filter((each) => !isKeyless(each))[n - 1] : undefined);
+  };
   return Object.assign((row: NewRow) => byKey.get(row.source_key) ?? former(row) ?? alike(row) ?? null, {
-    isSame,
+    isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
   });
 }
 
-/** Also where another system wrote line ends, spaces and accents in its own way, or the person's address in capitals. */
+/** Without a key of the person's own: named by its content. */
+function isKeyless({ source_key }: Pick<NewRow, 'source_key'>): boolean {
+  return source_key.startsWith('row:');
+}
+
 function isSameText(a: PostText, b: PostText): boolean {
-  const isSame = (one: string | null, other: string | null, form: (text: string) => string): boolean =>
-    one === other || (one !== null && other !== null && form(one) === form(other));
+  return isSamePost(a, b) && isAlike(a.full_name, b.full_name, (name) => foldedText(plainForm(name)));
+}
+
+/** Also where another system wrote line ends, spaces and accents in its own way, or the person's address in capitals. */
+function isSamePost(a: PostText, b: PostText): boolean {
   return (
-    (['board', 'title', 'content'] as const).every((name) => isSame(a[name], b[name], plainForm)) &&
-    isSame(a.email, b.email, emailKey) &&
-    isSame(a.full_name, b.full_name, (name) => foldedText(plainForm(name)))
+    (['board', 'title', 'content'] as const).every((name) => isAlike(a[name], b[name], plainForm)) &&
+    isAlike(a.email, b.email, emailKey)
   );
+}
+
+function isAlike(a: string | null, b: string | null, form: (text: string) => string): boolean {
+  return a === b || (a !== null && b !== null && form(a) === form(b));
 }

@@ -82,18 +82,21 @@ describe('a results file', () => {
     assert.equal(twice.split('\r\n')[0], once.split('\r\n')[0]);
   });
 
-  test('is recognised by all four columns together only', async () => {
-    const file = await read('board,title,state,post_id\nb,t,confirmed,7\n');
-    assert.equal(accepted(file.rows[0]).previous, undefined);
-    assert.deepEqual(file.ignored, ['state', 'post_id']);
+  test('is recognised by all four columns, or by states of ours beside the number of the post', async () => {
+    for (const text of ['board,title,state,post_id\nb,t,open,7\n', 'board,title,state\nb,t,confirmed\n']) {
+      const file = await read(text);
+      assert.equal(accepted(file.rows[0]).previous, undefined);
+      assert.equal(file.ignored[0], 'state');
+    }
     const plain = await read('title,state,post_id,url,reason\nt,,,,\n', { board: 'b' });
     assert.equal(accepted(plain.rows[0]).previous, undefined, 'a row that was never sent has no past');
   });
 
-  test('is recognised with other columns of a person behind the four, and with the four in front', async () => {
+  test('is recognised with columns of a person behind the four, with the four in front, and with two of them gone', async () => {
     for (const text of [
       "board,title,state,post_id,url,reason,Checked\nb,'=t,confirmed,7,/p/7,,seen\n",
       "url,reason,state,post_id,board,title,Checked\n/p/7,,confirmed,7,b,'=t,seen\n",
+      "board,title,Checked,State, post_id \nb,'=t,seen,confirmed,7\n",
     ]) {
       const file = await read(text);
       const { post, previous } = accepted(file.rows[0]);
