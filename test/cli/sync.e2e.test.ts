@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sweepScale } from '../../src/cli/sync.ts';
+import { holdLock } from '../support/holder.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
 import { assertExact } from '../sync/mirror-rows.ts';
@@ -46,6 +47,17 @@ describe('feedback-mirror sync', () => {
     const { code, stdout } = await site.run(['sync', 'comments', '--head']);
     assert.equal(code, 0);
     assert.match(stdout, /comments +head +2 +10 /);
+  });
+
+  it('leaves a list to the process that has it, also under another name of the mirror', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync', 'posts']);
+    const link = join(site.folder, 'link.db');
+    symlinkSync(site.mirror, link);
+    const holder = await holdLock({ path: site.mirror, upstream: site.sandbox.url, resource: 'posts' });
+    t.after(() => holder.kill());
+    const { code, stderr } = await site.run(['sync', 'posts'], { MIRROR_PATH: link });
+    assert.equal(code, 6, stderr);
   });
 
   it('refuses what makes no sense, before anything is opened', async (t) => {
