@@ -75,7 +75,9 @@ export function resolve(
     });
   const { id: postId, url } = post;
   const change = { now: clock.now(), postId, url, matched: 'person', error: null, checksLeft: SWEEP_CHECKS };
-  return decide(store, id, 'resolved', TRANSITIONS.resolve, change);
+  const row = store.find(id);
+  const isCorrected = row?.state === 'confirmed' && row.matched === 'person';
+  return decide(store, id, 'resolved', isCorrected ? TRANSITIONS.correct : TRANSITIONS.resolve, change);
 }
 
 /** A person: it should say this instead. Only what is given changes; what it said before is kept. It is not sent by that. */

@@ -33,6 +33,8 @@ export const TRANSITIONS = {
   displace: { from: ['confirmed'], to: 'uncertain' },
   /** A person: it is this post. */
   resolve: { from: ['uncertain'], to: 'confirmed' },
+  /** A person who named the wrong post: it is another one. */
+  correct: { from: ['confirmed'], to: 'confirmed' },
   /** A person: send it again. */
   retry: { from: ['uncertain', 'rejected', 'cancelled'], to: 'ready' },
   /** A person: drop it. */

@@ -326,6 +326,18 @@ describe('what a person had to choose from', () => {
     assert.deepEqual(await bench.sweep(), [], 'it is told once');
   });
 
+  it('may be named again by whoever mistyped it, but not where the answer named the post', async (t) => {
+    const { bench, id, posts } = await undecided(t);
+    const [first = 0] = posts;
+    resolve(bench.context, id, { id: 777, url: null });
+    assert.equal(resolve(bench.context, id, { id: first, url: null }).post_id, first);
+    const sent = await bench.add({ title: 'Answered' });
+    bench.upstream.duringCreate = () => {};
+    bench.upstream.outcomes = [confirmed(900)];
+    await push(bench.context, sent);
+    assert.throws(() => resolve(bench.context, sent, { id: 778, url: null }), /confirmed already/);
+  });
+
   it('stays on the row that was sent again all the same', async (t) => {
     const { bench, id, posts } = await undecided(t);
     bench.upstream.duringCreate = () => {};
