@@ -13,7 +13,7 @@ import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { newRow } from '../erasure/bench.ts';
 import { type Mirror, story, UPSTREAM } from '../support/mirror.ts';
 import { aComment, aPost, iso, minute, posts, range } from '../support/rows.ts';
-import { apply, begin, finish, PROOF, sweep } from '../support/steps.ts';
+import { apply, begin, finish, oneSweep, PROOF, sweep } from '../support/steps.ts';
 import { withPath } from './folder.ts';
 
 const status = (id: number) => ({ id, name: `Status ${id}`, color: '#000000' });
@@ -194,6 +194,20 @@ describe('the change feed', () => {
     assert.deepEqual(
       changes(mirror, since).map(({ type, sync }) => [type, sync]),
       [['sync.held', { list: 'posts', held: 50 }]],
+    );
+  });
+
+  story('tells of rows that are held in the sweep that deletes what was accepted', async (mirror) => {
+    const to = (last: number) => posts(...range(1, last));
+    sweep(mirror.store, 'posts', to(200), 1);
+    const since = head(mirror);
+    sweep(mirror.store, 'posts', to(140), 2);
+    oneSweep(mirror.store, 'posts', to(100), 3);
+    assert.equal(oneSweep(mirror.store, 'posts', to(100), 4, { acceptDeletes: true }).deleted, 60);
+    const held = changes(mirror, since).filter(({ type }) => type === 'sync.held');
+    assert.deepEqual(
+      held.map(({ sync }) => sync),
+      [60, 40].map((rows) => ({ list: 'posts', held: rows })),
     );
   });
 

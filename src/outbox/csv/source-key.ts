@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { emailKey } from '../../base/email.ts';
 import { plainForm } from '../../base/text.ts';
+import { newClaims } from '../../store/outbox/source.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 import type { AcceptedRow } from './rows.ts';
 
@@ -30,30 +30,20 @@ function contentKey(digest: Buffer, occurrence: number): string {
   return `row:${digest.toString('base64url')}:${occurrence}`;
 }
 
-/** By what a row is found again, besides its text. */
-export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'occurrence'>;
+/** By what a row is found again, besides its words. */
+export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims'>;
 
-/**
- * Those of the rows of one file in their order. A row is also found by its words, board and person: the board may be called by its short
- * name today and by its number tomorrow, a file may gain a column, and earlier versions made other keys of the same row. It remembers
- * them: about 50 MB for a million.
- */
+/** Those of the rows of one file in their order. It remembers them: about 25 MB for a million. */
 export function identities(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => Identity {
-  const [written, meant] = [new Occurrences(), new Occurrences()];
+  const seen = new Occurrences();
+  const claims = newClaims();
   return (row) => {
     const digest = row.key === null ? contentDigest(row) : null;
-    const source_key = digest ? contentKey(digest, written.count(digest)) : sourceKey(row, 1);
-    const occurrence = meant.count(meantDigest(row));
+    const source_key = digest ? contentKey(digest, seen.count(digest)) : sourceKey(row, 1);
     // Where the column of a tool was recognised, an earlier version took its bare ids for keys.
     const former = row.toolKey === undefined ? {} : { former_keys: [`key:${row.toolKey}`] };
-    return { source_key, occurrence, ...former };
+    return { source_key, claims, ...former };
   };
-}
-
-/** The same however the board and the address are written, and whatever name stands beside the address. */
-function meantDigest({ post: { board, title, content, email } }: Keyed): Buffer {
-  const parts = [board, title, content].map(plainForm);
-  return digestOf([...parts, email && emailKey(email)]);
 }
 
 /** Two words of a digest and how often it was met. */

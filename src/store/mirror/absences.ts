@@ -93,9 +93,8 @@ export function absences(db: Db) {
   const unaccepted = db.prepare<[string, number], Unaccepted>(`
     SELECT first_run, held, stays, end_reads > 0 AND reads = 0 AS beyond
       FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
-  const holdOne = db.prepare(
-    'UPDATE absences SET held = 1, stays = max(stays, ?) WHERE resource = ? AND id = ?',
-  );
+  const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ? AND held = 0');
+  const keepHeld = db.prepare('UPDATE absences SET stays = 1 WHERE resource = ? AND id = ?');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
   /** How many rows that the last sweep missed have come back since. */
@@ -225,9 +224,13 @@ export function absences(db: Db) {
       };
       return new Map(rows.map(({ id, row }) => [id, cohortOf(row)]));
     },
-    /** Until somebody accepts it, where it stays; else until fewer are missing with it. A row that is seen again is held no longer. */
-    hold(resource: Resource, id: number, stays: boolean): void {
-      holdOne.run(Number(stays), resource, id);
+    /**
+     * Until somebody accepts it, where it stays; else until fewer are missing with it. A row that is seen again is held no longer. Whether
+     * it was not held before.
+     */
+    hold(resource: Resource, id: number, stays: boolean): boolean {
+      if (stays) keepHeld.run(resource, id);
+      return holdOne.run(resource, id).changes === 1;
     },
     /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
     accept: (resource: Resource): void => void acceptHeld.run(resource),

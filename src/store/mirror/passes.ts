@@ -112,16 +112,14 @@ export function passes(db: Db, options: OpenOptions) {
     changes.refresh();
     const isComplete = outcome === 'complete';
     const isWholeSweep = isComplete && pass.mode === 'sweep';
-    const heldBefore = absent.counts(resource).held;
     const gone = isComplete ? concluded(end, at) : [];
     if (isComplete && acceptDeletes) absent.accept(resource);
     const { going, kept } = guarded(pass, gone);
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
-    for (const { id, stays } of kept) absent.hold(resource, id, stays);
+    const newlyHeld = kept.filter(({ id, stays }) => absent.hold(resource, id, stays)).length;
     if (isWholeSweep) releaseOthers.run(resource, pass.runId);
     const { suspects, held } = absent.counts(resource);
-    const newlyHeld = Math.max(0, held - heldBefore);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
     return runs.finish(end, { deleted, held, suspects }, at);
   }

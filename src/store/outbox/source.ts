@@ -2,7 +2,7 @@ import { emailKey, foldedText } from '../../base/email.ts';
 import { plainForm } from '../../base/text.ts';
 import type { Db } from '../db.ts';
 import { scalar } from '../sql.ts';
-import type { NewRow, PostText, StoredRow } from './types.ts';
+import type { Claims, NewRow, PostText, StoredRow } from './types.ts';
 
 /** Only a row that was never sent: what may have left a post waits for a person who looks at it. */
 export function canRevive(found: StoredRow, { wasCancelled }: Pick<NewRow, 'wasCancelled'>): boolean {
@@ -21,8 +21,22 @@ export function isMendable({ state, was_ambiguous }: StoredRow): boolean {
   return state === 'rejected' && was_ambiguous === 0;
 }
 
-/** A file may say the same ten thousand times, and each of those rows would be compared with all others. */
-const MOST_ALIKE = 100;
+/** As bits: a set of a million numbers takes 40 MB. */
+export function newClaims(): Claims {
+  let bits = new Uint8Array(1024);
+  return {
+    exhausted: new Set(),
+    has: (id) => ((bits[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
+    add(id) {
+      if (id >> 3 >= bits.length) {
+        const more = new Uint8Array(2 * ((id >> 3) + 1));
+        more.set(bits);
+        bits = more;
+      }
+      bits[id >> 3] = (bits[id >> 3] ?? 0) | (1 << (id & 7));
+    },
+  };
+}
 
 /** Finds the row of the outbox that came from the same source row. */
 export interface SourceReader {
@@ -32,8 +46,9 @@ export interface SourceReader {
 }
 
 /**
- * By its key, by the one that an earlier version gave it, or by its words: those of the same board and person, which stood as often in
- * their file. A column of keys may have come into the file since, or gone from it; but rows with two keys are two rows.
+ * By its key, by the one that an earlier version gave it, or by its words, board and person: the board may be called by its short name
+ * today and by its number tomorrow, and a column of keys may have come into the file since, or be gone. Rows with two keys are two rows.
+ * Of rows that say the same each is met once by a file.
  */
 export function sourceReader(db: Db): SourceReader {
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
@@ -47,22 +62,33 @@ export function sourceReader(db: Db): SourceReader {
     const before = firstEdit.get(found.id);
     return before !== undefined && isSameText(JSON.parse(before) as PostText, row);
   };
+  const named = (row: NewRow): StoredRow | undefined => {
+    const found = byKey.get(row.source_key);
+    return found && isKeyless(row) && row.claims?.has(found.id) ? undefined : found;
+  };
   const former = (row: NewRow): StoredRow | undefined =>
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
   const alike = (row: NewRow): StoredRow | undefined => {
-    const { occurrence: n, content_hash: hash } = row;
-    if (n === undefined || n > MOST_ALIKE) return undefined;
-    const found = byWords.all(hash).filter((each) => isSamePost(each, row));
-    const equal = found.find((each) => isKeyless(each) && each.source_key.endsWith(`:${n}`));
-    return equal ?? (isKeyless(row) ? found.filter((each) => !isKeyless(each))[n - 1] : undefined);
+    const { claims, content_hash: words } = row;
+    if (!claims || claims.exhausted.has(words)) return undefined;
+    const found = byWords.all(words);
+    const free = found.filter((each) => !claims.has(each.id));
+    // A file may say the same ten thousand times. What comes in meanwhile comes from this file.
+    if (free.length === 0 && found.length > 0) claims.exhausted.add(words);
+    return free.find((each) => (isKeyless(row) || isKeyless(each)) && isSamePost(each, row));
   };
-  return Object.assign((row: NewRow) => byKey.get(row.source_key) ?? former(row) ?? alike(row) ?? null, {
+  const find = (row: NewRow): StoredRow | null => {
+    const found = named(row) ?? former(row) ?? alike(row) ?? null;
+    if (found) row.claims?.add(found.id);
+    return found;
+  };
+  return Object.assign(find, {
     isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
   });
 }
 
 /** Without a key of the person's own: named by its content. */
-function isKeyless({ source_key }: Pick<NewRow, 'source_key'>): boolean {
+export function isKeyless({ source_key }: Pick<NewRow, 'source_key'>): boolean {
   return source_key.startsWith('row:');
 }
 

@@ -21,14 +21,22 @@ export interface PostText {
   full_name: string | null;
 }
 
+/** Rows of the outbox that rows of one file were found to be, each at most once. */
+export interface Claims {
+  has(id: number): boolean;
+  add(id: number): void;
+  /** Words of which all rows are claimed. */
+  exhausted: Set<string>;
+}
+
 export interface NewRow extends PostText {
   batch: string;
   source_key: string;
   line: number | null;
   /** What an older version called it: a row of this text under such a key is this one. */
   former_keys?: readonly string[];
-  /** How many rows of its file said the same up to this one; left out where its key is all that it is known by. */
-  occurrence?: number;
+  /** Which rows of the outbox its file has met; left out where the key is all that it is known by. */
+  claims?: Claims;
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
   content_hash: string;
   /** An agent proposes it: it waits for a person. Ready to be sent unless given. */

@@ -7,7 +7,7 @@ import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
 import type { OutboxReader } from './reads.ts';
 import { isOfBoard, refusedBoards } from './refused.ts';
-import { canRevive, isMendable, sourceReader } from './source.ts';
+import { canRevive, isKeyless, isMendable, sourceReader } from './source.ts';
 import {
   type Acceptance,
   type AttemptEnd,
@@ -42,6 +42,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold, state)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
+  const isTaken = scalar(db)<[string], number>('SELECT 1 FROM outbox WHERE source_key = ?');
+  const rename = db.prepare('UPDATE outbox SET source_key = ?, changed_at = ? WHERE id = ?');
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error, matched = $matched,
                       not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, checks_left = $checksLeft,
@@ -89,17 +91,36 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const found = source(row);
     if (!found) return added(row, at, onHold);
     if (canRevive(found, row)) return mendFrom(found, row, at);
-    if (source.isSame(found, row)) return already(found);
+    if (source.isSame(found, row)) return already(named(found, row, at));
     return isMendable(found) ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
   };
 
   const added = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const { batch, source_key, line, board, title, content, email, full_name, content_hash } = row;
+    const { batch, line, board, title, content, email, full_name, content_hash } = row;
+    const source_key = freeKey(row.source_key);
     const words = [board, title, content, email, full_name, content_hash];
     const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
     // By place: values by name take a quarter more time.
     const { lastInsertRowid } = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
-    return { outcome: 'accepted', id: Number(lastInsertRowid) };
+    const id = Number(lastInsertRowid);
+    row.claims?.add(id);
+    return { outcome: 'accepted', id };
+  };
+
+  /** A row of a file that says the same as another one but for its spelling may have taken it: then it is counted on from there. */
+  const freeKey = (key: string): string => {
+    const [, stem = key, n = '1'] = /^(.*:)(\d+)$/.exec(key) ?? [];
+    let free = key;
+    for (let next = Number(n) + 1; isTaken.get(free); next++) free = `${stem}${next}`;
+    return free;
+  };
+
+  /** A row that was imported without its key has it from now on: another one with those words is another row, and its edit no new one. */
+  const named = (found: StoredRow, { source_key }: NewRow, at: string): StoredRow => {
+    if (found.source_key === source_key || isKeyless({ source_key })) return found;
+    rename.run(source_key, at, found.id);
+    changes.add('outbox.updated', at, found.id);
+    return found;
   };
 
   const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
