@@ -157,6 +157,16 @@ describe('taking a file into the outbox', () => {
     }
   });
 
+  it('brings back the one of two equal rows that was cancelled', async (t) => {
+    const bench = importBenchFor(t);
+    await bench.take('board,title\nbugs,One\nbugs,One\n');
+    bench.store.move(2, TRANSITIONS.cancel, { now: 0 });
+    const file = 'board,title,state,post_id,url,reason\nbugs,One,cancelled,,,\n';
+    assert.deepEqual(counts(await bench.dryRun(file)), [1, 1, 0, 0]);
+    assert.deepEqual(counts(await bench.take(file)), [1, 1, 0, 0]);
+    assert.equal(bench.store.find(2)?.state, 'ready');
+  });
+
   it('gives a row that it knows by its words the key of the file: each is known to one key', async (t) => {
     const bench = importBenchFor(t);
     const keyed = (...keys: string[]): string =>

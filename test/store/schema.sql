@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 24; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 23; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -259,7 +259,7 @@ CREATE TABLE absences (
   page        TEXT NOT NULL DEFAULT '',
   page_before TEXT,
   held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
-  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)), end_sweeps INTEGER NOT NULL DEFAULT 0, end_reads INTEGER NOT NULL DEFAULT 0, stays INTEGER NOT NULL DEFAULT 0,
+  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)), end_sweeps INTEGER NOT NULL DEFAULT 0, end_reads INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (resource, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -43,7 +43,6 @@ export function absences(db: Db) {
       run_id = excluded.run_id, page = excluded.page, page_before = excluded.page_before`);
   const restart = db.prepare(`
     UPDATE absences SET sweeps = 0, gap_sweeps = 0, end_sweeps = 0 WHERE resource = ?`);
-  const unhold = db.prepare('UPDATE absences SET held = 0 WHERE resource = ? AND stays = 0');
   const countSweep = db.prepare<{ resource: string; run: number; sameEnd: number }>(`
     UPDATE absences SET sweeps = sweeps + (reads >= 2), gap_sweeps = gap_sweeps + (gap_reads >= 1),
                         end_sweeps = iif(end_reads >= 2, iif($sameEnd, end_sweeps, 0) + 1, 0)
@@ -91,10 +90,9 @@ export function absences(db: Db) {
   const cohort = db.prepare<[string], { first_run: number; size: number }>(`
     SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run`);
   const unaccepted = db.prepare<[string, number], Unaccepted>(`
-    SELECT first_run, held, stays, end_reads > 0 AND reads = 0 AS beyond
+    SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond
       FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ? AND held = 0');
-  const keepHeld = db.prepare('UPDATE absences SET stays = 1 WHERE resource = ? AND id = ?');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
 
   /** How many rows that the last sweep missed have come back since. */
@@ -168,11 +166,8 @@ export function absences(db: Db) {
       const total = suspects + kept;
       return { total, candidates: total === 0 ? [] : readers[resource].toReread(runId) };
     },
-    /** Takes back what speaks against any row: it came from an order that proved to be none. */
-    reset(resource: Resource): void {
-      restart.run(resource);
-      unhold.run(resource);
-    },
+    /** Takes back what speaks against any row: it came from an order that proved to be none. What is held stays so. */
+    reset: (resource: Resource): void => void restart.run(resource),
     /** Counts this sweep against the rows it missed twice; returns those against which enough speaks. */
     missedInGaps(pass: Pass, { sweeps: least, moved, sameEnd }: Conclusion): number[] {
       const { resource, runId: run, counts } = pass;
@@ -211,27 +206,16 @@ export function absences(db: Db) {
     cohorts(resource: Resource, ids: readonly number[]): Map<number, Cohort> {
       const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
       const rows = ids.map((id) => ({ id, row: unaccepted.get(resource, id) }));
-      const concluded = Map.groupBy(rows, ({ row }) => row?.first_run);
       const beyond = [0, 1].map((held) => rows.filter(({ row }) => row?.beyond && row.held === held).length);
       const cohortOf = (row: Unaccepted | undefined): Cohort => {
-        if (!row) return { size: 0, concluded: 0, stays: false };
+        if (!row) return { size: 0, isHeld: false };
         const atEnd = row.beyond ? (beyond[row.held] ?? 0) : 0;
-        return {
-          size: Math.max(sizes.get(row.first_run) ?? 0, atEnd),
-          concluded: Math.max(concluded.get(row.first_run)?.length ?? 0, atEnd),
-          stays: row.stays === 1,
-        };
+        return { size: Math.max(sizes.get(row.first_run) ?? 0, atEnd), isHeld: row.held === 1 };
       };
       return new Map(rows.map(({ id, row }) => [id, cohortOf(row)]));
     },
-    /**
-     * Until somebody accepts it, where it stays; else until fewer are missing with it. A row that is seen again is held no longer. Whether
-     * it was not held before.
-     */
-    hold(resource: Resource, id: number, stays: boolean): boolean {
-      if (stays) keepHeld.run(resource, id);
-      return holdOne.run(resource, id).changes === 1;
-    },
+    /** Until somebody accepts it, or the row is seen again. Whether it was not held before. */
+    hold: (resource: Resource, id: number): boolean => holdOne.run(resource, id).changes === 1,
     /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
     accept: (resource: Resource): void => void acceptHeld.run(resource),
     settled(resource: Resource, ids: readonly number[]): void {
@@ -245,17 +229,13 @@ export function absences(db: Db) {
 interface Unaccepted {
   first_run: number;
   held: number;
-  stays: number;
   beyond: number;
 }
 
 export interface Cohort {
-  /** Rows that are missing, whatever speaks against them. */
   size: number;
-  /** Those against which enough speaks. */
-  concluded: number;
-  /** Enough spoke against too many at once before, and nobody has accepted it since. */
-  stays: boolean;
+  /** There were too many before, and nobody has accepted it since. */
+  isHeld: boolean;
 }
 
 type NoteRow = {

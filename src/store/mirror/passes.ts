@@ -117,7 +117,7 @@ export function passes(db: Db, options: OpenOptions) {
     const { going, kept } = guarded(pass, gone);
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
-    const newlyHeld = kept.filter(({ id, stays }) => absent.hold(resource, id, stays)).length;
+    const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
     if (isWholeSweep) releaseOthers.run(resource, pass.runId);
     const { suspects, held } = absent.counts(resource);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
@@ -146,15 +146,17 @@ export function passes(db: Db, options: OpenOptions) {
 
   /**
    * Rows that went at once are counted together; deletions of several days between other rows, which waited for evidence, are no mass
-   * deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything. Where enough speaks against
-   * too many, they stay held, also when some come back: a list that recovers bit by bit must not delete the rest.
+   * deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything. What is held stays so when
+   * some come back: a list that recovers bit by bit must not delete the rest.
    */
-  function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: Kept[] } {
-    const [going, kept]: [number[], Kept[]] = [[], []];
+  function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: number[] } {
+    if (ids.length === 0) return { going: [], kept: [] };
     const limit = counts.rows === 0 ? 0 : guardLimit(resource);
-    for (const [id, { size, concluded, stays }] of absent.cohorts(resource, ids))
-      if (stays || size > limit) kept.push({ id, stays: stays || concluded > limit });
-      else going.push(id);
+    const cohorts = absent.cohorts(resource, ids);
+    const { going = [], kept = [] } = Object.groupBy(ids, (id) => {
+      const { size = 0, isHeld = false } = cohorts.get(id) ?? {};
+      return isHeld || size > limit ? 'kept' : 'going';
+    });
     return { going, kept };
   }
 
@@ -169,11 +171,6 @@ export function passes(db: Db, options: OpenOptions) {
     finishPass: immediate(db, finish),
     text,
   };
-}
-
-interface Kept {
-  id: number;
-  stays: boolean;
 }
 
 /** Pages since the last checkpoint, and the ids to be kept of them, by the page's number in the run. */

@@ -25,7 +25,7 @@ export function isMendable({ state, was_ambiguous }: StoredRow): boolean {
 export function newClaims(): Claims {
   let bits = new Uint8Array(1024);
   return {
-    exhausted: new Set(),
+    passed: new Map(),
     has: (id) => ((bits[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
     add(id) {
       if (id >> 3 >= bits.length) {
@@ -37,6 +37,9 @@ export function newClaims(): Claims {
     },
   };
 }
+
+/** A file may say the same ten thousand times: then those that are claimed are passed over once. Less is not worth remembering. */
+const FEW = 8;
 
 /** Finds the row of the outbox that came from the same source row. */
 export interface SourceReader {
@@ -52,8 +55,8 @@ export interface SourceReader {
  */
 export function sourceReader(db: Db): SourceReader {
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
-  const byWords = db.prepare<[string], StoredRow>(`
-    SELECT * FROM outbox WHERE content_hash = ? AND (source_key LIKE 'row:%' OR source_key LIKE 'key:%') ORDER BY id`);
+  const byWords = db.prepare<[string, number], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND (source_key LIKE 'row:%' OR source_key LIKE 'key:%') ORDER BY id`);
   const firstEdit = scalar(db)<[number], string>(
     'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
   );
@@ -68,17 +71,28 @@ export function sourceReader(db: Db): SourceReader {
   };
   const former = (row: NewRow): StoredRow | undefined =>
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
-  const alike = (row: NewRow): StoredRow | undefined => {
-    const { claims, content_hash: words } = row;
-    if (!claims || claims.exhausted.has(words)) return undefined;
-    const found = byWords.all(words);
-    const free = found.filter((each) => !claims.has(each.id));
-    // A file may say the same ten thousand times. What comes in meanwhile comes from this file.
-    if (free.length === 0 && found.length > 0) claims.exhausted.add(words);
-    return free.find((each) => (isKeyless(row) || isKeyless(each)) && isSamePost(each, row));
+  const alike = (row: NewRow, isRevived = false): StoredRow | undefined => {
+    const { claims, content_hash: words, email } = row;
+    if (!claims) return undefined;
+    const said = `${words} ${isKeyless(row)} ${email && emailKey(email)} ${isRevived}`;
+    let last = claims.passed.get(said) ?? 0;
+    let [found, passed]: [StoredRow | undefined, number] = [undefined, 0];
+    for (const each of byWords.iterate(words, last)) {
+      last = each.id;
+      const isMeant = isRevived ? canRevive(each, row) : isKeyless(row) || isKeyless(each);
+      if (isMeant && !claims.has(each.id) && isSamePost(each, row)) {
+        found = each;
+        break;
+      }
+      passed++;
+    }
+    if (passed > FEW) claims.passed.set(said, last);
+    return found;
   };
   const find = (row: NewRow): StoredRow | null => {
-    const found = named(row) ?? former(row) ?? alike(row) ?? null;
+    // A file of cancelled rows means those, and not others that say the same.
+    const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
+    const found = revived ?? named(row) ?? former(row) ?? alike(row) ?? null;
     if (found) row.claims?.add(found.id);
     return found;
   };

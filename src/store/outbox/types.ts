@@ -25,8 +25,8 @@ export interface PostText {
 export interface Claims {
   has(id: number): boolean;
   add(id: number): void;
-  /** Words of which all rows are claimed. */
-  exhausted: Set<string>;
+  /** Up to which row all are claimed that say the same, by what they say. */
+  passed: Map<string, number>;
 }
 
 export interface NewRow extends PostText {
