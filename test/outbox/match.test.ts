@@ -25,6 +25,7 @@ describe('a post is recognised although the service', () => {
     ['used numbers for signs', 'é', '&#xe9;'],
     ['used names for signs', 'Café “Größe”…', 'Caf&eacute; &ldquo;Gr&ouml;&szlig;e&rdquo;&hellip;'],
     ['used the name of a capital', 'Ørsted', '&Oslash;rsted'],
+    ['escaped the number of no character', '&#9999999; &#xffffff;', '&amp;#9999999; &amp;#xffffff;'],
   ];
   for (const [name, sent, shown] of cases)
     it(name, () => {
