@@ -8,7 +8,7 @@ import { push } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
-import { benchFor, CREATE_MS, SETTLE_MS } from './bench.ts';
+import { benchFor, CREATE_MS, HOUR, MINUTE, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -202,6 +202,17 @@ describe('a row that is sent before any pass has read the list', () => {
       await push(bench.context, id);
       assert.equal((await bench.row(id)).known_max_id, known);
     });
+
+  it('looks anew where the clock was set back since it last did', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.posts = [aPost(2000)];
+    await push(bench.context, await bench.add());
+    bench.clock.set(bench.clock.now() - HOUR);
+    bench.upstream.posts = [aPost(2003), aPost(2000)];
+    const id = await bench.add({ title: 'Light mode' });
+    await push(bench.context, id);
+    assert.equal((await bench.row(id)).known_max_id, 2003);
+  });
 });
 
 describe('while the upstream wants no calls', () => {
@@ -239,6 +250,17 @@ describe('a post that already confirms a row', () => {
     const row = await bench.row(id);
     assert.deepEqual([row.state, row.post_id], ['ambiguous', null]);
     assert.match(row.last_error ?? '', /names post \d+, which stood there before this row was sent/);
+  });
+
+  it('cannot be one that the mirror came to know while the row waited', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.clock.advance(MINUTE);
+    const older = bench.upstream.publish({ title: 'Of somebody else' });
+    await bench.sweep();
+    bench.upstream.outcomes = [confirmed(older.id)];
+    await push(bench.context, id);
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'ambiguous', post_id: null });
   });
 
   it('confirms another where the service has lost the first and given its number away', async (t) => {
