@@ -123,6 +123,16 @@ describe('a cancelled import', () => {
     assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, [id]);
     await assert.rejects(cancelBatch(bench, 'one', 'confirmed'), /cannot be cancelled/);
   });
+
+  it('does not drop a row that a person sends again and that comes back from an attempt', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({}, 'one');
+    await cancelBatch(bench, 'one');
+    await retryBatch(bench, 'one', 'cancelled');
+    claim(bench, id);
+    bench.store.move(id, TRANSITIONS.release, { now: bench.clock.now() });
+    assert.equal((await bench.row(id)).state, 'ready');
+  });
 });
 
 describe('an import with a pace of its own', () => {
