@@ -175,6 +175,19 @@ describe('a board that may not be posted to (403)', () => {
     assert.deepEqual([board?.refusals, Date.parse(board?.until ?? '') - clock.now()], [1, 30_000]);
   });
 
+  it('counts its refusals anew once it has taken a post', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await bench.add(), await bench.add({ title: 'Light' }), await bench.add({ title: 'Dim' })];
+    const outcomes = [FORBIDDEN, confirmed(5), FORBIDDEN];
+    for (const [n, id] of ids.entries()) {
+      bench.upstream.outcomes = outcomes.slice(n, n + 1);
+      await push(bench.context, id);
+      bench.clock.advance(30_000);
+    }
+    const [board] = bench.store.refusedBoards();
+    assert.equal(board?.refusals, 1);
+  });
+
   it('is posted to again where the upstream minded one row only, which waits longer each time', async (t) => {
     const bench = benchFor(t);
     const odd = await bench.add({ title: '<script>' });
