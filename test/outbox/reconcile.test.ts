@@ -369,6 +369,20 @@ describe('a post that looks like it', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
+  it('is not bound to it before it has settled where it is only like it', async (t) => {
+    const { bench } = await ambiguous(t);
+    const words = { title: 'Invoices', content: 'Please let me export the list of all invoices as a table.' };
+    const young = await bench.add(words);
+    bench.upstream.duringCreate = () =>
+      void bench.upstream.publish({ ...words, board: { id: 3, name: 'Ideas', url: '/b/3' } });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, young);
+    await reconcile(bench.context);
+    assert.equal((await bench.row(young)).state, 'ambiguous');
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, young), 'found');
+  });
+
   it('is not bound to it when somebody has bound it elsewhere meanwhile', async (t) => {
     const { bench, id } = await ambiguous(t);
     const post = bench.upstream.publish();
