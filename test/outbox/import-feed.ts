@@ -24,6 +24,7 @@ export interface TakeOptions extends ReadOptions {
   batch?: string;
   store?: Pick<OutboxStore, 'accept'>;
   rowsAtOnce?: number;
+  skipLines?: ReadonlySet<number>;
 }
 
 export function importBenchFor(t: TestContext): ImportBench {
@@ -35,9 +36,9 @@ export function importBenchFor(t: TestContext): ImportBench {
   return {
     ...bench,
     reads,
-    async take(text, { batch = 'one', store = bench.store, rowsAtOnce, ...options } = {}) {
+    async take(text, { batch = 'one', store = bench.store, rowsAtOnce, skipLines, ...options } = {}) {
       const sink = outboxSink(store, reads, bench.clock);
-      const tally = await intake((await file(text, options)).rows, { batch, sink, rowsAtOnce });
+      const tally = await intake((await file(text, options)).rows, { batch, sink, rowsAtOnce, skipLines });
       return { ...tally, openBatches: [...sink.openBatches] };
     },
     async dryRun(text) {

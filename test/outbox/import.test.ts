@@ -99,6 +99,14 @@ describe('taking a file into the outbox', () => {
     assert.deepEqual(counts(await bench.take(file, { board: 'ideas' })), [3, 0, 3, 0]);
   });
 
+  it('tells equal rows apart also where one of them is left out', async (t) => {
+    const file = 'board,title\nbugs,One\nbugs,One\n';
+    const bench = importBenchFor(t);
+    for (const line of [2, 3])
+      assert.deepEqual(counts(await bench.take(file, { skipLines: new Set([line]) })), [2, 1, 0, 0]);
+    assert.deepEqual(counts(await bench.take(file)), [2, 0, 2, 0]);
+  });
+
   it('knows rows that an older version named by the board given for all of them', async (t) => {
     const bench = importBenchFor(t);
     const file = 'board,title\nOld,One\nNew,One\n';
