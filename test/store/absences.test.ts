@@ -63,6 +63,21 @@ describe('evidence of absence', () => {
     for (const at of range(2, 9)) assert.equal((await sweepWithout(mirror.store, at, [INSIDE])).deleted, 0);
   });
 
+  story(
+    'a row that a sweep has shown is not missed by it where it reads that place again',
+    async (mirror) => {
+      const { store } = mirror;
+      await begun(mirror);
+      const pass = begin(store, 'posts', 2, { resume: false });
+      apply(store, pass, posts(1, 2, 3, 9), 2);
+      for (let reads = 0; reads < 2; reads++)
+        apply(store, pass, posts(1, 3), 2, { absence: { ...INSIDE, isReread: true } });
+      finish(store, pass, 2, { conclusion: PROOF });
+      assert.equal((await sweepWithout(store, 3, [INSIDE, INSIDE])).deleted, 0);
+      assert.equal((await sweepWithout(store, 4, [INSIDE, INSIDE])).deleted, 1);
+    },
+  );
+
   story('at an end, or between two pages, it takes two reads in each of three sweeps', async (mirror) => {
     await begun(mirror);
     const deleted: number[] = [];
