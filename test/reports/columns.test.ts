@@ -52,6 +52,23 @@ describe('what reports add up', () => {
       }
     });
   }
+
+  it('equals the tables at both sides of every width that numbers are kept in', async () => {
+    const mirror = openTestMirror();
+    try {
+      const edges = [2 ** 8, 2 ** 16, 2 ** 31].flatMap((edge) => [edge - 1, edge]);
+      const posts = edges.map((votes_count, n) => aPost(n + 1, { votes_count }));
+      sweep(mirror.store, 'posts', posts, 1);
+      const db = openForWriting(mirror);
+      // Each by itself: no larger number beside it makes it wider.
+      const packer = columnPacker(db, { chunk: 1 });
+      while (packer.step());
+      db.close();
+      await assertSameAsTables(mirror);
+    } finally {
+      mirror.dispose();
+    }
+  });
 });
 
 /** Some of what is to be packed, in chunks so small that every edge is met. */
