@@ -168,11 +168,14 @@ describe('the limits of calls', () => {
     slow.resolve('first');
     assert.deepEqual([await first, await second], ['first', 'second']);
     assert.equal(await read(async () => 5), 5);
-    await assert.rejects(
-      read(async () => 6),
-      /more than 5 calls in a minute/,
-    );
-    clock.advance(60_000);
+    for (const ms of [0, 59_999]) {
+      clock.advance(ms);
+      await assert.rejects(
+        read(async () => 6),
+        /more than 5 calls in a minute/,
+      );
+    }
+    clock.advance(1);
     assert.equal(await read(async () => 6), 6);
   });
 
