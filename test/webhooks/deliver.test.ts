@@ -146,3 +146,13 @@ describe('a message without people', () => {
       assert.doesNotMatch(bench.bodies[0] ?? '', /example|kim/);
     });
 });
+
+describe('a link in a message for people', () => {
+  for (const format of ['discord', 'teams'] as const)
+    it(`does not end at a bracket of its address (${format})`, async (t) => {
+      const bench = openBench(t, { format });
+      bench.show({ title: 'Two', url: 'https://example.org/p/one_(two)' });
+      await bench.deliver();
+      assert.match(bench.bodies[0] ?? '', /\[Two\]\(https:\/\/example\.org\/p\/one_%28two%29\)/);
+    });
+});
