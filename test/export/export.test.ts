@@ -220,6 +220,17 @@ describe('an export', () => {
     );
   });
 
+  it('into a folder with files of another service does not describe those', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 1);
+    const folder = join(mirror.folder, 'out');
+    const other = { ...mirror.source(), upstream: 'https://other.example' };
+    await exportMirror(other, request({ folder }, { what: ['boards'] }));
+    const { files } = await exportMirror(mirror.source(), request({ folder }, { what: ['posts'] }));
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as object;
+    assert.deepEqual(Reflect.get(manifest, 'files'), files);
+  });
+
   it('since a time has every row of which an exported column changed, also by a rename or an erasure', async (t) => {
     const mirror = await openMirror(t);
     mirror.addPosts(1, 2);
