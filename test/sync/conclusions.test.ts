@@ -221,16 +221,18 @@ describe('a sweep that goes on in the next process', () => {
   it('reads a list without an order to its end again: rows may stand anywhere by then', async (t) => {
     const bench = benchFor(t);
     const { upstream } = bench;
-    upstream.pageSize = 5;
+    upstream.pageSize = 2;
     upstream.posts = range(1, 20).map((n) => aPost((n * 8) % 21));
-    await assert.rejects(passOf(bench, { store: killedAfter(bench.mirror, 2) }), KILLED);
-    const moved = upstream.posts[10];
-    const edited = upstream.posts[6];
+    await assert.rejects(passOf(bench, { store: killedAfter(bench.mirror, 6) }), KILLED);
+    const [edited, moved] = [upstream.posts[10], upstream.posts[12]];
     assert.ok(moved && edited);
+    // The first row that the next process reads comes to stand before one that was read by the process before it.
     upstream.beforePage = (page) => {
-      if (page !== 4 || upstream.posts[0] === moved) return;
+      if (page !== 8 || upstream.posts[4] === moved) return;
       const rest = upstream.posts.filter((post) => post !== moved);
-      upstream.posts = [moved, ...rest.map((post) => (post === edited ? { ...post, title: 'Other' } : post))];
+      upstream.posts = rest
+        .map((post) => (post === edited ? { ...post, title: 'Other' } : post))
+        .toSpliced(4, 0, moved);
     };
     const outcome = await passOf(bench);
     assert.ok(outcome.done && outcome.summary.resumed === 1);
