@@ -176,6 +176,8 @@ describe('the change feed', () => {
     const since = await mirrored(mirror);
     for (const at of [2, 3])
       finish(mirror.store, begin(mirror.store, 'posts', at), at, { outcome: 'failed', error: 'no answer' });
+    finish(mirror.store, begin(mirror.store, 'posts', 3), 3, { outcome: 'interrupted', error: 'stopped' });
+    assert.equal(changes(mirror, since).length, 1, 'one that was stopped tells nothing');
     for (const at of [4, 5])
       sweep(mirror.store, 'posts', [aPost(1, { status: status(1), board: board(1), votes_count: 1 })], at);
     assert.deepEqual(
