@@ -102,6 +102,20 @@ describe('a request', () => {
     assert.equal(late.at(-2), 'upload');
   });
 
+  it('that does not say the length of its body has no more time for it', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const raw = Object.assign(new EventEmitter(), {
+      headers: { 'transfer-encoding': 'chunked' },
+      socket: { bytesRead: 0 },
+      complete: false,
+    });
+    const request = { raw, routeOptions: { config: {} } } as unknown as FastifyRequest;
+    let late = 0;
+    limitBody(request, {} as FastifyReply, 1000, () => late++);
+    t.mock.timers.tick(1000);
+    assert.equal(late, 1);
+  });
+
   it('without the token takes the place of the oldest such one, and health always answers', {
     timeout: 180_000,
   }, async (t) => {
@@ -149,6 +163,32 @@ describe('a request', () => {
     socket.on('error', () => undefined);
     socket.write(`GET /large HTTP/1.1\r\nHost: 127.0.0.1:${http.port}\r\n\r\n`);
     assert.equal(await ended.promise, false);
+    socket.destroy();
+  });
+
+  it('that takes long to be answered is not ended: there is nothing to read', {
+    timeout: 180_000,
+  }, async (t) => {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const part = (app: FastifyInstance): void => {
+      app.get('/slow', async () => {
+        begun.resolve();
+        await ended.promise;
+        return 'done';
+      });
+      app.get('/large', async (_request, { raw }) => {
+        raw.once('close', ended.resolve);
+        return 'x'.repeat(32 * 1024 * 1024);
+      });
+    };
+    const http = await open(t, { parts: [part], limits: { stallMs: 60 } });
+    const slow = ask(http, '/slow');
+    await begun.promise;
+    // What is ended because nobody reads it came later, so the other one has waited for longer by then.
+    const socket = await dial(http.port);
+    socket.on('error', () => undefined);
+    socket.write(`GET /large HTTP/1.1\r\nHost: 127.0.0.1:${http.port}\r\n\r\n`);
+    assert.equal((await slow).body, 'done');
     socket.destroy();
   });
 });
