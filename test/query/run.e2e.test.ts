@@ -79,6 +79,11 @@ describe('a query', () => {
     assert.match(error.hint ?? '', /EXPLAIN QUERY PLAN/);
   });
 
+  it('may have a limit that is longer than any timer runs', async () => {
+    const { rows } = await collect(ask(LONG, { limitMs: 30 * 86_400_000, maxRows: 300 }));
+    assert.equal(rows.length, 300);
+  });
+
   it('does not count the time in which nobody takes its rows', async () => {
     // More than a pipe holds, so that the statement is not over before somebody takes them, and little to do.
     const [limitMs, maxRows] = [3000, 300];
