@@ -170,6 +170,19 @@ describe('a queue in the data folder', () => {
     await until('the schedule goes on', () => ticks > 1);
   });
 
+  it('runs delayed jobs that have become due in the order of their times', async (t) => {
+    const backend = await open(t, station.newTarget());
+    const delays = { late: 2000, early: 1000 };
+    const jobs = Object.entries(delays).map(([name, delay]) => ({ name, data: {}, opts: { delay } }));
+    await backend.queue('work').addBulk(jobs);
+    const now = Date.now.bind(Date);
+    t.mock.method(Date, 'now', () => now() + HOUR);
+    const ran: string[] = [];
+    backend.worker('work', async ({ name }) => ran.push(name));
+    await until('both have run', () => ran.length === 2);
+    assert.deepEqual(ran, ['early', 'late']);
+  });
+
   it('removes the folder that an earlier version had for its queue, and says so once', async (t) => {
     const target = station.newTarget();
     const old = join(target.dataDir, 'queue');
