@@ -116,13 +116,14 @@ describe('an import that is stopped with Ctrl-C', () => {
     assertSent(site, 10);
   });
 
-  it('ends at once while it waits for standard input', async (t) => {
-    const site = await openSite(t);
-    const child = spawnCli(['import', '-', '--results', 'out.csv'], { cwd: site.folder, env: site.env });
-    t.after(() => child.kill('SIGKILL'));
-    await until('the data folder', () => existsSync(join(site.folder, 'data')));
-    child.kill('SIGINT');
-    const [code] = (await once(child, 'close')) as [number | null];
-    assert.equal(code, 130);
-  });
+  for (const signal of ['SIGINT', 'SIGHUP'] as const)
+    it(`ends at once by ${signal} while it waits for standard input`, async (t) => {
+      const site = await openSite(t);
+      const child = spawnCli(['import', '-', '--results', 'out.csv'], { cwd: site.folder, env: site.env });
+      t.after(() => child.kill('SIGKILL'));
+      await until('the data folder', () => existsSync(join(site.folder, 'data')));
+      child.kill(signal);
+      const [code] = (await once(child, 'close')) as [number | null];
+      assert.equal(code, 130);
+    });
 });
