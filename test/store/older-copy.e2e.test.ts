@@ -240,6 +240,24 @@ describe('a file that was put back', () => {
       assert.equal(second.told()?.since, first.told()?.since);
     }));
 
+  it('put back once more before it is settled, keeps to the moment of the first copy', () =>
+    withPath(async (path) => {
+      const [mirror, copy] = [mirrorAt(path), mirrorAt(join(dirname(path), 'copy.db'))];
+      await mirror.accept('key:1', 'key:2');
+      await mirror.copyTo(copy.options.path);
+      await copy.withOutbox(async (outbox) => {
+        for (const id of [1, 2]) await outbox.move(id, TRANSITIONS.sendAgain, { now: Date.now() });
+      });
+      const since = copy.told()?.since;
+      await copy.claim(1);
+      const earlier = join(dirname(path), 'earlier.db');
+      copyFileSync(copy.options.path, earlier);
+      await copy.claim(2);
+      copyFileSync(earlier, copy.options.path);
+      assert.deepEqual(await copy.states(), ['sending', 'ambiguous']);
+      assert.equal(copy.told()?.since, since);
+    }));
+
   it('with a time in the future has everything looked for', () =>
     withPath(async (path) => {
       const mirror = mirrorAt(path);
@@ -283,8 +301,9 @@ describe('rows that an older copy takes in', () => {
       await copy.withOutbox(async (outbox) => {
         for (const id of [1, 2, 4]) await outbox.move(id, TRANSITIONS.sendAgain, { now: Date.now() });
         assert.equal(copy.told(), null, 'it is settled');
-        const later = Date.now() + 31 * 86_400_000;
-        await outbox.accept([newRow({ source_key: 'row:5' }), newRow({ source_key: 'api:6' })], Date.now());
+        const [soon, later] = [29, 31].map((days) => Date.now() + days * 86_400_000);
+        assert.ok(soon && later);
+        await outbox.accept([newRow({ source_key: 'row:5' }), newRow({ source_key: 'api:6' })], soon);
         await outbox.accept([newRow({ source_key: 'row:7' }), newRow({ source_key: 'api:8' })], later);
       });
       assert.deepEqual((await copy.states()).slice(4), ['ambiguous', 'ambiguous', 'ready', 'ready']);
