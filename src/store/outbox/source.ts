@@ -72,15 +72,20 @@ export function sourceReader(db: Db): SourceReader {
   const former = (row: NewRow): StoredRow | undefined =>
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
   const alike = (row: NewRow, isRevived = false): StoredRow | undefined => {
-    const { claims, content_hash: words, email } = row;
+    const { claims, content_hash: words, email, source_key } = row;
     if (!claims) return undefined;
-    const said = `${words} ${isKeyless(row)} ${email && emailKey(email)} ${isRevived}`;
+    const spelling = isKeyless(row) ? spellingOf(source_key) : `${words} ${email && emailKey(email)}`;
+    const isMeant = (each: StoredRow): boolean => {
+      if (isRevived) return canRevive(each, row);
+      // What is written alike is told apart by its count alone: another row of the file may be that one.
+      return isKeyless(row) ? spellingOf(each.source_key) !== spelling : isKeyless(each);
+    };
+    const said = `${spelling} ${isRevived}`;
     let last = claims.passed.get(said) ?? 0;
     let [found, passed]: [StoredRow | undefined, number] = [undefined, 0];
     for (const each of byWords.iterate(words, last)) {
       last = each.id;
-      const isMeant = isRevived ? canRevive(each, row) : isKeyless(row) || isKeyless(each);
-      if (isMeant && !claims.has(each.id) && isSamePost(each, row)) {
+      if (isMeant(each) && !claims.has(each.id) && isSamePost(each, row)) {
         found = each;
         break;
       }
@@ -99,6 +104,11 @@ export function sourceReader(db: Db): SourceReader {
   return Object.assign(find, {
     isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
   });
+}
+
+/** The key of a row without one of its own, but for its count. */
+function spellingOf(key: string): string {
+  return key.replace(/:\d+$/, '');
 }
 
 /** Without a key of the person's own: named by its content. */

@@ -107,11 +107,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     return { outcome: 'accepted', id };
   };
 
-  /** A row of a file that says the same as another one but for its spelling may have taken it: then it is counted on from there. */
+  /** A row of a file that says the same as another one, and is written in another way, may have taken it. */
   const freeKey = (key: string): string => {
-    const [, stem = key, n = '1'] = /^(.*:)(\d+)$/.exec(key) ?? [];
     let free = key;
-    for (let next = Number(n) + 1; isTaken.get(free); next++) free = `${stem}${next}`;
+    for (let n = 2; isTaken.get(free); n++) free = `${key}.${n}`;
     return free;
   };
 
