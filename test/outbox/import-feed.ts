@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { openCsv } from '../../src/outbox/csv/read.ts';
-import type { ReadOptions } from '../../src/outbox/csv/rows.ts';
+import { hasKeys, type ReadOptions } from '../../src/outbox/csv/rows.ts';
 import { dryRun, type ImportChoices, outboxSink } from '../../src/outbox/import/import.ts';
 import type { Input } from '../../src/outbox/import/input.ts';
 import { intake, type Tally } from '../../src/outbox/import/intake.ts';
@@ -38,7 +38,9 @@ export function importBenchFor(t: TestContext): ImportBench {
     reads,
     async take(text, { batch = 'one', store = bench.store, rowsAtOnce, skipLines, ...options } = {}) {
       const sink = outboxSink(store, reads, bench.clock);
-      const tally = await intake((await file(text, options)).rows, { batch, sink, rowsAtOnce, skipLines });
+      const opened = await file(text, options);
+      const taking = { batch, sink, rowsAtOnce, skipLines, hasKeys: hasKeys(opened) };
+      const tally = await intake(opened.rows, taking);
       return { ...tally, openBatches: [...sink.openBatches] };
     },
     async dryRun(text) {

@@ -48,7 +48,7 @@ function csv(rows: readonly (readonly string[])[]): string {
 /** Every key that the rows of the file stand for; a key with several contents stands for its first row. */
 async function expectedKeys(text: string): Promise<string[]> {
   const { rows } = await readChunked(Buffer.from(text));
-  const identify = identities();
+  const identify = identities(false);
   return [...new Set(rows.flatMap((each) => (each.ok ? [identify(each).source_key] : [])))].sort((a, b) =>
     a < b ? -1 : 1,
   );

@@ -165,6 +165,23 @@ describe('taking a file into the outbox', () => {
     }
   });
 
+  it('takes a row without a key for none of those with one in the same file', async (t) => {
+    const bench = importBenchFor(t);
+    const keyed = 'board,title,key\nbugs,One,k1\n';
+    await bench.take(keyed);
+    assert.deepEqual(counts(await bench.take(keyed.replace('bugs', 'bugs,One,\nbugs'))), [2, 1, 1, 0]);
+    assert.deepEqual(counts(await bench.take(keyed.replace('bugs', 'bugs,One,\nbugs'))), [2, 0, 2, 0]);
+  });
+
+  it('knows a row by the board that the file last gave it, when that is meant for another one', async (t) => {
+    const bench = importBenchFor(t);
+    const old = (slug: string) => ({ chooseBoard: (text: string) => (text === 'Old' ? slug : text) });
+    await bench.take('board,title\nideas,One\n');
+    const both = 'board,title\nOld,One\nideas,One\n';
+    assert.deepEqual(counts(await bench.take(both, old('ideas'))), [2, 1, 1, 0]);
+    assert.deepEqual(counts(await bench.take(both, old('bugs'))), [2, 0, 2, 0]);
+  });
+
   it('brings back the one of two equal rows that was cancelled', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title\nbugs,One\nbugs,One\n');

@@ -83,6 +83,10 @@ export interface CsvFile {
   rows: AsyncIterable<CsvRow[]>;
 }
 
+export function hasKeys({ mapping }: Pick<CsvFile, 'mapping'>): boolean {
+  return mapping.some(({ field }) => field === 'key');
+}
+
 /** What a results file has after the columns of the file it is about. */
 export const RESULT_COLUMNS = ['state', 'post_id', 'url', 'reason'] as const;
 

@@ -33,10 +33,10 @@ function contentKey(digest: Buffer, occurrence: number): string {
 /** By what a row is found again, besides its words. */
 export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims'>;
 
-/** Those of the rows of one file in their order. It remembers them: about 25 MB for a million. */
-export function identities(): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => Identity {
+/** Those of the rows of one file in their order; whether it has a column of keys. It remembers them: about 25 MB for a million. */
+export function identities(hasKeys: boolean): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => Identity {
   const seen = new Occurrences();
-  const claims = newClaims();
+  const claims = newClaims(hasKeys);
   return (row) => {
     const digest = row.key === null ? contentDigest(row) : null;
     const source_key = digest ? contentKey(digest, seen.count(digest)) : sourceKey(row, 1);

@@ -7,7 +7,7 @@ import type { OutboxStore } from '../../store/outbox/store.ts';
 import type { Acceptance, NewRow } from '../../store/outbox/types.ts';
 import { SUPPRESSED } from '../../store/suppression/list.ts';
 import { openCsv } from '../csv/read.ts';
-import type { CsvFile, ReadOptions } from '../csv/rows.ts';
+import { type CsvFile, hasKeys, type ReadOptions } from '../csv/rows.ts';
 import { FINAL_STATES } from '../states.ts';
 import {
   type BoardChoices,
@@ -161,7 +161,7 @@ async function readInto(
   const file = await openCsv(input.read, options);
   const { encoding, delimiter, layout, mapping, ignored } = file;
   onFile({ encoding, delimiter, layout, mapping, ignored });
-  return await intake(file.rows, { batch, sink, skipLines, rowsAtOnce, onRows });
+  return await intake(file.rows, { batch, sink, skipLines, rowsAtOnce, onRows, hasKeys: hasKeys(file) });
 }
 
 /**

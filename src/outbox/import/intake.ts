@@ -46,6 +46,8 @@ export type Verdict =
 export interface IntakeOptions {
   batch: string;
   sink: Sink;
+  /** Whether the file has a column of keys. */
+  hasKeys: boolean;
   /** Lines that the person does not want. */
   skipLines?: ReadonlySet<number> | undefined;
   onRows?: ((rows: number) => void) | undefined;
@@ -59,7 +61,7 @@ const ROWS_AT_ONCE = 2000;
 /** Every row of a file to the sink, in order. One bad row never stops the others. */
 export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptions): Promise<Tally> {
   const tally = newTally();
-  const identify = identities();
+  const identify = identities(options.hasKeys);
   const { rowsAtOnce = ROWS_AT_ONCE } = options;
   let waiting: CsvRow[] = [];
   const flush = async (): Promise<void> => {

@@ -16,6 +16,7 @@ import {
   type CsvRow,
   dataColumns,
   FIELDS,
+  hasKeys,
   RESULT_COLUMNS,
 } from '../csv/rows.ts';
 import { identities } from '../csv/source-key.ts';
@@ -39,7 +40,7 @@ async function* resultsText(
   skipLines: ReadonlySet<number>,
 ): AsyncGenerator<string, void, undefined> {
   const writer = resultsWriter(file);
-  const identify = identities();
+  const identify = identities(hasKeys(file));
   yield writer.header;
   for await (const rows of file.rows) yield lines(rows, identify, file, { writer, reads, skipLines });
 }

@@ -22,10 +22,11 @@ export function isMendable({ state, was_ambiguous }: StoredRow): boolean {
 }
 
 /** As bits: a set of a million numbers takes 40 MB. */
-export function newClaims(): Claims {
+export function newClaims(hasKeys: boolean): Claims {
   let bits = new Uint8Array(1024);
   return {
     passed: new Map(),
+    hasKeys,
     has: (id) => ((bits[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
     add(id) {
       if (id >> 3 >= bits.length) {
@@ -78,7 +79,8 @@ export function sourceReader(db: Db): SourceReader {
     const isMeant = (each: StoredRow): boolean => {
       if (isRevived) return canRevive(each, row);
       // What is written alike is told apart by its count alone: another row of the file may be that one.
-      return isKeyless(row) ? spellingOf(each.source_key) !== spelling : isKeyless(each);
+      if (!isKeyless(each)) return isKeyless(row) && !claims.hasKeys;
+      return !isKeyless(row) || spellingOf(each.source_key) !== spelling;
     };
     const said = `${spelling} ${isRevived}`;
     let last = claims.passed.get(said) ?? 0;

@@ -27,6 +27,8 @@ export interface Claims {
   add(id: number): void;
   /** Up to which row all are claimed that say the same, by what they say. */
   passed: Map<string, number>;
+  /** Whether the file has keys: then a row without one is none of those with one. */
+  hasKeys: boolean;
 }
 
 export interface NewRow extends PostText {

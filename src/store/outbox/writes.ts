@@ -114,9 +114,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     return free;
   };
 
-  /** A row that was imported without its key has it from now on: another one with those words is another row, and its edit no new one. */
+  /** A row that was found by its words has the key of this file from now on: then an edit of it is no new one, nor another board. */
   const named = (found: StoredRow, { source_key }: NewRow, at: string): StoredRow => {
-    if (found.source_key === source_key || isKeyless({ source_key })) return found;
+    const isKeyLost = isKeyless({ source_key }) && !isKeyless(found);
+    if (found.source_key === source_key || isKeyLost || isTaken.get(source_key)) return found;
     rename.run(source_key, at, found.id);
     changes.add('outbox.updated', at, found.id);
     return found;

@@ -14,7 +14,7 @@ describe('the exports of other tools', () => {
     test(`${file} is recognised, with its own ids as keys`, async () => {
       const found = await read(readFileSync(join(EXAMPLES, file)), { board: 'ideas' });
       assert.equal(found.layout, layout);
-      const identify = identities();
+      const identify = identities(false);
       const rows = found.rows.map(accepted);
       assert.deepEqual(
         rows.slice(0, keys.length).map((row) => identify(row).source_key),
