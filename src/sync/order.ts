@@ -107,6 +107,28 @@ export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
   return added;
 }
 
+/**
+ * The evidence with what the place tells where a page follows another one. A list that goes board by board stands in order within pages
+ * that end with a board, and begins anew with the next. Where rows moved down between the two requests, some are shown again.
+ */
+export function withSeam(evidence: Evidence, slots: readonly Slot[], before: PageBefore): Evidence {
+  const by = byOf(evidence);
+  const first = keyOf(
+    slots.find((slot) => slot !== null),
+    by,
+  );
+  if (!before.key || !first || slots.some((slot) => slot && before.ids.has(slot.id))) return evidence;
+  const step = compareKeys(first, before.key, by);
+  const isBack = evidence[by] === 'desc' ? step > 0 : evidence[by] === 'asc' && step < 0;
+  return isBack ? { ...evidence, [by]: 'mixed' } : evidence;
+}
+
+/** The key of its last row, and all its ids. */
+export interface PageBefore {
+  key: Key | null;
+  ids: ReadonlySet<number>;
+}
+
 type Row = NonNullable<Slot>;
 
 function addKeys(evidence: Evidence, before: Row, slot: Row): void {

@@ -14,6 +14,7 @@ import {
   shadowOf,
   slotsOf,
   withPage,
+  withSeam,
 } from './order.ts';
 import { paceOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
@@ -45,18 +46,20 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   let isIndexed = resource !== 'posts';
   let last = under.state;
   let began: Beginning | null = null;
+  let before: ReadonlySet<number> | null = null;
   const cursors: string[] = [];
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
     await readSkipped(context, under, page);
-    last = sweepPage(context, under, page);
+    last = sweepPage(context, under, page, before);
+    before = idsOf(page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
     if (hasTime && !isIndexed) await indexAll(context, null);
     isIndexed ||= hasTime;
     pace.done();
-    began ??= { cursor: page.cursor, ids: new Set(page.rows.map(({ id }) => id)) };
+    began ??= { cursor: page.cursor, ids: before };
     if (page.cursor !== '') cursors.push(page.cursor);
     if (until && page.rows.some(({ id }) => until.ids.has(id)) && isSameWalk(cursors, until.cursor)) break;
   }
@@ -140,11 +143,22 @@ async function readSkipped(
   }
 }
 
-/** Writes one page and returns the state after it. */
-function sweepPage(context: PassContext, under: Sweep, page: AnyPage): SweepState {
+function idsOf({ rows }: AnyPage): ReadonlySet<number> {
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writes one page and returns the state after it. Before the first page of a process the list may have moved by any number of rows. */
+function sweepPage(
+  context: PassContext,
+  under: Sweep,
+  page: AnyPage,
+  before: ReadonlySet<number> | null,
+): SweepState {
   const { pass, learned, state } = under;
   const slots = slotsOf(page.rows, page.rejects);
-  const evidence = withPage(state.evidence, slots);
+  const within = withPage(state.evidence, slots);
+  const key = state.previous?.key ?? null;
+  const evidence = before ? withSeam(within, slots, { key, ids: before }) : within;
   const by = byOf(evidence);
   const largest = Math.max(slots.length, state.previous?.size ?? 0);
   const isHole = slots.length === 0 && page.next !== null && state.previous !== null;

@@ -9,6 +9,7 @@ import {
   shadowOf,
   slotsOf,
   withPage,
+  withSeam,
 } from '../../src/sync/order.ts';
 import { post, reject, slots } from './rows.ts';
 
@@ -24,11 +25,24 @@ const LIVELY: [number[], number[]] = [
 const NEWEST_FIRST: Order = { by: 'id', direction: 'desc' };
 
 describe('the order of a list', () => {
-  it('is read from neighbours within pages, never from one page to the next', () => {
+  it('is read from neighbours within pages', () => {
     assert.equal(evidenceOf(slots([9, 8]), slots([10, 7])).id, 'desc');
     assert.equal(evidenceOf(slots([1, 2]), slots([0, 5])).id, 'asc');
     assert.equal(evidenceOf(slots([9, 8, 10])).id, 'mixed');
     assert.equal(evidenceOf(slots([9]), slots([10])).id, 'none');
+  });
+
+  it('is none where a page begins anew, unless rows of the page before are shown again', () => {
+    const seam = (first: number[], second: number[]) => {
+      const before = { key: { created: '', id: first.at(-1) ?? 0 }, ids: new Set(first) };
+      return withSeam(evidenceOf(slots(first), slots(second)), slots(second), before).id;
+    };
+    assert.equal(seam([9, 8], [7, 6]), 'desc');
+    assert.equal(seam([9, 5], [8, 6]), 'mixed');
+    assert.equal(seam([9, 8, 5], [8, 4]), 'desc', 'one came in before, and the last is gone');
+    assert.equal(seam([1, 2], [3, 4]), 'asc');
+    assert.equal(seam([3, 4], [1, 2]), 'mixed');
+    assert.equal(seam([9], [10]), 'none');
   });
 
   it('stays mixed once it was broken, whatever follows', () => {
