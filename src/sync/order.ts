@@ -111,16 +111,19 @@ export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
  * The evidence with what the place tells where a page follows another one. A list that goes board by board stands in order within pages
  * that end with a board, and begins anew with the next. Where rows moved down between the two requests, some are shown again.
  */
-export function withSeam(evidence: Evidence, slots: readonly Slot[], before: PageBefore): Evidence {
-  const by = byOf(evidence);
-  const first = keyOf(
-    slots.find((slot) => slot !== null),
-    by,
-  );
-  if (!before.key || !first || slots.some((slot) => slot && before.ids.has(slot.id))) return evidence;
-  const step = compareKeys(first, before.key, by);
-  const isBack = evidence[by] === 'desc' ? step > 0 : evidence[by] === 'asc' && step < 0;
-  return isBack ? { ...evidence, [by]: 'mixed' } : evidence;
+export function withSeam(evidence: Evidence, slots: readonly Slot[], { key, ids }: PageBefore): Evidence {
+  if (!key || slots.some((slot) => slot && ids.has(slot.id))) return evidence;
+  const slot = slots.find((each) => each !== null);
+  const directionBy = <D extends Evidence['created']>(by: KeyFamily, seen: D): D | 'mixed' => {
+    const first = keyOf(slot, by);
+    const step = first ? compareKeys(first, key, by) : 0;
+    return (seen === 'desc' && step > 0) || (seen === 'asc' && step < 0) ? 'mixed' : seen;
+  };
+  return {
+    ...evidence,
+    id: directionBy('id', evidence.id),
+    created: directionBy('created', evidence.created),
+  };
 }
 
 /** The key of its last row, and all its ids. */
