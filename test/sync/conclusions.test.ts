@@ -73,6 +73,20 @@ describe('a row that is missing from a list without an order', () => {
     assert.equal(await sweepsUntilDeleted(await withOneGone(t, unordered())), 3);
   });
 
+  it('is that where pages end with a board, and each board is in order', async (t) => {
+    // Four boards of five posts, whose numbers run through all of them: 20 16 12 8 4, 19 15 11 7 3, and so on.
+    const byBoard = range(0, 3).flatMap((board) => range(0, 4).map((n) => aPost(20 - board - 4 * n)));
+    const bench = await withOneGone(t, byBoard);
+    const suspects = await bench.query('SELECT id FROM absences');
+    assert.deepEqual(suspects, [], 'every row is listed');
+    const once = bench.upstream.posts;
+    bench.upstream.posts = once.filter(({ id }) => id !== 11);
+    await bench.sweep();
+    bench.upstream.posts = once;
+    assert.equal(liveIds(mirrorReader(bench.path)).includes(11), true, 'left out by one sweep');
+    assert.equal(await sweepsUntilDeleted(bench), 2);
+  });
+
   for (const [where, pageSize] of [
     ['on one of its pages', 5],
     ['on its only page', 100],
