@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { retry } from '../../src/outbox/decide.ts';
+import { pauseBatch, resumeBatch, retry } from '../../src/outbox/decide.ts';
 import { push, retryRefused } from '../../src/outbox/push.ts';
 import { backoff } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -324,19 +324,26 @@ describe('a row that is about to be sent again', () => {
     assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'uncertain' });
   });
 
-  it('is looked for once more where it could not go out soon after the list was read', async (t) => {
-    const bench = benchFor(t);
-    const id = await bench.add();
-    bench.upstream.outcomes = [unknown()];
-    await push(bench.context, id);
-    bench.clock.advance(HOUR);
-    assert.equal(await reconcileRow(bench.context, id), 'send again');
-    const late = bench.upstream.publish();
-    bench.clock.advance(HOUR);
-    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'not due' });
-    assert.equal(await reconcileRow(bench.context, id), 'found');
-    assert.partialDeepStrictEqual(await bench.row(id), { post_id: late.id, attempts: 1, not_found: 0 });
-  });
+  for (const [why, isPaused] of [
+    ['soon after the list was read', false],
+    ['because its import was paused then', true],
+  ] as const)
+    it(`is looked for once more where it could not go out ${why}`, async (t) => {
+      const bench = benchFor(t);
+      const id = await bench.add();
+      const { batch } = await bench.row(id);
+      bench.upstream.outcomes = [unknown()];
+      await push(bench.context, id);
+      bench.clock.advance(HOUR);
+      assert.equal(await reconcileRow(bench.context, id), 'send again');
+      if (isPaused) pauseBatch(bench, batch);
+      const late = bench.upstream.publish();
+      bench.clock.advance(HOUR);
+      if (isPaused) resumeBatch(bench, batch);
+      assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'not due' });
+      assert.equal(await reconcileRow(bench.context, id), 'found');
+      assert.partialDeepStrictEqual(await bench.row(id), { post_id: late.id, attempts: 1, not_found: 0 });
+    });
 
   it('goes out after the second look where that shows nothing either', async (t) => {
     const bench = benchFor(t);

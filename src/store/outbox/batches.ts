@@ -82,8 +82,10 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     UPDATE batches SET per_minute = coalesce($perMinute, per_minute), next_at = coalesce(next_at, $nextAt),
                        paused_at = $pausedAt, cancelled_at = $cancelledAt WHERE batch = $batch`);
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
+  // How long ago a row was looked for must show after a pause: it is looked for once more where that is long.
   const holdAll = db.prepare(`
-    UPDATE outbox SET on_hold = ?, changed_at = ? WHERE batch = ? AND state = 'ready' AND on_hold <> ?`);
+    UPDATE outbox SET on_hold = ?, changed_at = iif(not_found > 0, changed_at, ?)
+     WHERE batch = ? AND state = 'ready' AND on_hold <> ?`);
   const ends = db.prepare<[string], { first: number; last: number }>(`
     SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'`);
   const countReady = scalar(db)<[string], number>(`
