@@ -62,7 +62,8 @@ async function sync(context: Context, wanted: SyncRequest[]): Promise<void> {
   } finally {
     progress.stop();
     await app.close();
-    report(context, outcomes, erased);
+    const accepting = wanted.some(({ acceptDeletes }) => acceptDeletes);
+    report(context, outcomes, erased, accepting);
   }
 }
 
@@ -167,7 +168,7 @@ function whatIsKept(resource: Resource, error: unknown): string {
   return `The sweep of ${resource} stopped on its way. What it read is kept, nothing was deleted; the next one ${next}.`;
 }
 
-function report(context: Context, outcomes: Outcome[], erased: Retained | null): void {
+function report(context: Context, outcomes: Outcome[], erased: Retained | null, accepting: boolean): void {
   const passed = outcomes.filter((outcome) => outcome.done);
   const skipped = outcomes.flatMap((outcome): string[] => (outcome.done ? [] : [outcome.reason]));
   const summaries = passed.map(({ summary }) => summary);
@@ -176,7 +177,8 @@ function report(context: Context, outcomes: Outcome[], erased: Retained | null):
   if (notes.length > 0) process.exitCode = EXIT_CODES.partial;
   if (context.json) context.print(JSON.stringify({ passes: summaries, skipped, doubled, erased }));
   else if (passed.length > 0) context.print(table(HEAD, passed.map(line)));
-  if (!context.json) for (const note of [...notes, ...erasedText(erased)]) context.print(note);
+  const waiting = accepting ? summaries.flatMap(notYetGone) : [];
+  if (!context.json) for (const note of [...notes, ...waiting, ...erasedText(erased)]) context.print(note);
 }
 
 const HEAD = ['list', 'pass', 'pages', 'rows', 'new', 'changed', 'same', 'deleted', 'time', 'rows/s'];
@@ -193,6 +195,17 @@ function line({ summary: s, began }: { summary: PassSummary; began: number }): C
 }
 
 /** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
+/** Why accepted rows are still there: nobody should accept them again and again. */
+function notYetGone({ resource, suspects, rule, ruleWhy }: PassSummary): string[] {
+  if (suspects === 0) return [];
+  const missing = `${counted(suspects, resource.slice(0, -1))} may be gone upstream and are not deleted: `;
+  return [
+    rule === 'none'
+      ? `${missing}the list proves no deletion, because ${ruleWhy}.`
+      : `${missing}this sweep had not enough against them. Later sweeps will tell; there is nothing more to accept.`,
+  ];
+}
+
 function needsAttention({ resource, held, quarantined }: PassSummary): string[] {
   const thing = resource.slice(0, -1);
   const notes: string[] = [];

@@ -121,6 +121,15 @@ describe('feedback-mirror sync', () => {
     assertExact(site.mirror, site.sandbox.world, ['posts']);
   });
 
+  it('says why rows that were accepted as gone are still there', async (t) => {
+    const site = await openSite(t, { posts: 100, pageSize: 50 });
+    await site.run(['sync', 'posts']);
+    for (let id = 31; id <= 60; id++) site.sandbox.world.deletePost(id);
+    const { code, stdout } = await site.run(['sync', 'posts', '--accept-deletes']);
+    assert.equal(code, 0);
+    assert.match(stdout, /\n30 posts may be gone upstream and are not deleted: this sweep had not enough/);
+  });
+
   it('exits 2 on the mirror of another upstream and leaves it as it is', async (t) => {
     const site = await openSite(t);
     await site.run(['sync', 'posts']);

@@ -127,7 +127,7 @@ function note(tally: Tally, row: AcceptedRow, verdict: Verdict | undefined): voi
 }
 
 export function conflictReason(holder: string): string {
-  return `has the key of ${holder}, and other words. An edit of a row that was imported before is not sent: see "outbox edit". Only another post gets a key of its own`;
+  return `has the key of ${holder}, and another title, text, board or customer. An edit of a row that was imported before is not sent: see "outbox edit". Only another post gets a key of its own`;
 }
 
 export function newRow(

@@ -93,7 +93,7 @@ export function absences(db: Db) {
     SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond
       FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ? AND held = 0');
-  const acceptHeld = db.prepare('UPDATE absences SET accepted = 1 WHERE resource = ? AND held = 1');
+  const acceptHeld = db.prepare('UPDATE absences SET accepted = 1, held = 0 WHERE resource = ? AND held = 1');
 
   /** How many rows that the last sweep missed have come back since. */
   const cameBack = ({ resource, runId: run }: Pass): number => {
@@ -216,7 +216,7 @@ export function absences(db: Db) {
     },
     /** Until somebody accepts it, or the row is seen again. Whether it was not held before. */
     hold: (resource: Resource, id: number): boolean => holdOne.run(resource, id).changes === 1,
-    /** A person has accepted that the rows which are held are gone. They go when a sweep has as much against them as against any row. */
+    /** A person has accepted that the rows which are held are gone: they wait for as much evidence as any row, and the guard lets them go. */
     accept: (resource: Resource): void => void acceptHeld.run(resource),
     settled(resource: Resource, ids: readonly number[]): void {
       for (const id of ids) remove.run(resource, id);
