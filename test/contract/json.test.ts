@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson, UnstorableJson } from '../../src/contract/json.ts';
-import { wellFormedText } from '../support/wire.ts';
+import { wellFormedText } from '../support/any-wire.ts';
 
 /** Any JSON value whose numbers and texts can be kept exactly. */
 const { value: anyJson } = fc.letrec<{ value: unknown }>((tie) => ({

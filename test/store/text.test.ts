@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { compact } from '../../src/store/db.ts';
 import { textIndex } from '../../src/store/index/text-index.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { wellFormedText } from '../support/any-wire.ts';
 import { story } from '../support/mirror.ts';
 import { aPost, range } from '../support/rows.ts';
 import { apply, begin, between, finish, gaps, PROOF, sweep } from '../support/steps.ts';
-import { wellFormedText } from '../support/wire.ts';
 
 const titled = (id: number, title: string, content = 'text') => aPost(id, { title, content });
 
