@@ -15,7 +15,7 @@ export interface ImportBench extends Bench {
   reads: ImportReads;
   /** Imports a text; `store` stands in for one that fails. */
   take(text: string, options?: TakeOptions): Promise<Tally & { openBatches: string[] }>;
-  dryRun(text: string): Promise<Tally & { preview: Preview }>;
+  dryRun(text: string, choices?: Partial<ImportChoices>): Promise<Tally & { preview: Preview }>;
   /** Source keys of the outbox, sorted. */
   keys(): string[];
 }
@@ -43,12 +43,12 @@ export function importBenchFor(t: TestContext): ImportBench {
       const tally = await intake(opened.rows, taking);
       return { ...tally, openBatches: [...sink.openBatches] };
     },
-    async dryRun(text) {
+    async dryRun(text, choices = {}) {
       const scratch = openScratch();
       try {
         const { tally, preview } = await dryRun(
           { reads, scratch },
-          { ...QUIET, ...PLAIN, input: inputOf(text) },
+          { ...QUIET, ...PLAIN, ...choices, input: inputOf(text) },
         );
         return { ...tally, preview };
       } finally {

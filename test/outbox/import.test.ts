@@ -281,6 +281,29 @@ describe('taking a file into the outbox', () => {
     }
   });
 
+  it('knows a row again whose key was another of its columns, or is no longer seen to be of a tool', async (t) => {
+    const numbered = 'board,title,key,other\nbugs,One,A1,77\nbugs,One,A2,78\n';
+    const jira =
+      'Issue key,Issue id,Summary,Description,Issue Type\nFB-1,901,One,Why,Bug\nFB-2,902,One,Why,Bug\n';
+    const lean = 'board,title,content,key\nbugs,One,Why,FB-1\nbugs,One,Why,FB-2\n';
+    const [other, issueId] = [{ map: { key: 'other' } }, { board: 'bugs', map: { key: 'Issue id' } }];
+    for (const [first, asked, second, then] of [
+      [numbered, {}, numbered, other],
+      [jira, { board: 'bugs' }, jira, issueId],
+      [jira, { board: 'bugs' }, lean, {}],
+    ] as const) {
+      const bench = importBenchFor(t);
+      await bench.take(first, asked);
+      for (const [text, options] of [
+        [second, then],
+        [first, asked],
+      ] as const) {
+        assert.deepEqual(counts(await bench.dryRun(text, options)), [2, 0, 2, 0], text);
+        assert.deepEqual(counts(await bench.take(text, options)), [2, 0, 2, 0], text);
+      }
+    }
+  });
+
   it('refuses a key that stands for other content, in the outbox or earlier in the file', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title,key\nbugs,Old,K1\n');

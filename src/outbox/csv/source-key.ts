@@ -2,9 +2,11 @@ import { hash } from 'node:crypto';
 import { plainForm } from '../../base/text.ts';
 import { newClaims } from '../../store/outbox/source.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
+import { LAYOUTS } from './layouts.ts';
 import type { AcceptedRow } from './rows.ts';
 
-type Keyed = Pick<AcceptedRow, 'key' | 'post'> & Partial<Pick<AcceptedRow, 'writtenBoard'>>;
+type Keyed = Pick<AcceptedRow, 'key' | 'post'> &
+  Partial<Pick<AcceptedRow, 'writtenBoard' | 'toolKey' | 'cells'>>;
 
 /**
  * What a row is known by, so that importing a file again finds the rows it has already brought. The person's own key
@@ -31,18 +33,20 @@ function contentKey(digest: Buffer, occurrence: number): string {
 }
 
 /** By what a row is found again, besides its words. */
-export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims'>;
+export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims' | 'cells'>;
+
+const TOOLS: ReadonlySet<string> = new Set(LAYOUTS.map(({ id }) => id));
 
 /** Those of the rows of one file in their order; whether it has a column of keys. It remembers them: about 25 MB for a million. */
-export function identities(hasKeys: boolean): (row: Keyed & Pick<AcceptedRow, 'toolKey'>) => Identity {
+export function identities(hasKeys: boolean): (row: Keyed) => Identity {
   const seen = new Occurrences();
-  const claims = newClaims(hasKeys);
+  const claims = newClaims({ hasKeys, tools: TOOLS });
   return (row) => {
     const digest = row.key === null ? contentDigest(row) : null;
     const source_key = digest ? contentKey(digest, seen.count(digest)) : sourceKey(row, 1);
     // Where the column of a tool was recognised, an earlier version took its bare ids for keys.
     const former = row.toolKey === undefined ? {} : { former_keys: [`key:${row.toolKey}`] };
-    return { source_key, claims, ...former };
+    return { source_key, claims, ...(row.key !== null && row.cells && { cells: row.cells }), ...former };
   };
 }
 

@@ -22,11 +22,12 @@ export function isMendable({ state, was_ambiguous }: StoredRow): boolean {
 }
 
 /** As bits: a set of a million numbers takes 40 MB. */
-export function newClaims(hasKeys: boolean): Claims {
+export function newClaims({ hasKeys, tools }: Pick<Claims, 'hasKeys' | 'tools'>): Claims {
   let bits = new Uint8Array(1024);
   return {
     passed: new Map(),
     hasKeys,
+    tools,
     has: (id) => ((bits[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
     add(id) {
       if (id >> 3 >= bits.length) {
@@ -51,7 +52,8 @@ export interface SourceReader {
 
 /**
  * By its key, by the one that an earlier version gave it, or by its words, board and person: the board may be called by its short name
- * today and by its number tomorrow, and a column of keys may have come into the file since, or be gone. Rows with two keys are two rows.
+ * today and by its number tomorrow, and a column of keys may have come into the file since, or be gone. Rows with two keys are two rows,
+ * unless the row has the other key in another column.
  * Of rows that say the same each is met once by a file.
  */
 export function sourceReader(db: Db): SourceReader {
@@ -79,7 +81,7 @@ export function sourceReader(db: Db): SourceReader {
     const isMeant = (each: StoredRow): boolean => {
       if (isRevived) return canRevive(each, row);
       // What is written alike is told apart by its count alone: another row of the file may be that one.
-      if (!isKeyless(each)) return isKeyless(row) && !claims.hasKeys;
+      if (!isKeyless(each)) return isKeyless(row) ? !claims.hasKeys : hasCell(row, keyOf(each, claims));
       return !isKeyless(row) || spellingOf(each.source_key) !== spelling;
     };
     const said = `${spelling} ${isRevived}`;
@@ -116,6 +118,16 @@ function spellingOf(key: string): string {
 /** Without a key of the person's own: named by its content. */
 export function isKeyless({ source_key }: Pick<NewRow, 'source_key'>): boolean {
   return source_key.startsWith('row:');
+}
+
+/** Without the tool's name: its export may lack the columns by which it is recognised. */
+function keyOf({ source_key }: StoredRow, { tools }: Claims): string {
+  const [, tool = '', key = ''] = /^key:([^:]*):(.*)$/s.exec(source_key) ?? [];
+  return tools.has(tool) ? key : source_key.slice('key:'.length);
+}
+
+function hasCell({ cells = [] }: NewRow, key: string): boolean {
+  return cells.some((cell) => cell.trim() === key);
 }
 
 function isSameText(a: PostText, b: PostText): boolean {

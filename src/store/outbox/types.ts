@@ -29,12 +29,16 @@ export interface Claims {
   passed: Map<string, number>;
   /** Whether the file has keys: then a row without one is none of those with one. */
   hasKeys: boolean;
+  /** Names of tools that stand before keys where their columns were recognised. */
+  tools: ReadonlySet<string>;
 }
 
 export interface NewRow extends PostText {
   batch: string;
   source_key: string;
   line: number | null;
+  /** As its file has them, where it has a key: another column may have held the key before. */
+  cells?: readonly string[];
   /** What an older version called it: a row of this text under such a key is this one. */
   former_keys?: readonly string[];
   /** Which rows of the outbox its file has met; left out where the key is all that it is known by. */
