@@ -61,7 +61,9 @@ export function similarity(sent: ComparableText, shown: ComparableText): number 
 export function isRewriting(sent: ComparableText, shown: ComparableText): boolean {
   const isSameText = sent.content.letters === shown.content.letters && sent.content.letters.length >= TELLING;
   const isTitle = isMadeOf(sent.title, shown.title, isSameText ? SHORTEST_CUT : SHORTEST_TITLE);
-  if (isBare(sent) !== isBare(shown)) return isTitle && shown.title.letters !== '';
+  if (isBare(shown) && !isBare(sent)) return isTitle && shown.title.letters !== '';
+  // Words where none were sent are another row's, unless the title was repeated.
+  if (isBare(sent) && !isBare(shown)) return isTitle && shown.content.letters === shown.title.letters;
   return isTitle && isMadeOf(sent.content, shown.content, 0);
 }
 
@@ -74,7 +76,8 @@ const MOST_NAMES = 3;
 function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   if (sent.signs !== '' && !sent.signs.startsWith(shown.signs)) return false;
   if (!isPartOf(shown.operators, sent.operators)) return false;
-  if (sent.letters === shown.letters) return true;
+  // A masked word that was never sent is a word of another row.
+  if (sent.letters === shown.letters) return shown.masks <= sent.masks;
   if (shown.letters === '') return shortestCut === 0;
   const isCut = shown.isCut || shown.letters.length >= shortestCut;
   if (isCut && sent.letters.startsWith(shown.letters)) return !isOtherNumber(sent, shown);

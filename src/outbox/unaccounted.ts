@@ -232,9 +232,14 @@ interface Pair {
   claim: Claim;
   candidate: Candidate;
   score: number;
+  /** The post can be what a service made of the row's words. */
+  isClear: boolean;
 }
 
-/** Rewritten: the best pair first, and only where neither side has another partner that is nearly as good. */
+/**
+ * Rewritten: the best pair first, and only where neither side has another partner that is nearly as good, and no row is more like the
+ * post though a service would have to rewrite in a way that is not known.
+ */
 function matchSimilar(question: Question, claims: Claim[], candidates: Candidate[]): void {
   const open = candidates.filter(({ takenBy, isContested }) => takenBy === null && !isContested);
   if (open.length === 0) return;
@@ -247,11 +252,11 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
     Map.groupBy(pairs, (pair) => pair.candidate),
   ];
   for (const pair of pairs) {
-    if (pair.claim.match || pair.candidate.takenBy) continue;
+    if (!pair.isClear || pair.claim.match || pair.candidate.takenBy) continue;
     const rivals = [...(ofClaim.get(pair.claim) ?? []), ...(ofCandidate.get(pair.candidate) ?? [])].filter(
       (other) => other !== pair && !other.claim.match && !other.candidate.takenBy,
     );
-    if (rivals.every(({ score }) => pair.score - score >= MARGIN))
+    if (rivals.every(({ score, isClear }) => pair.score - score >= (isClear ? MARGIN : 0)))
       take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);
   }
 }
@@ -259,7 +264,9 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
 function similarPairs(question: Question, claim: Claim, candidates: Candidate[]): Pair[] {
   return candidates.flatMap((candidate) => {
     if (!isOurs(question, claim, candidate) || isNamedOtherwise(claim, candidate)) return [];
-    return isClear(claim, candidate) ? [{ claim, candidate, score: scoreOf(claim, candidate) }] : [];
+    const score = scoreOf(claim, candidate);
+    if (score < CLEARLY_SIMILAR) return [];
+    return [{ claim, candidate, score, isClear: isRewriting(textOf(claim), textOf(candidate)) }];
   });
 }
 

@@ -103,6 +103,7 @@ describe('what a service can have made of a text', () => {
       ['Raise the limit from 100 to 1000', 'Raise the limit to 100'],
       ['Show build numbers in the footer of every page', 'Show build numbers'],
       ['Colour the rows by their owner', 'Colour the rows by their'],
+      ['The export stops', 'The **** export stops'],
       ['More of this 👍', 'More of this 👎'],
       ['夜のモードは要らない', '夜のモードは要る'],
       ['Show times in UTC-2', 'Show times in UTC+2'],
