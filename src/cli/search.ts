@@ -23,7 +23,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('find posts by their words or those of their comments, the most relevant first')
     .option('--remote', "ask the service's own search instead of the mirror")
     .option('--limit <number>', `how many at most, up to ${MOST}`, '20')
-    .option('--board <board>', 'only posts of this board, by its name or the short part of its URL')
+    .option('--board <board>', 'only posts of one board, by its short name, name or id')
     .addHelpText('after', EXAMPLES)
     .action((words: string[], flags: SearchFlags) =>
       search(openContext(program, stop), words.join(' '), flags),

@@ -1,4 +1,5 @@
-import type { KnownBoard, ReportReader } from '../store/reports.ts';
+import type { MirroredBoard } from '../store/boards.ts';
+import type { ReportReader } from '../store/reports.ts';
 import { type Amount, type Figure, readFigures } from './figures.ts';
 import { titlesOf } from './lists.ts';
 import { type Bucket, bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
@@ -12,7 +13,7 @@ export interface Overview {
   /** Whose days and weeks these are. */
   timeZone: string;
   board: string | null;
-  boards: KnownBoard[];
+  boards: MirroredBoard[];
   /** Whether all posts were read once: a mirror without any is then that of a service without any. */
   isSwept: boolean;
   figures: Record<'posts' | 'votes' | 'comments' | 'customers', Figure>;

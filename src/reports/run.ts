@@ -1,8 +1,8 @@
-import { boardMatcher } from '../base/boards.ts';
 import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/text.ts';
-import type { KnownBoard, ReportReader } from '../store/reports.ts';
+import type { MirroredBoard } from '../store/boards.ts';
+import type { ReportReader } from '../store/reports.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
 import { duplicates } from './duplicates.ts';
 import { type Figure, readFigures } from './figures.ts';
@@ -144,17 +144,12 @@ function refuseIdleFlags(name: ReportName, { takes }: Definition, request: Repor
       });
 }
 
-/** The board a person means, by slug, name or id. */
-export async function boardOf(reader: ReportReader, wanted: string | undefined): Promise<KnownBoard | null> {
-  if (wanted === undefined) return null;
-  const boards = await reader.boards();
-  const { slug: meant } = boardMatcher(boards)(wanted);
-  const found = boards.find(({ slug }) => slug === meant);
-  if (found) return found;
-  const names = boards.map(({ slug, name }) => (slug === name ? slug : `${slug} (${name})`)).join(', ');
-  throw new AppError('usage', `there is no board "${wanted}"`, {
-    hint: names ? `The boards are ${names}.` : 'The mirror knows no board yet: run "feedback-mirror sync".',
-  });
+/** The board a person means; null where they mean all. */
+export async function boardOf(
+  reader: Pick<ReportReader, 'board'>,
+  wanted: string | undefined,
+): Promise<MirroredBoard | null> {
+  return wanted === undefined ? null : await reader.board(wanted);
 }
 
 /** The statuses a person means, by name or id; several can share a name. */
@@ -181,7 +176,7 @@ interface Asked {
   request: ReportRequest;
   definition: Definition;
   period: Period;
-  board: KnownBoard | null;
+  board: MirroredBoard | null;
   calendar: Calendar;
 }
 

@@ -1,3 +1,4 @@
+import { boardFinder, type MirroredBoard } from './boards.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { type ColumnOf, type ColumnReader, columnReader, type Packed } from './index/columns.ts';
 import { openMirrorReadOnly } from './open.ts';
@@ -16,7 +17,9 @@ export interface ReportReader {
     C extends ColumnOf<'comments'> = never,
     V extends ColumnOf<'versions'> = never,
   >(wanted: Wanted<P, C, V>): Promise<Columns<P, C, V>>;
-  boards(): Promise<KnownBoard[]>;
+  boards(): Promise<MirroredBoard[]>;
+  /** The one that a person means, by slug, name or id. */
+  board(text: string): Promise<MirroredBoard>;
   statuses(): Promise<KnownStatus[]>;
   /** Deleted or not. */
   hasPost(id: number): Promise<boolean>;
@@ -37,7 +40,7 @@ interface Columns<P extends string, C extends string, V extends string> {
   comments: Packed<C>;
   versions: Packed<V>;
   /** In the order of their names; one that shares its name with another has its short name behind it. */
-  boards: KnownBoard[];
+  boards: MirroredBoard[];
   /** In the order of their ids; the same with the id. */
   statuses: KnownStatus[];
   /** The ids of those who work for the company. */
@@ -45,12 +48,6 @@ interface Columns<P extends string, C extends string, V extends string> {
 }
 
 type Bound = string | number | null;
-
-export interface KnownBoard {
-  id: number;
-  name: string;
-  slug: string;
-}
 
 export interface KnownStatus {
   id: number;
@@ -72,7 +69,8 @@ export function openReportReader(options: OpenOptions): ReportReader {
   db.pragma(`cache_size = -${options.cacheKb ?? CACHE_KB}`);
   // Sorting in memory: what is sorted has been cut down to numbers before.
   db.pragma('temp_store = MEMORY');
-  const boards = db.prepare<[], KnownBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');
+  const boards = db.prepare<[], MirroredBoard>('SELECT id, name, slug FROM boards ORDER BY name, id');
+  const named = boardFinder(db);
   const statuses = db.prepare<[], KnownStatus>('SELECT id, name, color FROM statuses ORDER BY id');
   const post = db.prepare<[number]>('SELECT 1 FROM posts WHERE id = ?');
   const usersWith = peopleByEmail(db);
@@ -82,6 +80,7 @@ export function openReportReader(options: OpenOptions): ReportReader {
     tuples: async (sql, parameters) => db.prepare<object, Bound[]>(sql).raw().all(parameters),
     columns: async (wanted) => readAll(db, kept, wanted),
     boards: async () => boards.all(),
+    board: async (text) => named(text),
     statuses: async () => statuses.all(),
     hasPost: async (id) => post.get(id) !== undefined,
     watched: async () => watched(db),
@@ -107,7 +106,7 @@ function readAll<P extends ColumnOf<'posts'>, C extends ColumnOf<'comments'>, V 
     posts: columns.read('posts', posts),
     comments: columns.read('comments', comments),
     versions: columns.read('versions', versions),
-    boards: db.prepare<[], KnownBoard>(BOARDS).all(),
+    boards: db.prepare<[], MirroredBoard>(BOARDS).all(),
     statuses: db.prepare<[], KnownStatus>(STATUSES).all(),
     team: scalar(db)<[], number>(TEAM).all(),
   }))();

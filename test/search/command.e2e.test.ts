@@ -67,7 +67,7 @@ describe('feedback-mirror search', () => {
     for (const [args, reason] of [
       [['--limit', '51'], /--limit must be a whole number from 1 to 50/],
       [['--limit', 'x'], /--limit must be/],
-      [['--board', 'nope'], /the mirror has no board "nope"\nIt knows /],
+      [['--board', 'nope'], /there is no board "nope"\nThe boards are /],
     ] as const) {
       const { code, stderr } = await site.run(['search', 'x', ...args]);
       assert.equal(code, 2);

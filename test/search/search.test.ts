@@ -82,6 +82,24 @@ describe('a search', () => {
     assert.deepEqual(await ids('zeppelin'), [1]);
   });
 
+  it('means the board with posts of those that are called alike, and asks which where several have any', async (t) => {
+    const on = (id: number, board: { id: number; name: string; url: string }) =>
+      aPost(id, { title: 'zeppelin', board });
+    const bugs = { name: 'Bugs', url: '/b/bugs/' };
+    const { store, ids } = await shelfOf(t, [on(1, { id: 1, ...bugs })]);
+    await sweep(store, 'posts', [on(1, { id: 9, ...bugs }), on(2, { id: 2, name: 'C++', url: '/b/c/' })], 2);
+    for (const board of ['bugs', 'Bugs', 'BUGS', '9', '/b/bugs/'])
+      assert.deepEqual(await ids('zeppelin', { board }), [1], board);
+    assert.deepEqual(await ids('zeppelin', { board: '1' }), []);
+    const others = [on(1, { id: 9, ...bugs }), on(3, { id: 3, name: 'Bugs B', url: '/beta/bugs/' })];
+    await sweep(store, 'posts', others, 3);
+    assert.deepEqual(await ids('zeppelin', { board: 'Bugs B' }), [3]);
+    await assert.rejects(ids('zeppelin', { board: 'bugs' }), {
+      message: '2 boards are called "bugs"',
+      hint: 'Say which by its id: 3 (Bugs B, bugs), 9 (Bugs, bugs).',
+    });
+  });
+
   it('can be kept to one board, by its short name or by its name, and says which there are', async (t) => {
     const bugs = { id: 1, name: 'Bug reports', url: '/b/bugs/' };
     const ideas = { id: 2, name: 'Ideas', url: '/b/ideas/' };
@@ -93,8 +111,8 @@ describe('a search', () => {
     assert.deepEqual(await ids('zeppelin', { board: 'IDEAS' }), [2]);
     await assert.rejects(ids('zeppelin', { board: 'nope' }), {
       code: 'usage',
-      message: 'the mirror has no board "nope"',
-      hint: 'It knows bugs, ideas.',
+      message: 'there is no board "nope"',
+      hint: /^The boards are bugs/,
     });
   });
 

@@ -1,5 +1,5 @@
-import { AppError } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
+import { boardFinder } from '../boards.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
 import { LINE, LINES, type PostLine } from '../browse/post.ts';
 import type { Db, OpenOptions } from '../db.ts';
@@ -100,9 +100,9 @@ interface Ranked {
 export function ranker(db: Db, upstream: string): (text: string, options?: SearchOptions) => Ranked | null {
   const rank = ranking(db);
   const named = namedPosts(db, upstream);
-  const boardId = boardFinder(db);
+  const boardNamed = boardFinder(db);
   return (text, { limit = SEARCH_LIMIT, board, typing = false, among = EVERY_LIVE_POST } = {}) => {
-    const filter = board === undefined ? among : { ...among, board: [boardId(board)] };
+    const filter = board === undefined ? among : { ...among, board: [boardNamed(board).id] };
     const scope = { filter, limit };
     const { ids, words, isAddress } = named(text, filter);
     const terms = readTerms(words, { typing: typing && !isAddress });
@@ -420,18 +420,5 @@ function commentRanker(db: Db) {
       if (said.push(row) === limit) break;
     }
     return said;
-  };
-}
-
-function boardFinder(db: Db): (board: string) => number {
-  const find = scalar(db)<{ board: string }, number>(`
-    SELECT id FROM boards WHERE slug = $board OR name = $board COLLATE NOCASE ORDER BY slug = $board DESC LIMIT 1`);
-  const all = scalar(db)<[], string>('SELECT slug FROM boards ORDER BY slug LIMIT 50');
-  return (board) => {
-    const id = find.get({ board });
-    if (id !== undefined) return id;
-    throw new AppError('usage', `the mirror has no board "${board}"`, {
-      hint: `It knows ${all.all().join(', ') || 'none yet'}.`,
-    });
   };
 }
