@@ -1,4 +1,5 @@
 import type { CommentWire, PostWire, UserWire } from './entities.ts';
+import { parseJson } from './json.ts';
 
 /**
  * Rows as SQLite gives them, turned into what the API shows: by the sandbox from its world, and by the replica from the mirror. What an
@@ -76,7 +77,7 @@ export function toComment(row: CommentColumns): CommentWire {
   return {
     id: row.id,
     kind: row.kind,
-    status: row.status === null ? null : JSON.parse(row.status),
+    status: row.status === null ? null : parseJson(row.status),
     likes_count: row.likes_count,
     created: row.created,
     highlighted: row.highlighted === 1,
@@ -102,5 +103,5 @@ export function toUser(row: UserColumns): UserWire {
 }
 
 function extraOf(json: string | null | undefined): Record<string, unknown> {
-  return json == null ? {} : (JSON.parse(json) as Record<string, unknown>);
+  return json == null ? {} : (parseJson(json) as Record<string, unknown>);
 }

@@ -7,6 +7,7 @@ import { createClient } from '../../../src/api/client.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Comment, Post } from '../../../src/contract/decode.ts';
+import { parseJson } from '../../../src/contract/json.ts';
 import { openMirrorStore } from '../../../src/store/mirror/store.ts';
 import { openReplicaReads, type Place } from '../../../src/store/replica/replica.ts';
 import { syncOnce } from '../../../src/sync/engine.ts';
@@ -96,6 +97,16 @@ describe('the lists from the mirror', () => {
       await hold([aPost(7, sent)], [aComment(9, comment)]);
       assert.deepEqual((await reads.page('posts', START, 10)).rows, [sent]);
       assert.deepEqual((await reads.page('comments', START, 10)).rows, [comment]);
+    });
+  });
+
+  it('give back numbers of any length as they came', async () => {
+    await withMirror(async ({ hold, reads }) => {
+      const long = '{"big":9007199254740993,"huge":1e400}';
+      await hold([aPost(7, parseJson(long) as object)]);
+      const [row] = (await reads.page('posts', START, 10)).rows;
+      const { big, huge } = row as unknown as Record<string, unknown>;
+      assert.equal(JSON.stringify({ big, huge }), long);
     });
   });
 
