@@ -8,6 +8,7 @@ import type { RefusedBoard } from '../store/outbox/refused.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { type Context, closing, openContext } from './context.ts';
+import { heldText } from './held-text.ts';
 import { batchLines, hindranceLines, LONG_MS, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
 import { table } from './table.ts';
@@ -183,12 +184,7 @@ function ruleLine({ resource, rule, ruleWhy }: ResourceStatus): string[] {
 
 function advice({ resource, held, quarantined, suspects, unfinished }: ResourceStatus): string[] {
   const thing = resource.slice(0, -1);
-  const lines: string[] = [];
-  if (held > 0)
-    lines.push(
-      `${counted(held, thing)} seem to be gone upstream, more at once than the mass-delete guard lets pass; ` +
-        `if that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
-    );
+  const lines = heldText({ resource, held });
   if (quarantined > 0)
     lines.push(
       `${counted(quarantined, thing)} could not be read: the table quarantine has each with its reason.`,

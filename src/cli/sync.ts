@@ -8,6 +8,7 @@ import type { Pass, PassSummary, ResourceStatus } from '../store/mirror/types.ts
 import type { OutboxState } from '../store/outbox/types.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
 import { type Context, EXIT_CODES, type Flags, openContext } from './context.ts';
+import { heldText } from './held-text.ts';
 import { stateWord } from './outbox-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { type Cell, table } from './table.ts';
@@ -194,7 +195,6 @@ function line({ summary: s, began }: { summary: PassSummary; began: number }): C
   return [s.resource, pass, ...counts, durationText(ms), rate];
 }
 
-/** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
 /** Why accepted rows are still there: nobody should accept them again and again. */
 function notYetGone({ resource, suspects, rule, ruleWhy }: PassSummary): string[] {
   if (suspects === 0) return [];
@@ -206,17 +206,13 @@ function notYetGone({ resource, suspects, rule, ruleWhy }: PassSummary): string[
   ];
 }
 
-function needsAttention({ resource, held, quarantined }: PassSummary): string[] {
-  const thing = resource.slice(0, -1);
-  const notes: string[] = [];
-  if (held > 0)
-    notes.push(
-      `${counted(held, thing)} seem to be gone upstream, more at once than the mass-delete guard lets pass: they are held, not deleted. ` +
-        `If that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
-    );
+/** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
+function needsAttention(summary: PassSummary): string[] {
+  const { resource, quarantined } = summary;
+  const notes = heldText(summary);
   if (quarantined > 0)
     notes.push(
-      `${counted(quarantined, thing)} could not be read and went into the table quarantine, each with its reason; ` +
+      `${counted(quarantined, resource.slice(0, -1))} could not be read and went into the table quarantine, each with its reason; ` +
         'an earlier version in the mirror stays.',
     );
   return notes;

@@ -103,7 +103,7 @@ describe('the lists from the mirror', () => {
   it('give back numbers of any length as they came', async () => {
     await withMirror(async ({ hold, reads }) => {
       const long = '{"big":9007199254740993,"huge":1e400}';
-      await hold([aPost(7, parseJson(long) as object)]);
+      await hold([aPost(7, parseJson(long) as Record<string, unknown>)]);
       const [row] = (await reads.page('posts', START, 10)).rows;
       const { big, huge } = row as unknown as Record<string, unknown>;
       assert.equal(JSON.stringify({ big, huge }), long);
