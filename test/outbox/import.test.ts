@@ -283,8 +283,7 @@ describe('taking a file into the outbox', () => {
 
   it('knows a row again whose key was another of its columns, or is no longer seen to be of a tool', async (t) => {
     const numbered = 'board,title,key,other\nbugs,One,A1,77\nbugs,One,A2,78\n';
-    const jira =
-      'Issue key,Issue id,Summary,Description,Issue Type\nFB-1,901,One,Why,Bug\nFB-2,902,One,Why,Bug\n';
+    const jira = 'Issue key,Issue id,Summary,Description\nFB-1,901,One,Why\nFB-2,902,One,Why\n';
     const lean = 'board,title,content,key\nbugs,One,Why,FB-1\nbugs,One,Why,FB-2\n';
     const [other, issueId] = [{ map: { key: 'other' } }, { board: 'bugs', map: { key: 'Issue id' } }];
     for (const [first, asked, second, then] of [

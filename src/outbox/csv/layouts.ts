@@ -94,7 +94,7 @@ export const LAYOUTS: readonly Layout[] = [
   {
     id: 'jira',
     name: 'Jira',
-    has: ['summary', 'issuekey', 'issuetype'],
+    has: ['summary', 'issuekey'],
     columns: {
       key: ['issuekey'],
       title: ['summary'],
