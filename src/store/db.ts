@@ -6,6 +6,7 @@ import { AppError, storageError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import { programVersion } from '../base/program.ts';
 import { printable } from '../base/text.ts';
+import { prepareWhenUsed } from './lazy.ts';
 import { isBusy } from './lock.ts';
 import { keepCopy, migrate, migrations, refuseNewer, versionOf, WRITTEN_BY } from './migrate.ts';
 import { closing, readMeta, scalar, sqliteVersion, writeMeta } from './sql.ts';
@@ -44,7 +45,7 @@ export function openForWriting({ path, upstream, dataDir = dirname(path) }: Open
   createPrivately(path);
   let db: Db | undefined;
   try {
-    db = new Database(path, { timeout: BUSY_MS });
+    db = prepareWhenUsed(new Database(path, { timeout: BUSY_MS }));
     prepare(db, upstream, dataDir);
     return db;
   } catch (error) {
@@ -152,7 +153,7 @@ export function isOlder(version: number[]): boolean {
 function openChecked(path: string, upstream: string): { db: Db; version: number } {
   let db: Db | undefined;
   try {
-    db = new Database(path, { readonly: true, timeout: BUSY_MS });
+    db = prepareWhenUsed(new Database(path, { readonly: true, timeout: BUSY_MS }));
     // In one transaction: the process that is just creating the mirror must not be seen half-way.
     return { db, version: db.transaction(checkBelongs)(db, path, upstream) };
   } catch (error) {

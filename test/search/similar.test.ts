@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Statement } from 'better-sqlite3';
+import Database, { type Statement } from 'better-sqlite3';
 import { openMirrorReadOnly } from '../../src/store/open.ts';
 import { openSamePosts } from '../../src/store/search/same-posts.ts';
 import { moreLikeThis } from '../../src/store/search/similar.ts';
@@ -52,7 +52,9 @@ describe('posts like another', () => {
     const db = openMirrorReadOnly({ path, upstream: UPSTREAM });
     t.after(() => db.close());
     const similar = moreLikeThis(db);
-    const statements = Object.getPrototypeOf(db.prepare('SELECT 1')) as Statement;
+    const other = new Database(':memory:');
+    t.after(() => other.close());
+    const statements = Object.getPrototypeOf(other.prepare('SELECT 1')) as Statement;
     const { mock } = t.mock.method(statements, 'all');
     const found = similar({ about: { title: 'Export', content: '' } });
     assert.deepEqual(
