@@ -246,7 +246,7 @@ export function bind(
 export async function park(
   { store, clock, observe }: OutboxContext,
   row: OutboxRow,
-  posts: readonly SeenPost[],
+  posts: readonly (SeenPost & { confirms?: number })[],
   { named = [], why = whyParked(row, posts) }: { named?: readonly number[]; why?: string } = {},
 ): Promise<ReconcileResult> {
   observe?.(posts.flatMap(({ listed }) => listed ?? []));
@@ -261,10 +261,12 @@ export async function park(
   return 'uncertain';
 }
 
-function whyParked(row: OutboxRow, posts: readonly SeenPost[]): string {
+function whyParked(row: OutboxRow, posts: readonly (SeenPost & { confirms?: number })[]): string {
   if (posts.length === 0) return `not in the list after ${row.not_found + 1} unclear attempts`;
   if (posts.every(({ creator }) => creator === null))
     return 'a listed post that cannot be read could be this one';
+  const [of] = posts.flatMap(({ confirms }) => confirms ?? []);
+  if (of !== undefined) return `the post of row ${of} could be this one as well`;
   return posts.length === 1
     ? '1 post that nothing accounts for could be this one'
     : `${posts.length} posts could be this one`;

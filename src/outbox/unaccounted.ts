@@ -45,6 +45,16 @@ export type Verdict =
 export interface ScoredPost extends SeenPost {
   /** How similar it is to the row, from 0 to 1. */
   score: number;
+  /** The row that it confirms. */
+  confirms?: number;
+}
+
+export interface BoundPost {
+  post: SeenPost;
+  row: number;
+  /** The content hash of its row. */
+  hash: string;
+  matched: string;
 }
 
 export interface Question {
@@ -53,6 +63,11 @@ export interface Question {
   resting?: readonly OutboxRow[];
   /** Posts that confirm no row. */
   posts: readonly SeenPost[];
+  /**
+   * Posts that confirm a row by their words, where rows are asked about that may be sent again: one that could be made of the words of
+   * such a row as well was perhaps left by it.
+   */
+  bound?: readonly BoundPost[];
   authors: Authors;
   now: number;
   /** When the whole list had been read for the first time: from then on a post that the mirror does not know is new. */
@@ -108,10 +123,12 @@ export function whoseAre(question: Question): Answer {
   const loose = candidates.filter(({ takenBy }) => !takenBy || resting.includes(takenBy) || !isFirm(takenBy));
   const unsettled = claims.filter(({ row }) => question.isUnsettled(row));
   const isLike = wordFilter(loose);
-  const verdicts = claims.map((claim): [number, Verdict] => [
-    claim.row.id,
-    verdictOn(question, claim, unsettled, isLike(claim)),
-  ]);
+  const shared = question.bound ? sharedReader(question, candidates, question.bound) : () => [];
+  const verdicts = claims.map((claim): [number, Verdict] => {
+    const verdict = verdictOn(question, claim, unsettled, isLike(claim));
+    const posts = verdict.kind === 'none' ? shared(claim) : [];
+    return [claim.row.id, posts.length === 0 ? verdict : { kind: 'candidates', posts, isOpen: false }];
+  });
   const left = candidates.filter(({ takenBy }) => takenBy === null).map(({ post }) => post);
   return { verdicts: new Map(verdicts), left };
 }
@@ -237,8 +254,8 @@ interface Pair {
 }
 
 /**
- * Rewritten: the best pair first, and only where neither side has another partner that is nearly as good, and no row is more like the
- * post though a service would have to rewrite in a way that is not known.
+ * Rewritten: the best pair first, and only where the row has no other post that is nearly as good, and the post could be made of the
+ * words of no other row, nor is more like one in a way that is not known.
  */
 function matchSimilar(question: Question, claims: Claim[], candidates: Candidate[]): void {
   const open = candidates.filter(({ takenBy, isContested }) => takenBy === null && !isContested);
@@ -253,12 +270,61 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
   ];
   for (const pair of pairs) {
     if (!pair.isClear || pair.claim.match || pair.candidate.takenBy) continue;
-    const rivals = [...(ofClaim.get(pair.claim) ?? []), ...(ofCandidate.get(pair.candidate) ?? [])].filter(
-      (other) => other !== pair && !other.claim.match && !other.candidate.takenBy,
-    );
-    if (rivals.every(({ score, isClear }) => pair.score - score >= (isClear ? MARGIN : 0)))
-      take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);
+    const isOpen = (other: Pair): boolean => other !== pair && !other.claim.match && !other.candidate.takenBy;
+    const posts = ofClaim.get(pair.claim)?.filter(isOpen) ?? [];
+    const rows = ofCandidate.get(pair.candidate)?.filter(isOpen) ?? [];
+    const isBest =
+      posts.every(({ score }) => pair.score - score >= MARGIN) &&
+      rows.every((other) => isInterchangeable(pair.claim, other.claim) || isLess(other, pair));
+    if (isBest) take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);
   }
+}
+
+/** Rows with the same words from the same person: any of them may have the post of any other. */
+function isInterchangeable(a: Claim, b: Claim): boolean {
+  return a.hash === b.hash && a.mailbox === b.mailbox;
+}
+
+/** The row of this pair is none that the post of the other could be made of. */
+function isLess({ isClear, score }: Pair, than: Pair): boolean {
+  return !isClear && score < than.score;
+}
+
+/**
+ * For a row without any post: those that confirm another row by their words, and that a service could have made of this row's words too,
+ * because it cut or dressed them or moved the post. Which of the two rows left it, nobody can tell.
+ */
+function sharedReader(
+  question: Question,
+  candidates: readonly Candidate[],
+  bound: readonly BoundPost[],
+): (claim: Claim) => ScoredPost[] {
+  const taken = [
+    ...candidates.flatMap((candidate) => {
+      const { takenBy } = candidate;
+      return takenBy?.match
+        ? [{ candidate, row: takenBy.row.id, hash: takenBy.hash, matched: takenBy.match.matched }]
+        : [];
+    }),
+    ...bound.map(({ post, ...of }) => ({ candidate: candidateOf(post), ...of })),
+  ];
+  const byTitle = Map.groupBy(taken, ({ candidate }) => textOf(candidate).title.letters);
+  const rewritten = taken.filter(
+    ({ candidate, matched }) => matched !== 'exact' || textOf(candidate).title.masks > 0,
+  );
+  return (claim) => {
+    const { letters } = textOf(claim).title;
+    const cuts = Array.from({ length: letters.length + 1 }, (_, n) => byTitle.get(letters.slice(0, n)) ?? []);
+    const found = [...new Set([...cuts.flat(), ...rewritten])].flatMap(
+      ({ candidate, row, hash, matched }) => {
+        if (hash === claim.hash || !isOurs(question, claim, candidate)) return [];
+        const score = scoreOf(claim, candidate);
+        const couldBe = matched === 'exact' ? isClear(claim, candidate) : score >= CLEARLY_SIMILAR;
+        return couldBe ? [{ ...candidate.post, score, confirms: row }] : [];
+      },
+    );
+    return found.sort((a, b) => b.score - a.score).slice(0, MOST_CANDIDATES);
+  };
 }
 
 function similarPairs(question: Question, claim: Claim, candidates: Candidate[]): Pair[] {

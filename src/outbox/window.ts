@@ -10,6 +10,7 @@ import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 import {
   type Answer,
+  type BoundPost,
   learnAuthors,
   type Question,
   type ScoredPost,
@@ -27,6 +28,8 @@ export interface Listed {
   authors: SentAuthor[];
   /** Posts of ours that it showed. */
   ours: Set<number>;
+  /** Those of them that were bound to their rows by their words, not by an answer or a person. */
+  bound: Map<number, BoundPost>;
   /** How many posts that the mirror knows the read showed; null where it stopped before the end, because the rest is older. */
   shown: number | null;
   /** Times, on our clock, whose posts the list may have left out. */
@@ -98,7 +101,9 @@ function questionOf(store: OutboxStore, now: number, rows: readonly OutboxRow[],
   const authors = learnAuthors([...store.sentAuthors(), ...(listed?.authors ?? [])]);
   const open = unaccounted(store, rows, [...posts.values()]);
   const { sweptAt } = store.knowledge();
-  return { rows, posts: open, authors, now, sweptAt, isUnsettled: (row) => isUnsettled(row, now) };
+  const question = { rows, posts: open, authors, now, sweptAt };
+  const bound = listed && { bound: [...listed.bound.values()] };
+  return { ...question, ...bound, isUnsettled: (row) => isUnsettled(row, now) };
 }
 
 /** Without posts that confirm a row, and without second posts of other rows that are settled: their own check shows those. */
@@ -146,6 +151,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     latest: new Map(),
     authors: [],
     ours: new Set(),
+    bound: new Map(),
     shown: null,
     unseen: [],
   };
@@ -174,7 +180,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
       if (facts?.first_seen_at) mirrored.add(post.id);
       const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
       isOld &&= !isNew;
-      if (facts?.kind) noteOurs(listed, post, facts);
+      if (facts?.kind) noteOurs(listed, post, facts, isYoung(window, { start, isWholeKnown }, post, facts));
       showsOurs ||= isNew && facts?.kind != null;
       if (facts?.kind || (!isNew && !(isUnknown(start, facts) && isLike(post)))) continue;
       const reused = isReused && former?.row ? { reusedFrom: former.row } : {};
@@ -257,14 +263,23 @@ function leftOutSince({ receivedAt, ageMs = 0 }: Page<Post>, settleMs: number): 
   return ageMs === 0 ? [] : [{ from: receivedAt - ageMs - settleMs, to: Number.POSITIVE_INFINITY, why }];
 }
 
+interface Start {
+  start: string;
+  isWholeKnown: boolean;
+}
+
+/** A post of ours is as old as the first attempt of its row. */
+function isRecent(window: Window, from: Start, post: SeenPost, facts?: KnownPost): boolean {
+  return facts?.kind ? (facts.first_sent_at ?? '') >= from.start : isYoung(window, from, post, facts);
+}
+
 /** By its id, by when the mirror first saw it, or by the time it shows itself, the post may be younger than the window's start. */
-function isRecent(
+function isYoung(
   { created, knownMaxId }: Window,
-  { start, isWholeKnown }: { start: string; isWholeKnown: boolean },
+  { start, isWholeKnown }: Start,
   post: SeenPost,
   facts?: KnownPost,
 ): boolean {
-  if (facts?.kind) return (facts.first_sent_at ?? '') >= start;
   if (knownMaxId !== null && post.id > knownMaxId) return true;
   return isUnknown(start, facts) && (isWholeKnown || (post.madeBy ?? created) >= created);
 }
@@ -305,8 +320,13 @@ function sameWords(rows: readonly OutboxRow[]): (post: SeenPost) => boolean {
   return (post) => titles.has(titleOf(post));
 }
 
-function noteOurs({ latest, authors, ours }: Listed, { id, creator }: SeenPost, facts: KnownPost): void {
+function noteOurs(listed: Listed, post: SeenPost, facts: KnownPost, isYoung: boolean): void {
+  const { latest, authors, ours, bound } = listed;
+  const { id, creator } = post;
+  const { row, matched, content_hash: hash } = facts;
   ours.add(id);
+  if (isYoung && row !== null && hash !== null && matched !== null && matched !== 'person')
+    bound.set(id, { post: { ...post, firstSeenAt: facts.first_seen_at }, row, hash, matched });
   const lane = laneOf(facts);
   const sent = facts.first_sent_at ?? '';
   if (sent > (latest.get(lane) ?? '')) latest.set(lane, sent);

@@ -190,6 +190,23 @@ describe('looking for the post of an unclear attempt', () => {
     assert.deepEqual(new Set(candidates), new Set(bench.upstream.posts.map((post) => post.id)));
   });
 
+  it('one that confirmed another row by its words, and could be made of this row’s too, is for a person', async (t) => {
+    const bench = benchFor(t);
+    const [title, accented] = ['Show the resume of a person', 'Show the résumé of a person'];
+    const plain = await bench.add({ title });
+    await doubt(bench, plain);
+    const other = await bench.add({ title: accented });
+    bench.upstream.duringCreate = () => void bench.upstream.publish({ title });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, other);
+    assert.equal((await reconcile(bench.context)).get(plain), 'found');
+    bench.clock.advance(2 * MINUTE);
+    assert.equal((await reconcile(bench.context)).get(other), 'uncertain');
+    const { last_error, candidates } = await bench.row(other);
+    assert.equal(last_error, `the post of row ${plain} could be this one as well`);
+    assert.deepEqual(candidates, [(await bench.row(plain)).post_id]);
+  });
+
   it('what a person has to choose from is written into the mirror at once', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void [upstream.publish(), upstream.publish()];
@@ -391,7 +408,7 @@ describe('a post that looks like it', () => {
       void bench.store.move(
         other,
         { from: ['ready'], to: 'confirmed' },
-        { now: 0, postId: post.id, matched: 'chosen' },
+        { now: 0, postId: post.id, matched: 'person' },
       );
     const hasty = {
       ...bench.store,

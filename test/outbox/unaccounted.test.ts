@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { contentHash } from '../../src/outbox/match.ts';
-import { learnAuthors, type SeenPost, type Verdict, whoseAre } from '../../src/outbox/unaccounted.ts';
+import {
+  type BoundPost,
+  learnAuthors,
+  type SeenPost,
+  type Verdict,
+  whoseAre,
+} from '../../src/outbox/unaccounted.ts';
 import type { OutboxRow, SentAuthor } from '../../src/store/outbox/types.ts';
 import { TEXT } from './bench.ts';
 
@@ -62,11 +68,12 @@ function ask(
   posts: SeenPost[],
   learned: SentAuthor[] = [OF_OWNER, OF_CUSTOMER],
   unsettled: OutboxRow[] = [],
+  bound: BoundPost[] = [],
 ): Map<number, Verdict> {
   const now = Date.parse(SENT_AT) + 120_000;
   const isUnsettled = (row: OutboxRow): boolean => unsettled.includes(row);
-  return whoseAre({ rows: given, posts, authors: learnAuthors(learned), now, sweptAt: null, isUnsettled })
-    .verdicts;
+  const question = { rows: given, posts, authors: learnAuthors(learned), now, sweptAt: null };
+  return whoseAre({ ...question, bound, isUnsettled }).verdicts;
 }
 
 /** `exact 101`, `similar 0.95 101`, `one of 101, 102` or `none`. */
@@ -212,6 +219,44 @@ describe('rows and posts are matched as sets', () => {
     const among = (...some: OutboxRow[]) => [...ask(some, [post]).values()].map(told);
     assert.deepEqual(among(...given.slice(0, 1)), ['similar 0.90 101']);
     assert.deepEqual(among(...given), ['one of 101', 'one of 101']);
+  });
+
+  it('a post that could be made of the words of two rows is given to neither, however it is shown', () => {
+    const content = 'Is there a plan to bring it this year?';
+    const title = 'Export the report as a PDF file';
+    for (const [one, other, shown] of [
+      [{ title: 'Dark mode!', content: '' }, { title: 'Dark mode?', content }, { title: 'Dark mode?' }],
+      [{ title: 'DARK MODE', content: '' }, { title: 'Dark mode', content }, { title: 'dark mode' }],
+      [{ title }, { title: `${title} with our logo on top` }, { title: title.slice(0, -2) }],
+      [{ title: 'Slow today' }, { title: 'Slow today!', board: 'bugs' }, { title: 'Slow today!' }],
+    ] as const) {
+      const given = [aRow({ content: '', ...one }), aRow({ content: '', ...other })];
+      const verdicts = ask(given, [aPost(101, { content: '', ...shown })]);
+      assert.deepEqual([...verdicts.values()].map(told), ['one of 101', 'one of 101'], shown.title);
+    }
+  });
+
+  it('a post that says what one row said keeps another back that it could be made of, unless the two say the same', () => {
+    const shown = { title: 'Show the resume of a person' };
+    const accented = { title: 'Show the résumé of a person' };
+    const [plain, other, twin] = [aRow(shown), aRow(accented), aRow(shown)];
+    assert.deepEqual([...ask([plain, other], [aPost(101, shown)]).values()].map(told), [
+      'exact 101',
+      'one of 101',
+    ]);
+    const given = ['No description', ''].map((content) => aRow({ content }));
+    const filled = ask(given, [aPost(101, { content: 'No description.' })]);
+    assert.deepEqual([...filled.values()].map(told), ['similar 0.99 101', 'one of 101']);
+    const moved = aRow({ ...shown, board: 'bugs' });
+    const bound = [{ post: aPost(101, shown), row: plain.id, hash: plain.content_hash, matched: 'exact' }];
+    const later = (row: OutboxRow, by = bound) => told(ask([row], [], undefined, [], by).get(row.id));
+    assert.deepEqual(
+      [other, moved, twin].map((row) => later(row)),
+      ['one of 101', 'one of 101', 'none'],
+    );
+    assert.equal(later(aRow({ title: 'Show the resume of a team' })), 'none');
+    const like = bound.map((one) => ({ ...one, matched: 'similar 0.90' }));
+    assert.equal(later(aRow({ title: 'Show the resumes of a person' }), like), 'one of 101');
   });
 
   it('rows with the same words from the same person may have either post', () => {

@@ -238,6 +238,7 @@ export interface KnownPost {
   email: string | null;
   matched: string | null;
   title: string | null;
+  content_hash: string | null;
   row: number | null;
   /** It was gone before. */
   was_deleted: 0 | 1;
