@@ -7,7 +7,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { folderFor } from '../support/folder.ts';
-import { requireProgram, skipUnless } from '../support/programs.ts';
+import { BROWSER, requireProgram, skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
 import { ask, detailOf } from './client.ts';
 import { open, type Running } from './service.ts';
@@ -112,7 +112,7 @@ describe('the queue board on Redis', skipUnless('redis-server'), () => {
     assert.match(JSON.stringify(http.lines), /ECONNREFUSED redis\.internal/);
   });
 
-  it('comes to life in a browser, and asks nobody else for anything', skipUnless('chromium'), async (t) => {
+  it('comes to life in a browser, and asks nobody else for anything', skipUnless(BROWSER), async (t) => {
     const queue = await openQueue(t, redis.url);
     const http = await open(t, { queues: [queue] });
     const { page, complaints } = await browse(t, `${http.url}/queues`);
@@ -133,7 +133,7 @@ async function browse(t: TestContext, url: string): Promise<{ page: string; comp
   const profile = `--user-data-dir=${folderFor(t, 'board')}`;
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', profile];
   const look = ['--virtual-time-budget=10000', '--dump-dom', url];
-  const { stdout, stderr } = await promisify(execFile)(requireProgram('chromium'), [...flags, ...look]);
+  const { stdout, stderr } = await promisify(execFile)(requireProgram(BROWSER), [...flags, ...look]);
   const complaints = stderr.split('\n').filter((line) => /CONSOLE.*(violates|Refused|Error)/i.test(line));
   return { page: stdout, complaints };
 }

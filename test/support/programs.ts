@@ -16,6 +16,9 @@ export function findProgram(name: string): string | null {
   return findPrograms(name)[0] ?? null;
 }
 
+/** The shell without a window, where it is installed: it takes a third less processor time than the whole browser. */
+export const BROWSER = findProgram('chromium-headless-shell') ? 'chromium-headless-shell' : 'chromium';
+
 /** The program's path, for those that have checked or cannot go on without it. */
 export function requireProgram(name: string): string {
   const path = findProgram(name);

@@ -12,10 +12,10 @@ import { syncOnce } from '../../../src/sync/engine.ts';
 import { ENTRY } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { guardOver } from '../../support/launch.ts';
-import { requireProgram, skipUnless } from '../../support/programs.ts';
+import { BROWSER, requireProgram, skipUnless } from '../../support/programs.ts';
 import { startRedis } from '../../support/servers.ts';
 
-export const onStage = skipUnless('chromium', 'redis-server');
+export const onStage = skipUnless(BROWSER, 'redis-server');
 
 /** A sandbox in this process, the program as a person starts it on a mirror of that, and a browser. */
 export interface Stage {
@@ -82,7 +82,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     };
     const rules = strangers.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const browser = await chromium.launch({
-      executablePath: requireProgram('chromium'),
+      executablePath: requireProgram(BROWSER),
       args: [
         '--no-sandbox',
         '--process-per-site',
