@@ -88,12 +88,15 @@ async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promis
 
 /** So many times as long as a row settles, nothing that the list shows later than expected has to be feared. */
 const STALE_SETTLES = 5;
+/** At one post a minute a row waits for its turn almost as long: it must not be looked for anew whenever its turn comes. */
+const LEAST_STALE_MS = 180_000;
 
 /** Where a pause or a rate limit lies between the read of the list that did not show the row's post, and now, it is read once more. */
 function recheck({ store, clock, settleMs }: OutboxContext, row: OutboxRow): Hindrance | null {
   const now = clock.now();
   const age = now - Date.parse(row.changed_at);
-  if (row.not_found === 0 || (age >= 0 && age <= STALE_SETTLES * settleMs)) return null;
+  if (row.not_found === 0 || (age >= 0 && age <= Math.max(LEAST_STALE_MS, STALE_SETTLES * settleMs)))
+    return null;
   const error = 'it could not be sent again at once: looked for once more';
   store.move(row.id, TRANSITIONS.recheck, { now, notBefore: now, notFound: row.not_found - 1, error });
   return 'not due';

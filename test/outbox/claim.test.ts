@@ -358,6 +358,18 @@ describe('a row that is about to be sent again', () => {
     assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true, outcome: 'confirmed' });
   });
 
+  it('goes out at its turn, although at one post a minute that takes longer than it settles', async (t) => {
+    const bench = benchFor(t);
+    const context = { ...bench.context, settleMs: 1000 };
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(context, id);
+    bench.clock.advance(HOUR);
+    assert.equal(await reconcileRow(context, id), 'send again');
+    bench.clock.advance(2 * MINUTE);
+    assert.partialDeepStrictEqual(await push(context, id), { sent: true, outcome: 'confirmed' });
+  });
+
   it('waits, like every row, for a look at what is due where all requests fail', async (t) => {
     const bench = benchFor(t);
     const [id, next] = [await bench.add(), await bench.add({ title: 'Something else' })];

@@ -124,6 +124,18 @@ describe('a row that was deleted upstream', () => {
     await assertFound(bench, [25]);
   });
 
+  it('is found inside a page, though rows were missing at many places where two pages met', async (t) => {
+    const bench = await settledBench(t);
+    const { world } = bench.sandbox;
+    for (const id of [25, 19, 13]) world.deletePost(id);
+    for (let sweeps = 0; sweeps < 3; sweeps++) assert.equal((await bench.sync(SWEEP)).suspects, 3);
+    for (let posts = 0; posts < 2; posts++) world.addPost();
+    const deleted: number[] = [];
+    for (let sweeps = 0; sweeps < 2; sweeps++) deleted.push((await bench.sync(SWEEP)).deleted);
+    assert.deepEqual(deleted, [0, 3]);
+    assertExact(bench.path, world, ['posts']);
+  });
+
   it('is found in a list that starts with its oldest rows', async (t) => {
     await assertFound(await settledBench(t, { order: 'oldest' }), [1, 5, 6, 13, 30]);
   });

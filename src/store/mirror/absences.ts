@@ -286,8 +286,8 @@ function rangeReaders(db: Db, table: Resource): Readers {
       FROM absences a JOIN ${table} r ON r.id = a.id
      WHERE a.resource = '${table}' AND a.run_id = ?
        AND (a.reads = 1 AND a.gap_reads = 0 OR a.end_reads = 1
-            OR a.sweeps + a.gap_sweeps > 0 AND (a.reads = 1 OR a.reads = 2 AND a.gap_reads = 1))
-     ORDER BY a.sweeps + a.gap_sweeps + a.end_sweeps DESC, a.id LIMIT ${MOST_REREAD}`);
+            OR max(a.sweeps, 0) + a.gap_sweeps > 0 AND (a.reads = 1 OR a.reads = 2 AND a.gap_reads = 1))
+     ORDER BY max(a.sweeps, 0) + a.gap_sweeps + a.end_sweeps DESC, a.id LIMIT ${MOST_REREAD}`);
   return {
     within: {
       id: ({ above, below }) => byId.all((above ?? LOWEST).id, (below ?? HIGHEST).id),
