@@ -318,9 +318,9 @@ function sharedReader(
     const found = [...new Set([...cuts.flat(), ...rewritten])].flatMap(
       ({ candidate, row, hash, matched }) => {
         if (hash === claim.hash || !isOurs(question, claim, candidate)) return [];
-        const score = scoreOf(claim, candidate);
-        const couldBe = matched === 'exact' ? isClear(claim, candidate) : score >= CLEARLY_SIMILAR;
-        return couldBe ? [{ ...candidate.post, score, confirms: row }] : [];
+        const score = scoreOf(claim, candidate, CLEARLY_SIMILAR);
+        const couldBe = matched !== 'exact' || isRewriting(textOf(claim), textOf(candidate));
+        return couldBe && score >= CLEARLY_SIMILAR ? [{ ...candidate.post, score, confirms: row }] : [];
       },
     );
     return found.sort((a, b) => b.score - a.score).slice(0, MOST_CANDIDATES);
@@ -330,7 +330,7 @@ function sharedReader(
 function similarPairs(question: Question, claim: Claim, candidates: Candidate[]): Pair[] {
   return candidates.flatMap((candidate) => {
     if (!isOurs(question, claim, candidate) || isNamedOtherwise(claim, candidate)) return [];
-    const score = scoreOf(claim, candidate);
+    const score = scoreOf(claim, candidate, CLEARLY_SIMILAR);
     if (score < CLEARLY_SIMILAR) return [];
     return [{ claim, candidate, score, isClear: isRewriting(textOf(claim), textOf(candidate)) }];
   });
@@ -338,11 +338,14 @@ function similarPairs(question: Question, claim: Claim, candidates: Candidate[])
 
 /** The post can be what a service made of the row's words. */
 function isClear(claim: Claim, candidate: Candidate): boolean {
-  return scoreOf(claim, candidate) >= CLEARLY_SIMILAR && isRewriting(textOf(claim), textOf(candidate));
+  return (
+    scoreOf(claim, candidate, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR &&
+    isRewriting(textOf(claim), textOf(candidate))
+  );
 }
 
-function scoreOf(claim: Claim, candidate: Candidate): number {
-  const score = similarity(textOf(claim), textOf(candidate));
+function scoreOf(claim: Claim, candidate: Candidate, least = 0): number {
+  const score = similarity(textOf(claim), textOf(candidate), least);
   const { board } = candidate.post;
   const isOther = board !== '' && boardSlug(claim.row.board) !== boardSlug(board);
   return isOther ? score * OTHER_BOARD : score;
