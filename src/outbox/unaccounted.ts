@@ -32,6 +32,8 @@ export interface SeenPost {
   firstSeenAt: string | null;
   /** The row that a former post of this number confirms. */
   reusedFrom?: number;
+  /** It may be one too many of a row that is confirmed: it confirms no other. */
+  isSecond?: boolean;
   /** As the list showed it, where it comes from there and could be read. */
   listed?: Post;
 }
@@ -140,7 +142,8 @@ function claimOf(row: OutboxRow): Claim {
 
 function candidateOf(post: SeenPost): Candidate {
   const address = post.creator?.email?.trim();
-  return { post, mailbox: address ? mailbox(address) : null, text: null, takenBy: null, isContested: false };
+  const known = { mailbox: address ? mailbox(address) : null, text: null };
+  return { post, ...known, takenBy: null, isContested: post.isSecond === true };
 }
 
 /** Word for word, on the board that was asked for, by somebody who can be us. */

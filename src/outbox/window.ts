@@ -106,16 +106,23 @@ function questionOf(store: OutboxStore, now: number, rows: readonly OutboxRow[],
   return { ...question, ...bound, isUnsettled: (row) => isUnsettled(row, now) };
 }
 
-/** Without posts that confirm a row, and without second posts of other rows that are settled: their own check shows those. */
+/**
+ * Without posts that confirm a row. One with the words of another row that is confirmed, and was once unclear, is perhaps that row's second
+ * one, which its own check shows; a row that is clearly like it is not sent again all the same.
+ */
 function unaccounted(store: OutboxStore, rows: readonly OutboxRow[], posts: SeenPost[]): SeenPost[] {
   const bound = store.boundPosts(posts.map(({ id }) => id));
   const hashes = new Map(posts.map((post) => [post.id, contentHash(post)]));
-  const confirmed = store.confirmedHashes([...hashes.values()]);
+  const confirmed = store.doubledHashes([...hashes.values()]);
   for (const row of rows) confirmed.delete(contentHash(row));
-  return posts.filter(
-    ({ id, reusedFrom }) =>
-      (reusedFrom !== undefined || !bound.has(id)) && !confirmed.has(hashes.get(id) ?? ''),
-  );
+  const texts = confirmed.size === 0 ? [] : rows.filter(({ state }) => state !== 'confirmed').map(comparable);
+  return posts.flatMap((post) => {
+    if (post.reusedFrom === undefined && bound.has(post.id)) return [];
+    if (!confirmed.has(hashes.get(post.id) ?? '')) return [post];
+    const shown = comparable(post);
+    const isLike = texts.some((text) => similarity(text, shown, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR);
+    return isLike ? [{ ...post, isSecond: true }] : [];
+  });
 }
 
 interface Window {
@@ -301,7 +308,7 @@ function isOfAnother(former: KnownPost | undefined, { title, listed }: SeenPost)
 
 /** A gateway that mixes up answers lets one row name the post of another: this one was made since, and shows other words than that row. */
 function isMisnamed(former: KnownPost | undefined, { title }: SeenPost, start: string): boolean {
-  if (!former || former.title === null || former.matched !== null) return false;
+  if (!former || former.title === null || former.matched !== null || former.title === title) return false;
   const titled = (text: string) => comparable({ title: text, content: '' });
   return isUnknown(start, former) && similarity(titled(former.title), titled(title)) <= INCOMPARABLE;
 }

@@ -207,6 +207,26 @@ describe('looking for the post of an unclear attempt', () => {
     assert.deepEqual(candidates, [(await bench.row(plain)).post_id]);
   });
 
+  it('one that says what another row said is it, or may be it where that row may have left two', async (t) => {
+    const bench = benchFor(t);
+    const content = 'It is slow';
+    const clear = await bench.add({ content });
+    bench.upstream.duringCreate = () => {
+      bench.upstream.outcomes = [confirmed(bench.upstream.publish({ content }).id)];
+    };
+    await push(bench.context, clear);
+    const id = await bench.add({ content: 'It is slow.' });
+    bench.upstream.duringCreate = () => void bench.upstream.publish({ content });
+    await doubt(bench, id);
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    const [unclear, other] = [await bench.add({ content: 'Why' }), await bench.add({ content: 'Why?' })];
+    bench.upstream.duringCreate = () => void bench.upstream.publish({ content: 'Why' });
+    await doubt(bench, unclear);
+    assert.equal(await reconcileRow(bench.context, unclear), 'found');
+    await doubt(bench, other);
+    assert.equal(await reconcileRow(bench.context, other), 'uncertain');
+  });
+
   it('what a person has to choose from is written into the mirror at once', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void [upstream.publish(), upstream.publish()];
