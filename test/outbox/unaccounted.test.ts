@@ -159,6 +159,37 @@ describe('whose a post is', () => {
     assert.deepEqual([told(verdict), verdict?.kind === 'candidates' && verdict.isOpen], ['one of 101', true]);
   });
 
+  it('is told where another row only begins with the same number', () => {
+    const [one, twelve] = [1, 12].map((n) => aRow({ title: `Wish ${n}`, content: '' })) as [
+      OutboxRow,
+      OutboxRow,
+    ];
+    const verdicts = ask([one, twelve], [aPost(101, { title: 'Wish 1', content: '' })]);
+    assert.deepEqual([told(verdicts.get(one.id)), told(verdicts.get(twelve.id))], ['exact 101', 'none']);
+    const [cut, long] = ['A wish for more colour', 'A wish for more colours'].map((title) =>
+      aRow({ title, content: '' }),
+    ) as [OutboxRow, OutboxRow];
+    const both = ask([cut, long], [aPost(101, { title: cut.title, content: '' })]);
+    assert.deepEqual([told(both.get(cut.id)), told(both.get(long.id))], ['one of 101', 'one of 101']);
+  });
+
+  it('is told by the owner of the token under another account, by the address', () => {
+    const by = { id: 500, email: 'Owner@Example.com' };
+    assert.equal(verdictOn(aRow(), [aPost(101, {}, by)]), 'exact 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, {}, { ...by, email: null })]), 'one of 101');
+    const ours = aRow({ email: 'ada@example.com' });
+    assert.equal(verdictOn(ours, [aPost(101, {}, { ...by, email: null })]), 'exact 101');
+  });
+
+  it('is shown to a person by at most twenty, those that are most like it first', () => {
+    const others = Array.from({ length: 24 }, (_, n) => aPost(101 + n, REMOVED));
+    const verdict = ask([aRow()], [...others, aPost(200, { title: 'Dark', content: '' })])
+      .values()
+      .next().value;
+    assert.ok(verdict?.kind === 'candidates');
+    assert.deepEqual([verdict.posts.length, verdict.posts[0]?.id, verdict.isOpen], [20, 200, false]);
+  });
+
   it('is the same on another board, with less certainty', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, { board: '/b/bugs' })]), 'similar 0.95 101');
   });
@@ -320,6 +351,31 @@ describe('a post of before', () => {
   it('is not one that was seen before a moment that lies in the future', () => {
     const row = aRow({ first_sent_at: '2026-01-02T12:00:00.000Z', known_max_id: null });
     assert.equal(verdictOn(row, [aPost(99, { firstSeenAt: '2026-01-01T12:01:00.000Z' })]), 'exact 99');
+  });
+
+  it('shows two signs of its age, unless all that stood there was known', () => {
+    const before = Date.parse(SENT_AT) - 3_600_000;
+    assert.equal(verdictOn(aRow(), [aPost(99, { madeBy: before })]), 'none');
+    assert.equal(verdictOn(aRow(), [aPost(100, { madeBy: before })]), 'none');
+    assert.equal(verdictOn(aRow(), [aPost(99)]), 'exact 99', 'its time is young');
+    assert.equal(verdictOn(aRow(), [aPost(99, { madeBy: null })]), 'exact 99', 'it shows no time');
+    const row = aRow();
+    const question = { rows: [row], authors: learnAuthors([OF_OWNER]), isUnsettled: () => false };
+    const asked = { ...question, now: Date.parse(SENT_AT) + 1, sweptAt: '2026-01-01T11:59:59.999Z' };
+    const late = (hours: number) => aPost(99, { madeBy: Date.parse(SENT_AT) - hours * 3_600_000 });
+    const verdict = (post: SeenPost, sweptAt: string) =>
+      told(whoseAre({ ...asked, sweptAt, posts: [post] }).verdicts.get(row.id));
+    assert.equal(verdict(late(25), asked.sweptAt), 'exact 99');
+    assert.equal(verdict(late(27), asked.sweptAt), 'one of 99', 'no clock is so late');
+    assert.equal(verdict(late(25), SENT_AT), 'none');
+  });
+
+  it('with other words is one that does not show to be younger', () => {
+    const asking = aRow({ known_max_id: null });
+    const before = Date.parse(SENT_AT) - 1;
+    assert.equal(verdictOn(asking, [aPost(55, { ...REMOVED, madeBy: before + 1 })]), 'one of 55');
+    assert.equal(verdictOn(asking, [aPost(55, { ...REMOVED, madeBy: before })]), 'none');
+    assert.equal(verdictOn(asking, [aPost(55, { ...REMOVED, madeBy: null })]), 'none');
   });
 
   it('is told by the mirror alone for a row of a restored copy', () => {
