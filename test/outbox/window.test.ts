@@ -238,6 +238,116 @@ describe('what a list shows', () => {
   });
 });
 
+describe('how far a list is read', () => {
+  /** Pages of old posts, the newest first, with numbers that rise and fall. */
+  function oldPages(pages: number, size = 10, change: (n: number) => Record<string, unknown> = () => ({})) {
+    const rows = Array.from({ length: pages * size }, (_, n) =>
+      aPost(99 - n, {
+        ...{ title: `Old ${n}`, created: iso(NOON - (n + 2) * HOUR) },
+        ...{ votes_count: n % 5, comments_count: n % 3, ...change(n) },
+      }),
+    );
+    return Array.from({ length: pages }, (_, page) => ({ rows: rows.slice(page * size, (page + 1) * size) }));
+  }
+  const taken = async (...asked: Parameters<typeof read>) => (await read(...asked)).given;
+
+  it('is two pages beyond what may be new, once twenty rows show that the newest stand first', async () => {
+    assert.deepEqual([await taken(oldPages(6)), (await read(oldPages(6))).shown], [2, null]);
+    assert.equal(await taken(oldPages(6, 9)), 3);
+    assert.equal((await read(oldPages(1))).shown, 0);
+  });
+
+  it('is all of it where numbers or times do not stand newest first for certain', async () => {
+    for (const change of [
+      () => ({ votes_count: 1 }),
+      () => ({ comments_count: 0 }),
+      (n: number) => ({ votes_count: n }),
+      (n: number) => ({ votes_count: 100 - n }),
+      (n: number) => (n === 5 ? { id: 5000 - n, created: iso(NOON - HOUR) } : {}),
+      (n: number) => (n === 5 ? { created: iso(NOON - 30 * HOUR) } : {}),
+    ])
+      assert.equal(await taken(oldPages(6, 10, change)), 6, String(change));
+  });
+
+  it('begins anew behind a page with a post that may be new', async () => {
+    const pages = oldPages(6);
+    const seen = (id: number) => iso(id === 84 ? NOON : NOON - HOUR);
+    const known = new Map(
+      pages.flatMap(({ rows }) => rows.map(({ id }) => [id, { first_seen_at: seen(id), title: null }] as const)),
+    );
+    assert.equal(await taken(pages, { known, sweptAt: iso(NOON - 1) }), 4);
+  });
+
+  it('needs no numbers where a later post of ours stands among the new ones', async () => {
+    const ours = (at: number) =>
+      new Map([[99, { kind: 'owner', board: 'ideas', first_sent_at: iso(NOON + at), first_seen_at: iso(NOON), title: null, matched: null, email: null }]]);
+    const alike = oldPages(6, 10, () => ({ votes_count: 1, comments_count: 0 }));
+    assert.equal(await taken(alike, { known: ours(0) }), 3);
+    assert.equal(await taken(alike, { known: ours(-1) }), 6);
+  });
+
+  it('is not mistaken where rows come again that moved down meanwhile', async () => {
+    const [first, ...rest] = oldPages(6);
+    const again = first?.rows.slice(-3) ?? [];
+    const moved = rest.map(({ rows }, n) => ({ rows: n === 0 ? [...again, ...rows] : rows }));
+    assert.equal(await taken([first ?? {}, ...moved]), 2);
+  });
+});
+
+describe('a listed post under a number that had another one', () => {
+  const former = (more: Partial<KnownPost> = {}): Partial<KnownPost> => ({
+    ...{ kind: 'owner', board: 'ideas', email: null, title: 'Export invoices', matched: null, row: 9 },
+    ...{ created: iso(NOON - 5 * HOUR), first_seen_at: iso(NOON - 4 * HOUR), first_sent_at: iso(NOON - 5 * HOUR) },
+    ...{ was_deleted: 0, is_reused: 0, ...more },
+  });
+  const listed = async (more: Partial<KnownPost>, shown: Record<string, unknown> = {}) => {
+    const rows = [aPost(50, { created: iso(NOON - 5 * HOUR), ...shown })];
+    const { posts, ours } = await read([{ rows }], { known: new Map([[50, former(more)]]) });
+    return [posts.get(50)?.reusedFrom, ours.has(50)];
+  };
+
+  it('is not the post of the row that the former one confirms, where that one is gone and was called otherwise', async () => {
+    assert.deepEqual(await listed({ was_deleted: 1 }), [9, false]);
+    assert.deepEqual(await listed({ is_reused: 1 }), [9, false]);
+    assert.deepEqual(await listed({}, { created: iso(NOON) }), [9, false]);
+    assert.deepEqual(await listed({ was_deleted: 1, matched: 'exact' }), [9, false]);
+    assert.deepEqual(await listed({ was_deleted: 1, matched: 'person' }), [undefined, true], 'a person may bind any');
+    assert.deepEqual(await listed({ was_deleted: 1, title: 'DARK MODE' }), [undefined, true]);
+    assert.deepEqual(await listed({}), [undefined, true]);
+    assert.deepEqual(await listed({ was_deleted: 1 }, { title: 'Of no row' }), [undefined, true]);
+  });
+
+  it('is not where an answer named it for a row with other words, and it was first seen since', async () => {
+    assert.deepEqual(await listed({ first_seen_at: null, created: null }), [9, false]);
+    assert.deepEqual(await listed({ first_seen_at: iso(NOON) }), [9, false]);
+    assert.deepEqual(await listed({ first_seen_at: iso(NOON), matched: 'exact' }), [undefined, true]);
+    assert.deepEqual(await listed({ first_seen_at: iso(NOON), title: 'Dark mode please' }), [undefined, true]);
+  });
+});
+
+describe('the latest moment at which a listed post can have been made', () => {
+  const madeBy = async (created: string[], serverTime: number | null = NOON) => {
+    const rows = created.map((time, n) => aPost(200 + n, { created: time }));
+    const { posts } = await read([{ rows, serverTime }]);
+    const latest = posts.get(200)?.madeBy;
+    return latest == null ? latest : iso(latest);
+  };
+
+  it('is a minute later than it says where the clock of the service is known, and leaves room for any zone elsewhere', async () => {
+    assert.equal(await madeBy(['2026-01-01T12:00:01Z']), '2026-01-01T12:01:06.000Z');
+    assert.equal(await madeBy(['2026-01-01T14:00:01+02:00']), '2026-01-01T12:01:06.000Z');
+    assert.equal(await madeBy(['2026-01-01T12:00:01Z'], NOON + HOUR), '2026-01-01T11:01:06.000Z');
+    assert.equal(await madeBy(['2026-01-01T12:00:01']), '2026-01-02T03:00:01.000Z');
+    assert.equal(await madeBy(['2026-01-01T12:00:01Z'], null), '2026-01-02T03:00:01.000Z');
+  });
+
+  it('is a day later where all of the page say no more than the day', async () => {
+    const midnight = '2026-01-02T00:00:00Z';
+    assert.equal(await madeBy([midnight, midnight]), '2026-01-03T00:01:05.000Z');
+    assert.equal(await madeBy([midnight, '2026-01-02T00:00:01Z']), '2026-01-02T00:01:05.000Z');
+  });
+});
+
 describe('the latest moment at which a post of the mirror can have been made', () => {
   const madeBy = (created: string): string | null => {
     const { madeBy: latest } = fromMirror({ created } as MirroredPost);
