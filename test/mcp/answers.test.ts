@@ -12,7 +12,7 @@ import {
 } from '../../src/mcp/answers.ts';
 import type { Paged } from '../../src/mcp/limits.ts';
 import { textRules } from '../../src/mcp/text.ts';
-import { TOOLS } from '../../src/mcp/tools.ts';
+import { DRAFT_POST, TOOLS } from '../../src/mcp/tools.ts';
 import { SCHEMA_HINT } from '../../src/query/explain.ts';
 import type { QueryRequest } from '../../src/query/run.ts';
 import type { ReportResult } from '../../src/reports/report.ts';
@@ -82,6 +82,26 @@ describe('a list of posts for an agent', () => {
     );
   });
 
+  it('goes on by a number or a time, as it is sorted', async () => {
+    const place = async (sort: 'comments' | 'changed', after: string) => {
+      const { deps, asked } = depsWith({ posts: { rows: [], next: null, total: { posts: 0, isMore: false } } });
+      await search(deps, { ...LISTED, sort, after });
+      return asked[0]?.[1].after;
+    };
+    assert.deepEqual(await place('comments', '5 1'), { key: 5, id: 1 });
+    assert.deepEqual(await place('changed', '2026 1'), { key: '2026', id: 1 });
+  });
+
+  it('shows where the words stand, in a post or in a comment, in three hundred letters', async () => {
+    const excerpt = { text: 'x'.repeat(400), start: 0, end: 400 };
+    const rows = [false, true].map((isComment) => aLine(1, { excerpt, marked: { isComment } }));
+    const { deps } = depsWith({ posts: { rows, next: null, total: { posts: 2, isMore: false } } });
+    const [post, comment] = whole(await search(deps, LISTED)).posts as Record<string, unknown>[];
+    const shown = `${'x'.repeat(300)}…`;
+    assert.deepEqual([post?.customer_text, post?.customer_comment], [shown, undefined]);
+    assert.deepEqual([comment?.customer_text, comment?.customer_comment], [undefined, shown]);
+  });
+
   it('goes on from no place that it did not give', async () => {
     const { deps } = depsWith({});
     for (const after of ['', '5', '5 x', '5 -1', 'x 1', '1.5 1'])
@@ -111,6 +131,7 @@ describe('posts that an agent finds', () => {
     const [, { limit, typing, isInternal, isExcerpt }] = asked[0] ?? assert.fail();
     assert.deepEqual([limit, typing, isInternal, isExcerpt], [4, false, true, true]);
     assert.deepEqual([(answer.posts as { id: number }[]).map(({ id }) => id), answer.next], [[3], '3']);
+    assert.equal('more' in answer, false);
   });
 
   it('end at the most relevant ones, and say so', async () => {
@@ -202,7 +223,7 @@ describe('a whole post for an agent', () => {
     assert.deepEqual([by_team, answer.deleted, answer.edits], [true, '2026-03-01', 2]);
     assert.ok(String(customer_text).endsWith('x…') && /4001 characters/.test(String(answer.text_cut)));
     const history = answer.history as Record<string, unknown>[];
-    assert.deepEqual([history.length, history[0]?.votes, history.at(-1)?.deleted], [60, 1, true]);
+    assert.deepEqual([history.length, history[0]?.votes, history.at(-1)?.deleted, 'deleted' in (history[0] ?? {})], [60, 1, true, false]);
     assert.ok('history_cut' in answer);
     const short = whole(await wholePost(depsWith(aWhole([])).deps, ASKED));
     assert.doesNotMatch(JSON.stringify(short), /kim|Kim/);
@@ -401,6 +422,78 @@ describe('a statement of an agent', () => {
       message: 'no such table: zebras',
       hint: 'The resource mirror://schema lists tables and columns.',
     });
+    const defect = new TypeError('a defect');
+    // biome-ignore lint/correctness/useYield: it fails before it has anything to give
+    const failing = async function* () {
+      throw defect;
+    };
+    const broken = depsWith({}, { query: failing as unknown as ToolDeps['query'] });
+    await assert.rejects(askSql(broken.deps, { sql: '', internal: false }), defect);
+  });
+});
+
+describe('a tool', () => {
+  const run = async (name: string, deps: ToolDeps, given: object) =>
+    (await [...TOOLS, DRAFT_POST].find((tool) => tool.name === name)?.run(deps, given)) as Record<string, unknown>;
+  const choices = {
+    boards: [
+      { id: 1, slug: 'ideas', name: 'Ideas' },
+      { id: 2, slug: 'kim@example.com', name: 'Bugs' },
+    ],
+    statuses: [{ id: 1, name: 'Open' }],
+  };
+
+  it('counts the posts of each board and status', async () => {
+    const tally = [
+      { board: 1, status: 1, posts: 3 },
+      { board: 2, status: 1, posts: 4 },
+      { board: 1, status: 2, posts: 5 },
+    ];
+    const { boards, statuses } = await run('boards', depsWith({ choices, tally }).deps, {});
+    const [ideas, bugs] = boards as Record<string, unknown>[];
+    assert.deepEqual([ideas, bugs?.name, bugs?.posts], [{ slug: 'ideas', name: 'Ideas', posts: 8 }, 'Bugs', 4]);
+    assert.doesNotMatch(String(bugs?.slug), /kim/);
+    assert.deepEqual(statuses, [{ name: 'Open', posts: 7 }]);
+  });
+
+  it('finds posts like another or like a text, and says whether there are more', async () => {
+    const similar = [1, 2, 3].map((id) => aLine(id, { likeness: 0.876, isSame: id === 1 }));
+    const { deps, asked } = depsWith({ similar });
+    const { posts, more } = await run('similar_posts', deps, { text: 'Dark', limit: 2 });
+    assert.deepEqual(asked[0], ['similar', { about: { title: 'Dark', content: '' }, limit: 3 }]);
+    const [first, second] = posts as Record<string, unknown>[];
+    assert.deepEqual([first?.similarity, first?.marked_as_same, second?.marked_as_same], [0.88, true, undefined]);
+    assert.deepEqual([(posts as unknown[]).length, more !== undefined], [2, true]);
+    assert.equal('more' in (await run('similar_posts', deps, { id: 7, limit: 3 })), false);
+    assert.equal(asked.at(-1)?.[1].about, 7);
+    for (const given of [{ limit: 2 }, { id: 7, text: 'Dark', limit: 2 }])
+      await assert.rejects(run('similar_posts', deps, given), /either an id or a text/);
+    await assert.rejects(run('similar_posts', depsWith({ similar: null }).deps, { id: 7, limit: 2 }), /no post 7/);
+  });
+
+  it('proposes what a person can see, to a board that there is, and only where it may', async () => {
+    const proposed: unknown[] = [];
+    const row = { id: 4, state: 'proposed', board: 'ideas', title: 'A wish', post_id: null, last_error: null };
+    const propose = (draft: unknown): OutboxRow => {
+      proposed.push(draft);
+      return row as unknown as OutboxRow;
+    };
+    const { deps } = depsWith({ choices }, { drafts: { propose } });
+    const given = { board: 'Ideas', title: ' A\u200b  wish ', content: ' for\u202e more ' };
+    const { note } = await run('draft_post', deps, given);
+    assert.deepEqual(proposed, [{ board: 'ideas', title: 'A wish', content: 'for more' }]);
+    assert.match(String(note), /a person has to approve it/);
+    await assert.rejects(run('draft_post', deps, { ...given, board: 'zebras' }), /there is no board "zebras"/);
+    await assert.rejects(run('draft_post', depsWith({ choices }).deps, given), /may only read/);
+    assert.equal(proposed.length, 1);
+  });
+
+  it('refuses a filter that its report does not have, and asks for the post that it needs', async () => {
+    const { deps, asked } = depsWith({ choices });
+    await assert.rejects(run('report', deps, { name: 'funnel', limit: 5 }), /limit means nothing to the report funnel/);
+    await assert.rejects(run('report', deps, { name: 'post-votes' }), /needs the id of a post/);
+    await assert.rejects(run('outbox_row', { ...deps, row: () => null }, { id: 3 }), /no row 3/);
+    assert.deepEqual(asked, []);
   });
 });
 
