@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Secret } from '../../src/base/secret.ts';
-import { closing, collect, EXIT_CODES, maskAlso, maskSecrets, readFlag, stoppable, wholeNumber } from '../../src/cli/context.ts';
 import { AppError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
+import {
+  closing,
+  collect,
+  EXIT_CODES,
+  maskAlso,
+  maskSecrets,
+  readFlag,
+  stoppable,
+  wholeNumber,
+} from '../../src/cli/context.ts';
 
 describe('the exit code of a failure', () => {
   it('is what scripts were told that it is', () => {
@@ -18,7 +27,11 @@ describe('an argument', () => {
   it('that counts something is a whole number within its limit', () => {
     assert.deepEqual([wholeNumber('it', '1'), wholeNumber('it', '50', 50)], [1, 50]);
     for (const text of ['0', '-1', '1.5', '01', '1e3', ' 1', '', '51'])
-      assert.throws(() => wholeNumber('it', text, 50), /it must be a whole number from 1 to 50, not ".*"/, text);
+      assert.throws(
+        () => wholeNumber('it', text, 50),
+        /it must be a whole number from 1 to 50, not ".*"/,
+        text,
+      );
     assert.throws(() => wholeNumber('it', String(2 ** 53)), /from 1 up/);
   });
 

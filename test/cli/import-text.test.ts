@@ -17,7 +17,11 @@ const ESTIMATE = { rows: 4, perMinute: 60, ms: 4000, until: Date.parse('2026-01-
 function printed(work: (context: Context) => void): string[] {
   const texts: string[] = [];
   work({ print: (text: string) => void texts.push(text) } as Context);
-  return texts.join('\n').split('\n').map((line) => line.trim().replace(/ +/g, ' ')).filter(Boolean);
+  return texts
+    .join('\n')
+    .split('\n')
+    .map((line) => line.trim().replace(/ +/g, ' '))
+    .filter(Boolean);
 }
 
 describe('what an import says', () => {
@@ -35,7 +39,10 @@ describe('what an import says', () => {
       'LINE REASON',
       '7 title is blank',
     ]);
-    assert.deepEqual(said({ skipped: 0 }).slice(0, 2), ['ROWS ACCEPTED ALREADY IMPORTED REFUSED', '10 4 3 1']);
+    assert.deepEqual(said({ skipped: 0 }).slice(0, 2), [
+      'ROWS ACCEPTED ALREADY IMPORTED REFUSED',
+      '10 4 3 1',
+    ]);
     const quiet = said({ alreadyBy: { confirmed: 3 }, refused: 0, refusals: [] });
     assert.ok(!quiet.some((line) => /Cancelled|Refused/.test(line)));
   });
@@ -45,16 +52,25 @@ describe('what an import says', () => {
     const start = 'They are sent by "feedback-mirror start", or now by the same command with --wait.';
     assert.deepEqual(where(said()), ['Batch b2: 4 rows in the outbox.', start]);
     assert.deepEqual(where(said({}, {}, true)), ['Batch b2: 4 rows in the outbox.']);
-    assert.deepEqual(where(said({ accepted: 1 }, { batches: ['b1'] })), ['Batch b1: 1 row in the outbox.', start]);
+    assert.deepEqual(where(said({ accepted: 1 }, { batches: ['b1'] })), [
+      'Batch b1: 1 row in the outbox.',
+      start,
+    ]);
     assert.deepEqual(where(said({ accepted: 0 }, { batches: [] })), ['Nothing in this file is new.']);
-    assert.deepEqual(where(said({ accepted: 0 }, { batches: ['b1'] })), ['Nothing in this file is new.', start]);
+    assert.deepEqual(where(said({ accepted: 0 }, { batches: ['b1'] })), [
+      'Nothing in this file is new.',
+      start,
+    ]);
   });
 
   it('shows twenty refused rows, and says where the others are', () => {
     const refusals = Array.from({ length: 25 }, (_, n) => ({ line: n + 2, reason: 'is empty' }));
     const more = (results: string | null) => {
       const lines = said({ refused: 1030, refusals }, { results } as Partial<typeof outcome>);
-      return [lines.filter((line) => line.endsWith('is empty')).length, lines.find((line) => / more/.test(line))];
+      return [
+        lines.filter((line) => line.endsWith('is empty')).length,
+        lines.find((line) => / more/.test(line)),
+      ];
     };
     assert.deepEqual(more(null), [20, 'and 1,010 more; use --results to see all']);
     assert.deepEqual(more('out.csv'), [20, 'and 1,010 more; all are in out.csv']);
@@ -91,7 +107,14 @@ describe('what an import says', () => {
 
 describe('what a dry run says', () => {
   const PREVIEW: Preview = {
-    ...{ mirror: 'filled', asOwner: 1, asKnownCustomer: 2, asNewCustomer: 3, knownCustomers: 2, newCustomers: 1 },
+    ...{
+      mirror: 'filled',
+      asOwner: 1,
+      asKnownCustomer: 2,
+      asNewCustomer: 3,
+      knownCustomers: 2,
+      newCustomers: 1,
+    },
     ...{ unknownBoards: [], moreUnknownBoards: 0, duplicates: null },
   } as Preview;
   const said = (preview: Partial<Preview> = {}, tally: Partial<Tally> = {}) =>
@@ -125,15 +148,28 @@ describe('what a dry run says', () => {
   it('is which rows look like posts, or that none does where that was looked for', () => {
     const example = { line: 2, title: 'Dark', kind: 'same', postId: 7, postTitle: 'Dark' } as const;
     const byKind = { same: 1200, title: 3, content: 0 };
-    const found = said({ duplicates: { found: 1203, byKind, examples: [example] } as unknown as NonNullable<Preview['duplicates']> });
+    const found = said({
+      duplicates: { found: 1203, byKind, examples: [example] } as unknown as NonNullable<
+        Preview['duplicates']
+      >,
+    });
     assert.ok(found.includes('2 Dark title and text #7 Dark'));
     assert.ok(found.includes('and 1,202 more'));
-    assert.ok(found.some((line) => line.startsWith('1,203 likely duplicates: 1,200 by same, 3 by title. --skip-duplicates')));
+    assert.ok(
+      found.some((line) =>
+        line.startsWith('1,203 likely duplicates: 1,200 by same, 3 by title. --skip-duplicates'),
+      ),
+    );
     const none = 'None of the new rows looks like a post that is there already.';
     const looked = { found: 0, byKind: {}, examples: [] } as unknown as NonNullable<Preview['duplicates']>;
     const says = (...given: Parameters<typeof said>) => said(...given).includes(none);
     assert.deepEqual(
-      [says({ duplicates: looked }), says(), says({ duplicates: looked }, { accepted: 0 }), says({ duplicates: looked, mirror: 'empty' })],
+      [
+        says({ duplicates: looked }),
+        says(),
+        says({ duplicates: looked }, { accepted: 0 }),
+        says({ duplicates: looked, mirror: 'empty' }),
+      ],
       [true, false, false, false],
     );
   });
@@ -142,13 +178,20 @@ describe('what a dry run says', () => {
 describe('how a file is read', () => {
   it('is told column by column', () => {
     const facts = {
-      ...{ encoding: 'utf-8', delimiter: ';', layout: 'Asana', ignored: Array.from({ length: 12 }, (_, n) => `c${n}`) },
+      ...{
+        encoding: 'utf-8',
+        delimiter: ';',
+        layout: 'Asana',
+        ignored: Array.from({ length: 12 }, (_, n) => `c${n}`),
+      },
       mapping: [
         { field: 'title', header: 'Name', index: 0, how: 'layout' },
         { field: 'content', header: 'Notes', index: 1, how: 'asked' },
       ],
     } as unknown as FileFacts;
-    const lines = mappingText(facts, 'ideas').split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+    const lines = mappingText(facts, 'ideas')
+      .split('\n')
+      .map((line) => line.trim().replace(/ +/g, ' '));
     assert.deepEqual(
       [lines[0], ...lines.slice(2)],
       [

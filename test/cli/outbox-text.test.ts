@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EMPTY, hindranceLines, listText, showText, stateNamed, stateText } from '../../src/cli/outbox-text.ts';
+import {
+  EMPTY,
+  hindranceLines,
+  listText,
+  showText,
+  stateNamed,
+  stateText,
+} from '../../src/cli/outbox-text.ts';
 import { edit, sendEdited } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { BatchRow } from '../../src/store/outbox/batches.ts';
@@ -32,10 +39,13 @@ function aRow(changes: Partial<OutboxRow> = {}): OutboxRow {
 
 describe('the states of rows', () => {
   it('are named as people read them or as machines do', () => {
-    assert.deepEqual(
-      [' Sent ', 'confirmed', 'NEEDS A DECISION', 'queued', 'unknown'].map(stateNamed),
-      ['confirmed', 'confirmed', 'uncertain', 'ready', null],
-    );
+    assert.deepEqual([' Sent ', 'confirmed', 'NEEDS A DECISION', 'queued', 'unknown'].map(stateNamed), [
+      'confirmed',
+      'confirmed',
+      'uncertain',
+      'ready',
+      null,
+    ]);
     assert.equal(stateText({ confirmed: 1200, ready: 0, rejected: 1 }), '1,200 sent, 1 rejected');
     assert.equal(stateText({}), 'empty');
   });
@@ -51,19 +61,28 @@ describe('a list of the outbox', () => {
 
   it('says how many rows it does not show', () => {
     assert.ok(said().includes('The newest 1 of 6; --limit shows more.'));
-    assert.ok(said({ filter: { state: 'ready', batch: null } }).includes('The newest 1 of 5; --limit shows more.'));
+    assert.ok(
+      said({ filter: { state: 'ready', batch: null } }).includes('The newest 1 of 5; --limit shows more.'),
+    );
     assert.ok(!said({ filter: { state: 'confirmed', batch: null } }).some((line) => /newest/.test(line)));
     assert.deepEqual(said({ rows: [] }), ['outbox: 5 queued, 1 sent']);
   });
 
   it('says of an import whether it goes on, and how long that takes', () => {
     const filter = { state: null, batch: 'b1' };
-    const batch = (told: Partial<BatchRow>) => ({ batch: 'b1', paused_at: null, cancelled_at: null, ...told }) as BatchRow;
+    const batch = (told: Partial<BatchRow>) =>
+      ({ batch: 'b1', paused_at: null, cancelled_at: null, ...told }) as BatchRow;
     const last = (told: Partial<BatchRow>) => said({ filter, batch: batch(told) }).at(-1);
     assert.equal(last({}), 'batch b1: 5 queued, 1 sent');
-    assert.equal(last({ paused_at: 'noon' }), 'Paused at noon. Go on: feedback-mirror outbox resume --batch b1');
+    assert.equal(
+      last({ paused_at: 'noon' }),
+      'Paused at noon. Go on: feedback-mirror outbox resume --batch b1',
+    );
     assert.match(last({ paused_at: 'noon', cancelled_at: 'one' }) ?? '', /^Cancelled at one: /);
-    const lasting = (ms: number) => said({ estimate: { rows: 5, perMinute: 5, ms, until: 0 } }).some((line) => /a minute: about/.test(line));
+    const lasting = (ms: number) =>
+      said({ estimate: { rows: 5, perMinute: 5, ms, until: 0 } }).some((line) =>
+        /a minute: about/.test(line),
+      );
     assert.deepEqual([lasting(59_999), lasting(60_000)], [false, true]);
   });
 
@@ -76,15 +95,28 @@ describe('a list of the outbox', () => {
     assert.equal(why({}), null);
     assert.equal(why({ last_error: 'no such board', state: 'rejected' }), 'no such board');
     assert.equal(why({ last_error: 'once', state: 'confirmed', post_id: 5 }), null);
-    assert.equal(why({ duplicate_of: 7, state: 'confirmed', post_id: 5 }), 'it left a second post upstream, 7');
+    assert.equal(
+      why({ duplicate_of: 7, state: 'confirmed', post_id: 5 }),
+      'it left a second post upstream, 7',
+    );
     const left = { candidates: [5, 7], state: 'confirmed', post_id: 5 } as const;
     assert.equal(why(left), 'it may have left another post upstream: 7');
     assert.equal(why({ ...left, matched: 'person' }), null);
-    assert.equal(why({ candidates: [5, 7], state: 'uncertain', last_error: '2 posts could be this one' }), '2 posts could be this one');
+    assert.equal(
+      why({ candidates: [5, 7], state: 'uncertain', last_error: '2 posts could be this one' }),
+      '2 posts could be this one',
+    );
   });
 
   it('says what keeps rows from being sent', () => {
-    const board = { board: 'ideas', kind: 'owner', since: 'a', refused_at: 'b', until: 'c', refusals: 1 } as const;
+    const board = {
+      board: 'ideas',
+      kind: 'owner',
+      since: 'a',
+      refused_at: 'b',
+      until: 'c',
+      refusals: 1,
+    } as const;
     const lines = hindranceLines({ paused: 'the token was refused', refused: [board] });
     assert.deepEqual(
       lines.map((line) => /^(Sending is paused: the token was refused|Not sent: )/.exec(line)?.[1]),
@@ -96,20 +128,43 @@ describe('a list of the outbox', () => {
 
 describe('a row that needs a decision, shown', () => {
   const post = (id: number, more: Partial<ViewedPost> = {}): ViewedPost =>
-    ({ id, title: `Post ${id}`, content: '', board: 'Ideas', url: `/p/${id}`, created: 'then', deleted: 0, confirms: null, ...more }) as ViewedPost;
+    ({
+      id,
+      title: `Post ${id}`,
+      content: '',
+      board: 'Ideas',
+      url: `/p/${id}`,
+      created: 'then',
+      deleted: 0,
+      confirms: null,
+      ...more,
+    }) as ViewedPost;
   const lines = (row: Partial<OutboxRow>, posts: ViewedPost[]) =>
-    showText(aRow(row), [], posts).split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+    showText(aRow(row), [], posts)
+      .split('\n')
+      .map((line) => line.trim().replace(/ +/g, ' '));
 
   it('stands beside the posts it could be, and the ways to go on', () => {
-    const shown = lines({ state: 'uncertain', candidates: [5, 6] }, [post(5, { deleted: 1 }), post(6, { confirms: 9 }), post(7)]);
+    const shown = lines({ state: 'uncertain', candidates: [5, 6] }, [
+      post(5, { deleted: 1 }),
+      post(6, { confirms: 9 }),
+      post(7),
+    ]);
     assert.ok(shown.includes('it could be one of these posts:'));
     assert.ok(shown.includes('SENT #5 #6'));
     assert.ok(shown.some((line) => /^#5 .*deleted since$/.test(line)));
     assert.ok(shown.some((line) => /^#6 .*confirms row 9$/.test(line)));
     assert.ok(!shown.some((line) => /^#7/.test(line)));
     for (const command of ['resolve 12 --post NUMBER', 'retry 12', 'cancel 12'])
-      assert.ok(shown.some((line) => line.endsWith(`feedback-mirror outbox ${command}`)), command);
-    assert.ok(lines({ state: 'uncertain', candidates: [5, 6] }, []).some((line) => line.startsWith('#5, #6: not in the mirror.')));
+      assert.ok(
+        shown.some((line) => line.endsWith(`feedback-mirror outbox ${command}`)),
+        command,
+      );
+    assert.ok(
+      lines({ state: 'uncertain', candidates: [5, 6] }, []).some((line) =>
+        line.startsWith('#5, #6: not in the mirror.'),
+      ),
+    );
   });
 
   it('is not mistaken for one that was sent and is not listed yet', () => {

@@ -88,12 +88,22 @@ Open, 3 votes</content>
   });
 
   it('has the fifty newest of what was asked for, is as new as the newest of them, and links nowhere else', async (t) => {
-    const posts = [POST, { ...POST, id: 8, changed: '2026-01-03T00:00:00.000Z', url: 'javascript:alert(1)' }, POST];
+    const posts = [
+      POST,
+      { ...POST, id: 8, changed: '2026-01-03T00:00:00.000Z', url: 'javascript:alert(1)' },
+      POST,
+    ];
     const { asked, get } = reader(t, posts);
     const { body } = await get('?board=ideas&status=Open&search=dark%20%26');
     assert.deepEqual(asked, [{ board: 'ideas', status: 'Open', search: 'dark &', limit: 50 }]);
-    assert.match(body, /<title>Posts on ideas in Open with dark &amp;<\/title>\n<updated>2026-01-03T00:00:00.000Z</);
-    assert.match(body, /<id>urn:feedback-mirror:m1:posts:Posts%20on%20ideas%20in%20Open%20with%20dark%20%26</);
+    assert.match(
+      body,
+      /<title>Posts on ideas in Open with dark &amp;<\/title>\n<updated>2026-01-03T00:00:00.000Z</,
+    );
+    assert.match(
+      body,
+      /<id>urn:feedback-mirror:m1:posts:Posts%20on%20ideas%20in%20Open%20with%20dark%20%26</,
+    );
     assert.deepEqual([body.split('<link ').length - 1, body.includes('javascript')], [2, false]);
   });
 });

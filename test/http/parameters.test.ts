@@ -23,7 +23,20 @@ describe('what a request says', () => {
       given.map((a) => numberOf({ a }, 'a')),
       [1, 42, 7, 2 ** 53 - 1, null, null, null],
     );
-    for (const a of ['0', '-1', '1.5', '1e3', ' 1', 'x', 0, 1.5, String(2 ** 53), '1'.repeat(17), ['1'], true])
+    for (const a of [
+      '0',
+      '-1',
+      '1.5',
+      '1e3',
+      ' 1',
+      'x',
+      0,
+      1.5,
+      String(2 ** 53),
+      '1'.repeat(17),
+      ['1'],
+      true,
+    ])
       assert.throws(() => numberOf({ a }, 'a'), /"a" must be a whole number from 1 up/, String(a));
   });
 
@@ -44,7 +57,10 @@ describe('what a request says', () => {
   });
 
   it('is a ticked box only where it is true', () => {
-    assert.deepEqual([true, 'true', 1, undefined].map((a) => isOn({ a }, 'a')), [true, false, false, false]);
+    assert.deepEqual(
+      [true, 'true', 1, undefined].map((a) => isOn({ a }, 'a')),
+      [true, false, false, false],
+    );
   });
 
   it('is missing where it cannot be done without', () => {

@@ -36,14 +36,22 @@ describe('a failure', () => {
 
   it('of a client keeps the status that the framework gave it; any other is ours, and is not explained', async (t) => {
     const { app, lines } = site(t);
-    const failing = (statusCode: unknown) => () => Promise.reject(Object.assign(new Error('why'), { statusCode }));
+    const failing = (statusCode: unknown) => () =>
+      Promise.reject(Object.assign(new Error('why'), { statusCode }));
     for (const status of [399, 400, 499, 500, '404', undefined]) app.get(`/${status}`, failing(status));
     const answer = async (path: string) => {
       const { statusCode, body } = await app.inject(path);
       return [statusCode, body.includes('why')];
     };
-    assert.deepEqual([await answer('/400'), await answer('/499')], [[400, true], [499, true]]);
-    for (const path of ['/399', '/500', '/404', '/undefined']) assert.deepEqual(await answer(path), [500, false], path);
+    assert.deepEqual(
+      [await answer('/400'), await answer('/499')],
+      [
+        [400, true],
+        [499, true],
+      ],
+    );
+    for (const path of ['/399', '/500', '/404', '/undefined'])
+      assert.deepEqual(await answer(path), [500, false], path);
     assert.equal(lines.length, 4);
   });
 });
@@ -88,7 +96,10 @@ describe('a file for the browser to save', () => {
     };
     assert.deepEqual(await told('posts.csv'), ['text/csv', 'attachment; filename="posts.csv"']);
     assert.deepEqual(await told('a.b.ndjson'), ['application/x-ndjson', 'attachment; filename="a.b.ndjson"']);
-    assert.deepEqual(await told('a"b; c.parquet'), ['application/octet-stream', 'attachment; filename="a_b__c.parquet"']);
+    assert.deepEqual(await told('a"b; c.parquet'), [
+      'application/octet-stream',
+      'attachment; filename="a_b__c.parquet"',
+    ]);
   });
 });
 
@@ -100,7 +111,9 @@ describe('every answer', () => {
       reply.header('content-security-policy', 'own').header('cache-control', 'no-cache').send({}),
     );
     app.get('/kept', async (_request, reply) => reply.header('cache-control', 'max-age=9').send({}));
-    app.get('/refused', async (_request, reply) => refuse(reply, { status: 403, detail: 'no', headers: { a: 'b' } }));
+    app.get('/refused', async (_request, reply) =>
+      refuse(reply, { status: 403, detail: 'no', headers: { a: 'b' } }),
+    );
     const told = async (path: string) => {
       const { headers } = await app.inject(path);
       return [headers['cache-control'], String(headers['content-security-policy']).slice(0, 18)];
@@ -118,10 +131,18 @@ describe('every answer', () => {
 describe('an answer that goes on', () => {
   it('is cut off where it would look whole, and nothing more is written to one that has ended', () => {
     const calls: string[] = [];
-    const response = { writableLength: 0, end: () => calls.push('end'), destroy: () => calls.push('destroy') };
+    const response = {
+      writableLength: 0,
+      end: () => calls.push('end'),
+      destroy: () => calls.push('destroy'),
+    };
     breakOff(response as unknown as ServerResponse);
     assert.deepEqual(calls, ['destroy']);
-    const states = [[false, false], [true, false], [false, true]] as const;
+    const states = [
+      [false, false],
+      [true, false],
+      [false, true],
+    ] as const;
     assert.deepEqual(
       states.map(([writableEnded, destroyed]) => canWrite({ writableEnded, destroyed } as ServerResponse)),
       [true, false, false],

@@ -84,7 +84,9 @@ describe('a list of posts for an agent', () => {
 
   it('goes on by a number or a time, as it is sorted', async () => {
     const place = async (sort: 'comments' | 'changed', after: string) => {
-      const { deps, asked } = depsWith({ posts: { rows: [], next: null, total: { posts: 0, isMore: false } } });
+      const { deps, asked } = depsWith({
+        posts: { rows: [], next: null, total: { posts: 0, isMore: false } },
+      });
       await search(deps, { ...LISTED, sort, after });
       return asked[0]?.[1].after;
     };
@@ -145,6 +147,8 @@ describe('posts that an agent finds', () => {
     assert.deepEqual(['next' in end, /only the 50 most relevant/.test(String(end.more))], [false, true]);
     const all = whole(await search(depsWith(found([1], false)).deps, { ...LISTED, text: 'dark' }));
     assert.deepEqual(Object.keys(all), ['posts']);
+    const cut = await search(depsWith(found([1, 2], false)).deps, { ...LISTED, text: 'dark' });
+    assert.equal((cut.page(1) as { next: string }).next, '1');
   });
 
   it('say that they have some of the words only, and what was meant, without addresses', async () => {
@@ -186,6 +190,16 @@ describe('a whole post for an agent', () => {
     ];
     assert.deepEqual([ids(without), without.comments_next], [[1], '2026-01-02 2']);
     assert.deepEqual([ids(within), within.comments_next], [[1, 2], '2026-01-02 2']);
+    const said = (within.comment_list as Record<string, unknown>[]).map(({ internal, by_team }) => [
+      internal,
+      by_team,
+    ]);
+    assert.deepEqual(said, [
+      [undefined, false],
+      [true, true],
+    ]);
+    const some = (await wholePost(deps, { ...ASKED, comments: 3 })).page(1) as Record<string, unknown>;
+    assert.equal(some.comments_next, '2026-01-01 1', 'behind what fitted');
     const all = whole(await wholePost(deps, { ...ASKED, comments: 3 }));
     assert.deepEqual([ids(all), 'comments_next' in all], [[1, 3], false]);
     const more = whole(await wholePost(depsWith(aWhole([aComment(1)], {})).deps, ASKED));
@@ -223,7 +237,10 @@ describe('a whole post for an agent', () => {
     assert.deepEqual([by_team, answer.deleted, answer.edits], [true, '2026-03-01', 2]);
     assert.ok(String(customer_text).endsWith('x…') && /4001 characters/.test(String(answer.text_cut)));
     const history = answer.history as Record<string, unknown>[];
-    assert.deepEqual([history.length, history[0]?.votes, history.at(-1)?.deleted, 'deleted' in (history[0] ?? {})], [60, 1, true, false]);
+    assert.deepEqual(
+      [history.length, history[0]?.votes, history.at(-1)?.deleted, 'deleted' in (history[0] ?? {})],
+      [60, 1, true, false],
+    );
     assert.ok('history_cut' in answer);
     const short = whole(await wholePost(depsWith(aWhole([])).deps, ASKED));
     assert.doesNotMatch(JSON.stringify(short), /kim|Kim/);
@@ -434,7 +451,10 @@ describe('a statement of an agent', () => {
 
 describe('a tool', () => {
   const run = async (name: string, deps: ToolDeps, given: object) =>
-    (await [...TOOLS, DRAFT_POST].find((tool) => tool.name === name)?.run(deps, given)) as Record<string, unknown>;
+    (await [...TOOLS, DRAFT_POST].find((tool) => tool.name === name)?.run(deps, given)) as Record<
+      string,
+      unknown
+    >;
   const choices = {
     boards: [
       { id: 1, slug: 'ideas', name: 'Ideas' },
@@ -451,7 +471,10 @@ describe('a tool', () => {
     ];
     const { boards, statuses } = await run('boards', depsWith({ choices, tally }).deps, {});
     const [ideas, bugs] = boards as Record<string, unknown>[];
-    assert.deepEqual([ideas, bugs?.name, bugs?.posts], [{ slug: 'ideas', name: 'Ideas', posts: 8 }, 'Bugs', 4]);
+    assert.deepEqual(
+      [ideas, bugs?.name, bugs?.posts],
+      [{ slug: 'ideas', name: 'Ideas', posts: 8 }, 'Bugs', 4],
+    );
     assert.doesNotMatch(String(bugs?.slug), /kim/);
     assert.deepEqual(statuses, [{ name: 'Open', posts: 7 }]);
   });
@@ -462,18 +485,31 @@ describe('a tool', () => {
     const { posts, more } = await run('similar_posts', deps, { text: 'Dark', limit: 2 });
     assert.deepEqual(asked[0], ['similar', { about: { title: 'Dark', content: '' }, limit: 3 }]);
     const [first, second] = posts as Record<string, unknown>[];
-    assert.deepEqual([first?.similarity, first?.marked_as_same, second?.marked_as_same], [0.88, true, undefined]);
+    assert.deepEqual(
+      [first?.similarity, first?.marked_as_same, second?.marked_as_same],
+      [0.88, true, undefined],
+    );
     assert.deepEqual([(posts as unknown[]).length, more !== undefined], [2, true]);
     assert.equal('more' in (await run('similar_posts', deps, { id: 7, limit: 3 })), false);
     assert.equal(asked.at(-1)?.[1].about, 7);
     for (const given of [{ limit: 2 }, { id: 7, text: 'Dark', limit: 2 }])
       await assert.rejects(run('similar_posts', deps, given), /either an id or a text/);
-    await assert.rejects(run('similar_posts', depsWith({ similar: null }).deps, { id: 7, limit: 2 }), /no post 7/);
+    await assert.rejects(
+      run('similar_posts', depsWith({ similar: null }).deps, { id: 7, limit: 2 }),
+      /no post 7/,
+    );
   });
 
   it('proposes what a person can see, to a board that there is, and only where it may', async () => {
     const proposed: unknown[] = [];
-    const row = { id: 4, state: 'proposed', board: 'ideas', title: 'A wish', post_id: null, last_error: null };
+    const row = {
+      id: 4,
+      state: 'proposed',
+      board: 'ideas',
+      title: 'A wish',
+      post_id: null,
+      last_error: null,
+    };
     const propose = (draft: unknown): OutboxRow => {
       proposed.push(draft);
       return row as unknown as OutboxRow;
@@ -483,14 +519,20 @@ describe('a tool', () => {
     const { note } = await run('draft_post', deps, given);
     assert.deepEqual(proposed, [{ board: 'ideas', title: 'A wish', content: 'for more' }]);
     assert.match(String(note), /a person has to approve it/);
-    await assert.rejects(run('draft_post', deps, { ...given, board: 'zebras' }), /there is no board "zebras"/);
+    await assert.rejects(
+      run('draft_post', deps, { ...given, board: 'zebras' }),
+      /there is no board "zebras"/,
+    );
     await assert.rejects(run('draft_post', depsWith({ choices }).deps, given), /may only read/);
     assert.equal(proposed.length, 1);
   });
 
   it('refuses a filter that its report does not have, and asks for the post that it needs', async () => {
     const { deps, asked } = depsWith({ choices });
-    await assert.rejects(run('report', deps, { name: 'funnel', limit: 5 }), /limit means nothing to the report funnel/);
+    await assert.rejects(
+      run('report', deps, { name: 'funnel', limit: 5 }),
+      /limit means nothing to the report funnel/,
+    );
     await assert.rejects(run('report', deps, { name: 'post-votes' }), /needs the id of a post/);
     await assert.rejects(run('outbox_row', { ...deps, row: () => null }, { id: 3 }), /no row 3/);
     assert.deepEqual(asked, []);
@@ -506,6 +548,7 @@ describe('a row of the outbox for an agent', () => {
       [facts.post_id, facts.url, 'customer_last_error' in facts],
       [5, 'https://upstream.test/p/5', false],
     );
+    assert.equal((rowFacts(rules, { ...sent, url: null }) as { url: null }).url, null);
     const kept = rowFacts(rules, { ...sent, post_id: null, last_error: 'kim@example.com' }) as Record<
       string,
       unknown

@@ -142,7 +142,9 @@ describe('the limits of calls', () => {
     assert.ok(fitted.next > 10);
     assert.equal(fitted.rows.length, fitted.next);
     assert.match(fitted.cut, /next page/);
-    assert.equal('cut' in fitting(paged, 100_000), false);
+    assert.deepEqual(fitting(paged, 100_000), { rows, next: 100 });
+    const exact = Buffer.byteLength(JSON.stringify({ rows, next: 100 }));
+    assert.deepEqual(['cut' in fitting(paged, exact), 'cut' in fitting(paged, exact - 1)], [false, true]);
     assert.throws(() => fitting(paged, 100), /too large/);
   });
 

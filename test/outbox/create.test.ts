@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { acceptPost, batchId, checkDraft, createRow, proposePost, waitForRow } from '../../src/outbox/create.ts';
+import {
+  acceptPost,
+  batchId,
+  checkDraft,
+  createRow,
+  proposePost,
+  waitForRow,
+} from '../../src/outbox/create.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { benchFor, TEXT } from './bench.ts';
 
@@ -35,8 +42,19 @@ describe('a post of a program', () => {
 
 describe('a draft', () => {
   it('is checked like a row of a file', () => {
-    const { post } = checkDraft({ board: ' ideas ', title: ' Dark ', content: '', email: ' ada@example.com ' });
-    assert.deepEqual(post, { board: 'ideas', title: ' Dark ', content: '', email: 'ada@example.com', full_name: 'ada' });
+    const { post } = checkDraft({
+      board: ' ideas ',
+      title: ' Dark ',
+      content: '',
+      email: ' ada@example.com ',
+    });
+    assert.deepEqual(post, {
+      board: 'ideas',
+      title: ' Dark ',
+      content: '',
+      email: 'ada@example.com',
+      full_name: 'ada',
+    });
     assert.throws(() => checkDraft({ board: 'ideas' }), { code: 'usage', message: /this is no post: / });
   });
 });
@@ -44,8 +62,14 @@ describe('a draft', () => {
 describe('the name of a batch', () => {
   it('is in the order of time, with six letters that tell two apart', () => {
     const now = Date.parse('2026-11-15T01:42:07.999Z');
-    assert.equal(batchId('import', now, () => 0), 'import-20261115-014207-000000');
-    assert.equal(batchId('api', now, () => 1 - 2 ** -53), 'api-20261115-014207-zzzzzz');
+    assert.equal(
+      batchId('import', now, () => 0),
+      'import-20261115-014207-000000',
+    );
+    assert.equal(
+      batchId('api', now, () => 1 - 2 ** -53),
+      'api-20261115-014207-zzzzzz',
+    );
   });
 });
 
@@ -57,14 +81,20 @@ describe('whoever waits for a row', () => {
     const { signal } = bench.context;
     const { state } = await waitForRow(bench, row, { waitMs: 1000, signal });
     assert.deepEqual([state, bench.clock.slept], ['cancelled', [50]]);
-    assert.equal((await waitForRow(bench, { ...row, state: 'proposed' }, { waitMs: 1000, signal })).state, 'proposed');
+    assert.equal(
+      (await waitForRow(bench, { ...row, state: 'proposed' }, { waitMs: 1000, signal })).state,
+      'proposed',
+    );
     assert.equal(bench.clock.slept.length, 1);
   });
 
   it('waits no longer than it said, and not once it has gone', async (t) => {
     const bench = benchFor(t);
     const row = createRow({ ...bench, random }, { post: TEXT });
-    assert.equal((await waitForRow(bench, row, { waitMs: 120, signal: bench.context.signal })).state, 'ready');
+    assert.equal(
+      (await waitForRow(bench, row, { waitMs: 120, signal: bench.context.signal })).state,
+      'ready',
+    );
     assert.deepEqual(bench.clock.slept, [50, 50, 20]);
     await waitForRow(bench, row, { waitMs: 120, signal: AbortSignal.abort() });
     assert.equal(bench.clock.slept.length, 3);

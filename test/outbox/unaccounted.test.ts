@@ -307,7 +307,10 @@ describe('rows and posts are matched as sets', () => {
     ) as [OutboxRow, OutboxRow];
     const post = aPost(101, { title: 'COLOUR THE ROWS', content: own.content.toUpperCase() });
     const verdicts = ask([own, other], [post]);
-    assert.deepEqual([told(verdicts.get(own.id)), told(verdicts.get(other.id))], ['similar 0.99 101', 'none']);
+    assert.deepEqual(
+      [told(verdicts.get(own.id)), told(verdicts.get(other.id))],
+      ['similar 0.99 101', 'none'],
+    );
     const open = ask([own, other], [post], undefined, [own]).get(other.id);
     assert.deepEqual([told(open), open?.kind === 'candidates' && open.isOpen], ['one of 101', true]);
   });
@@ -319,7 +322,10 @@ describe('rows and posts are matched as sets', () => {
   });
 
   it('a row has the better of two posts that are like it', () => {
-    const [better, worse] = [{ title: 'DARK MODE', content: 'MY EYES HURT AT NIGHT!' }, { title: 'DARK MODE', content: '' }];
+    const [better, worse] = [
+      { title: 'DARK MODE', content: 'MY EYES HURT AT NIGHT!' },
+      { title: 'DARK MODE', content: '' },
+    ];
     assert.equal(verdictOn(aRow(), [aPost(101, worse), aPost(102, better)]), 'similar 0.99 102');
     assert.equal(verdictOn(aRow(), [aPost(101, better), aPost(102, worse)]), 'similar 0.99 101');
   });
@@ -335,7 +341,12 @@ describe('who stands on our posts', () => {
   it('is learned from rows that are certain', () => {
     const hidden = { asked: 'Bob@example.com', shown: null, creator_id: 9 };
     const asOwner = { asked: 'cy@example.com', shown: 'Owner@example.com', creator_id: 6 };
-    const { owners, ownerMailboxes, showsCustomers, accounts } = learnAuthors([OF_OWNER, OF_CUSTOMER, hidden, asOwner]);
+    const { owners, ownerMailboxes, showsCustomers, accounts } = learnAuthors([
+      OF_OWNER,
+      OF_CUSTOMER,
+      hidden,
+      asOwner,
+    ]);
     assert.deepEqual([[...owners], [...ownerMailboxes]], [[OWNER, 6], ['owner@example.com']]);
     assert.deepEqual([showsCustomers, [...accounts]], [true, [['bob@example.com', new Set([9])]]]);
     assert.equal(learnAuthors([OF_OWNER, hidden]).showsCustomers, false);

@@ -273,14 +273,29 @@ describe('how far a list is read', () => {
     const pages = oldPages(6);
     const seen = (id: number) => iso(id === 84 ? NOON : NOON - HOUR);
     const known = new Map(
-      pages.flatMap(({ rows }) => rows.map(({ id }) => [id, { first_seen_at: seen(id), title: null }] as const)),
+      pages.flatMap(({ rows }) =>
+        rows.map(({ id }) => [id, { first_seen_at: seen(id), title: null }] as const),
+      ),
     );
     assert.equal(await taken(pages, { known, sweptAt: iso(NOON - 1) }), 4);
   });
 
   it('needs no numbers where a later post of ours stands among the new ones', async () => {
     const ours = (at: number) =>
-      new Map([[99, { kind: 'owner', board: 'ideas', first_sent_at: iso(NOON + at), first_seen_at: iso(NOON), title: null, matched: null, email: null }]]);
+      new Map([
+        [
+          99,
+          {
+            kind: 'owner',
+            board: 'ideas',
+            first_sent_at: iso(NOON + at),
+            first_seen_at: iso(NOON),
+            title: null,
+            matched: null,
+            email: null,
+          },
+        ],
+      ]);
     const alike = oldPages(6, 10, () => ({ votes_count: 1, comments_count: 0 }));
     assert.equal(await taken(alike, { known: ours(0) }), 3);
     assert.equal(await taken(alike, { known: ours(-1) }), 6);
@@ -297,7 +312,11 @@ describe('how far a list is read', () => {
 describe('a listed post under a number that had another one', () => {
   const former = (more: Partial<KnownPost> = {}): Partial<KnownPost> => ({
     ...{ kind: 'owner', board: 'ideas', email: null, title: 'Export invoices', matched: null, row: 9 },
-    ...{ created: iso(NOON - 5 * HOUR), first_seen_at: iso(NOON - 4 * HOUR), first_sent_at: iso(NOON - 5 * HOUR) },
+    ...{
+      created: iso(NOON - 5 * HOUR),
+      first_seen_at: iso(NOON - 4 * HOUR),
+      first_sent_at: iso(NOON - 5 * HOUR),
+    },
     ...{ was_deleted: 0, is_reused: 0, ...more },
   });
   const listed = async (more: Partial<KnownPost>, shown: Record<string, unknown> = {}) => {
@@ -311,7 +330,11 @@ describe('a listed post under a number that had another one', () => {
     assert.deepEqual(await listed({ is_reused: 1 }), [9, false]);
     assert.deepEqual(await listed({}, { created: iso(NOON) }), [9, false]);
     assert.deepEqual(await listed({ was_deleted: 1, matched: 'exact' }), [9, false]);
-    assert.deepEqual(await listed({ was_deleted: 1, matched: 'person' }), [undefined, true], 'a person may bind any');
+    assert.deepEqual(
+      await listed({ was_deleted: 1, matched: 'person' }),
+      [undefined, true],
+      'a person may bind any',
+    );
     assert.deepEqual(await listed({ was_deleted: 1, title: 'DARK MODE' }), [undefined, true]);
     assert.deepEqual(await listed({}), [undefined, true]);
     assert.deepEqual(await listed({ was_deleted: 1 }, { title: 'Of no row' }), [undefined, true]);
@@ -321,7 +344,10 @@ describe('a listed post under a number that had another one', () => {
     assert.deepEqual(await listed({ first_seen_at: null, created: null }), [9, false]);
     assert.deepEqual(await listed({ first_seen_at: iso(NOON) }), [9, false]);
     assert.deepEqual(await listed({ first_seen_at: iso(NOON), matched: 'exact' }), [undefined, true]);
-    assert.deepEqual(await listed({ first_seen_at: iso(NOON), title: 'Dark mode please' }), [undefined, true]);
+    assert.deepEqual(await listed({ first_seen_at: iso(NOON), title: 'Dark mode please' }), [
+      undefined,
+      true,
+    ]);
   });
 });
 

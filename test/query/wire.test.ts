@@ -4,7 +4,15 @@ import fc from 'fast-check';
 import { explainRefusal } from '../../src/query/explain.ts';
 import { namesInsides } from '../../src/query/shown.ts';
 import { csvLine, numberText } from '../../src/query/text.ts';
-import { bodyLength, decodeTask, encode, type Frame, frames, type Refusal, type Task } from '../../src/query/wire.ts';
+import {
+  bodyLength,
+  decodeTask,
+  encode,
+  type Frame,
+  frames,
+  type Refusal,
+  type Task,
+} from '../../src/query/wire.ts';
 
 const FRAMES: Frame[] = [
   { kind: 'started' },
@@ -97,8 +105,18 @@ describe('a statement that got no answer', () => {
 
 describe('a statement of an assistant', () => {
   it('names no table of SQLite itself, however it is written; its version is none', () => {
-    const named = ['SELECT * FROM sqlite_stat4', 'SELECT * FROM "SQLite_Schema"', 'SELECT sqlite_version(), x FROM sqlite_master'];
+    const named = [
+      'SELECT * FROM sqlite_stat4',
+      'SELECT * FROM "SQLite_Schema"',
+      'SELECT sqlite_version(), x FROM sqlite_master',
+    ];
     const harmless = ['SELECT sqlite_version()', 'SELECT 1'];
-    assert.deepEqual([named.map(namesInsides), harmless.map(namesInsides)], [[true, true, true], [false, false]]);
+    assert.deepEqual(
+      [named.map(namesInsides), harmless.map(namesInsides)],
+      [
+        [true, true, true],
+        [false, false],
+      ],
+    );
   });
 });
