@@ -107,16 +107,10 @@ describe('what an import says', () => {
 
 describe('what a dry run says', () => {
   const PREVIEW: Preview = {
-    ...{
-      mirror: 'filled',
-      asOwner: 1,
-      asKnownCustomer: 2,
-      asNewCustomer: 3,
-      knownCustomers: 2,
-      newCustomers: 1,
-    },
-    ...{ unknownBoards: [], moreUnknownBoards: 0, duplicates: null },
-  } as Preview;
+    mirror: 'filled',
+    ...{ asOwner: 1, asKnownCustomer: 2, asNewCustomer: 3, knownCustomers: 2, newCustomers: 1 },
+    ...{ unknownBoards: [], moreUnknownBoards: 0, duplicates: null, first: [] },
+  };
   const said = (preview: Partial<Preview> = {}, tally: Partial<Tally> = {}) =>
     printed((context) => printPreview(context, { ...TALLY, ...tally }, { ...PREVIEW, ...preview }, ESTIMATE));
 

@@ -99,7 +99,7 @@ describe('a list of the outbox', () => {
       why({ duplicate_of: 7, state: 'confirmed', post_id: 5 }),
       'it left a second post upstream, 7',
     );
-    const left = { candidates: [5, 7], state: 'confirmed', post_id: 5 } as const;
+    const left: Partial<OutboxRow> = { candidates: [5, 7], state: 'confirmed', post_id: 5 };
     assert.equal(why(left), 'it may have left another post upstream: 7');
     assert.equal(why({ ...left, matched: 'person' }), null);
     assert.equal(

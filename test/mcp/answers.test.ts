@@ -450,7 +450,7 @@ describe('a statement of an agent', () => {
 });
 
 describe('a tool', () => {
-  const run = async (name: string, deps: ToolDeps, given: object) =>
+  const run = async (name: string, deps: ToolDeps, given: Record<string, unknown>) =>
     (await [...TOOLS, DRAFT_POST].find((tool) => tool.name === name)?.run(deps, given)) as Record<
       string,
       unknown

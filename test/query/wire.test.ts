@@ -25,7 +25,9 @@ async function read(chunks: Buffer[]): Promise<Frame[]> {
   async function* stream() {
     yield* chunks;
   }
-  return await Array.fromAsync(frames(stream()));
+  const found: Frame[] = [];
+  for await (const frame of frames(stream())) found.push(frame);
+  return found;
 }
 
 describe('what the process of a statement says', () => {
