@@ -6,7 +6,15 @@ import { pruneChanges } from '../../src/store/change-log.ts';
 import type { Change } from '../../src/store/changes/change.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
 import { openWebhookStore } from '../../src/store/webhooks.ts';
-import { deliver, type Endpoint, isMeant, LONGEST_RETRY_MS, sendTest } from '../../src/webhooks/deliver.ts';
+import {
+  deliver,
+  type Endpoint,
+  EVENT_TYPES,
+  isMeant,
+  LONGEST_RETRY_MS,
+  RETRY_MS,
+  sendTest,
+} from '../../src/webhooks/deliver.ts';
 import type { Answer } from '../../src/webhooks/send.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror } from '../support/mirror.ts';
@@ -98,6 +106,37 @@ describe('an endpoint', () => {
     assert.deepEqual([(await some.deliver()).delivered, some.types()], [0, []]);
     assert.deepEqual([(await usual.deliver()).delivered, usual.types()], [1, ['post.votes_changed']]);
     for (const { store } of [some, usual]) assert.equal(store.lag(store.state('one').position), 0);
+  });
+
+  it('hears by default of what people want to be told, and is tried again as Standard Webhooks proposes', () => {
+    const post = ['created', 'edited', 'status_changed', 'votes_changed', 'moved', 'deleted', 'restored', 'erased'];
+    const comment = ['created', 'edited', 'deleted', 'restored'];
+    assert.deepEqual(EVENT_TYPES, [
+      ...post.map((what) => `post.${what}`),
+      ...comment.map((what) => `comment.${what}`),
+      ...['outbox.sent', 'outbox.rejected', 'outbox.needs_decision'],
+      ...['sync.held', 'sync.failed', 'sync.recovered'],
+    ]);
+    const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+    assert.deepEqual(RETRY_MS, seconds.map((wait) => wait * 1000));
+  });
+
+  it('with a rule is told of the change that makes it true, and not of the others', async (t) => {
+    const bench = openBench(t, { rule: { field: 'votes', operator: '>=', value: '5' } });
+    for (const votes_count of [2, 5, 6]) bench.show({ votes_count });
+    assert.equal((await bench.deliver()).delivered, 1);
+    assert.match(bench.bodies[0] ?? '', /"after":\{"votes_count":5\}/);
+    assert.equal(bench.store.lag(bench.store.state('one').position), 0);
+  });
+
+  it('that wants no more messages is not tried again', async (t) => {
+    const bench = openBench(t);
+    bench.show({ votes_count: 2 });
+    bench.answers.push(410);
+    const { retryMs, disabledWhy } = await bench.deliver();
+    assert.deepEqual([retryMs, disabledWhy], [null, 'it answered 410: it wants no more messages']);
+    assert.equal((await bench.deliver()).delivered, 0);
+    assert.equal(bench.bodies.length, 1);
   });
 
   it('is told who wrote a comment, and not who wrote the post it stands under', async (t) => {

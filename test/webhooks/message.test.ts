@@ -124,6 +124,8 @@ describe('a message', () => {
     const addressee = { url: new Secret('https://example.com/'), key: null, personal: false } as const;
     const test = postOf({ ...addressee, format: 'slack' }, testMessage('1', ''), 1_999, null);
     assert.match(test.body, /This is a test of Feedback Mirror/);
+    const plain = postOf({ ...addressee, format: 'standard' }, testMessage('1', 'now'), 0, null);
+    assert.deepEqual(JSON.parse(plain.body), { type: 'webhook.test', timestamp: 'now', data: {} });
     assert.deepEqual([test.headers['webhook-id'], test.headers['webhook-timestamp']], ['test_1', '1']);
   });
 });
