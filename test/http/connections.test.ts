@@ -68,13 +68,17 @@ describe('connections', () => {
     const { connect, admit, pass } = service(t, { strangers: 9 });
     const [idle, stalled, slow, known] = [connect(), connect(), connect(), connect()];
     admit(known);
-    for (const socket of [stalled, slow, known]) Object.assign(socket, { bytesWritten: 100, writableLength: 50 });
+    for (const socket of [stalled, slow, known])
+      Object.assign(socket, { bytesWritten: 100, writableLength: 50 });
     pass(6000);
     // One byte is enough to go on.
     slow.writableLength = 49;
     assert.equal(stalled.isGone, false);
     pass(1000);
-    assert.deepEqual([idle, stalled, slow, known].map(({ isGone }) => isGone), [false, true, false, true]);
+    assert.deepEqual(
+      [idle, stalled, slow, known].map(({ isGone }) => isGone),
+      [false, true, false, true],
+    );
     slow.writableLength = 0;
     pass(9000);
     assert.equal(slow.isGone, false);

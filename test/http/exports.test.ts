@@ -53,7 +53,10 @@ describe('exports that were made', () => {
     make('20260102T000000000Z', ['posts.csv'], false);
     make('notes', ['posts.csv']);
     const found = await listed();
-    assert.deepEqual(found.map(({ folder }) => folder), ['20260103T000000000Z', '20260101T000000000Z']);
+    assert.deepEqual(
+      found.map(({ folder }) => folder),
+      ['20260103T000000000Z', '20260101T000000000Z'],
+    );
     assert.deepEqual(found[1], {
       ...{ folder: '20260101T000000000Z', startedAt: 'then', finishedAt: 'later' },
       files: [{ name: 'posts.csv', rows: 1, bytes: 5 }],
@@ -99,7 +102,9 @@ describe('a table as a file', () => {
 
   it('has what changed since a day of the zone, without people and deleted rows, where that is asked', async (t) => {
     const { app, asked } = site(t);
-    const { headers } = await app.inject('/data/export/users?since=2025-12-24&live=1&redact=emails&format=ndjson');
+    const { headers } = await app.inject(
+      '/data/export/users?since=2025-12-24&live=1&redact=emails&format=ndjson',
+    );
     assert.equal(headers['content-disposition'], 'attachment; filename="users-since-2025-12-24.ndjson"');
     const { table, since, live, redact, format } = asked[0] ?? assert.fail();
     assert.deepEqual([table, since, live, format], ['users', '2025-12-23T23:00:00.000Z', true, 'ndjson']);
@@ -108,7 +113,13 @@ describe('a table as a file', () => {
 
   it('is refused where it is none, or asked for in a way that there is not', async (t) => {
     const { app, asked, open } = site(t);
-    for (const path of ['zebras', 'posts?format=xml', 'posts?live=yes', 'posts?redact=all', 'posts?since=never'])
+    for (const path of [
+      'zebras',
+      'posts?format=xml',
+      'posts?live=yes',
+      'posts?redact=all',
+      'posts?since=never',
+    ])
       assert.equal((await app.inject(`/data/export/${path}`)).statusCode, 400, path);
     assert.deepEqual([asked, open()], [[], 0]);
   });

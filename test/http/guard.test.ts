@@ -28,21 +28,36 @@ const open = createGuard({ listening, session: null });
 /** Its status, or that it passes; whether it is known, and whether it guessed. */
 function told(url: string, given: Asked = {}, guard = all): string {
   const { refusal, isKnown, isGuess } = guard(asking(url, given));
-  return [refusal?.status ?? 'passes', ...(isKnown ? ['known'] : []), ...(isGuess ? ['guess'] : [])].join(' ');
+  return [refusal?.status ?? 'passes', ...(isKnown ? ['known'] : []), ...(isGuess ? ['guess'] : [])].join(
+    ' ',
+  );
 }
 
 const bearer = (token: string, scheme = 'Bearer'): Asked => ({ authorization: `${scheme} ${token}` });
 
 describe('the guard', () => {
   it('lets everybody see whether it lives and where to sign in, and nothing else', () => {
-    for (const path of ['/healthz', '/login', '/login?to=%2F', '/login.css']) assert.equal(told(path), 'passes', path);
-    for (const path of ['/', '/healthz/', '/readyz', '/login/x', '/api/v1/posts', '/feeds/posts.atom', '/mcp'])
+    for (const path of ['/healthz', '/login', '/login?to=%2F', '/login.css'])
+      assert.equal(told(path), 'passes', path);
+    for (const path of [
+      '/',
+      '/healthz/',
+      '/readyz',
+      '/login/x',
+      '/api/v1/posts',
+      '/feeds/posts.atom',
+      '/mcp',
+    ])
       assert.equal(told(path), '401', path);
-    assert.deepEqual(['/', '/healthz'].map((path) => told(path, {}, open)), ['passes known', 'passes']);
+    assert.deepEqual(
+      ['/', '/healthz'].map((path) => told(path, {}, open)),
+      ['passes known', 'passes'],
+    );
   });
 
   it('knows the token in the header however it is written, and the session that was opened with it', () => {
-    for (const scheme of ['Bearer', 'bearer', 'BEARER  ']) assert.equal(told('/', bearer(TOKEN, scheme)), 'passes known');
+    for (const scheme of ['Bearer', 'bearer', 'BEARER  '])
+      assert.equal(told('/', bearer(TOKEN, scheme)), 'passes known');
     assert.equal(told('/', { cookie }), 'passes known');
     assert.equal(told('/', { cookie: `${cookie}x` }), '401');
     for (const given of [bearer(`${TOKEN}x`), bearer(TOKEN.toUpperCase()), bearer(FEED), bearer(AGENT)])
@@ -57,7 +72,8 @@ describe('the guard', () => {
       assert.equal(told(`${path}?token=wrong`), '401 guess');
       assert.equal(told(`${path}?token=${TOKEN}`, bearer('wrong')), '401 guess');
     }
-    for (const path of ['/', '/data/posts', '/api/changes']) assert.equal(told(`${path}?token=${TOKEN}`), '401', path);
+    for (const path of ['/', '/data/posts', '/api/changes'])
+      assert.equal(told(`${path}?token=${TOKEN}`), '401', path);
   });
 
   it('opens feeds, and nothing else, to the token of feeds', () => {
@@ -75,15 +91,26 @@ describe('the guard', () => {
     assert.equal(told('/mcp', { cookie }), '401');
     assert.equal(told(`/mcp?token=${AGENT}`), '401');
     assert.equal(told('/mcp/', bearer(AGENT)), '401 guess');
-    assert.equal(told('/mcp', {}, createGuard({ listening, session: null, mcpToken: new Secret(AGENT) })), '401');
+    assert.equal(
+      told('/mcp', {}, createGuard({ listening, session: null, mcpToken: new Secret(AGENT) })),
+      '401',
+    );
   });
 
   it('refuses a change from another page, whoever asks for it, and lets it read', () => {
     const known = { ...bearer(TOKEN), method: 'POST' };
     assert.equal(told('/change', known), 'passes known');
-    assert.equal(told('/change', { ...known, origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }), 'passes known');
-    for (const stranger of [{ origin: 'https://evil.test' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }])
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) assert.equal(told('/change', { ...known, ...stranger, method }), '403');
+    assert.equal(
+      told('/change', { ...known, origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }),
+      'passes known',
+    );
+    for (const stranger of [
+      { origin: 'https://evil.test' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ])
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+        assert.equal(told('/change', { ...known, ...stranger, method }), '403');
     assert.equal(told('/mcp', { method: 'POST', ...bearer(AGENT), origin: 'https://evil.test' }), '403');
     for (const method of ['GET', 'HEAD', 'OPTIONS'])
       assert.equal(told('/', { ...known, origin: 'https://evil.test', method }), 'passes known', method);

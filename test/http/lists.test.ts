@@ -25,7 +25,13 @@ function postsSite(t: TestContext, answer: (name: string, request: Request) => u
   const app = Fastify();
   t.after(() => app.close());
   addFailures(app, SILENT);
-  const deps = { reads: { ask }, same: {}, clock: fakeClock(), timeZone: 'UTC', upstream: 'https://upstream.test' };
+  const deps = {
+    reads: { ask },
+    same: {},
+    clock: fakeClock(),
+    timeZone: 'UTC',
+    upstream: 'https://upstream.test',
+  };
   addPosts(app, deps as never);
   const get = async <T>(url: string): Promise<T & { status: number }> => {
     const { statusCode, body } = await app.inject(url);
@@ -41,8 +47,19 @@ describe('a list of posts in the dashboard', () => {
     await get(
       '/data/posts?board=a,b&status=Open&creator=kim&votes=3&deleted=too&since=2026-01-01&until=1d&tz=Europe/Berlin&sort=votes&limit=7',
     );
-    const none = { board: [], status: [], creator: null, votes: null, deleted: 'no', since: null, until: null };
-    assert.deepEqual(asked[0], ['posts', { filter: none, sort: 'newest', after: null, isBackward: false, limit: 50 }]);
+    const none = {
+      board: [],
+      status: [],
+      creator: null,
+      votes: null,
+      deleted: 'no',
+      since: null,
+      until: null,
+    };
+    assert.deepEqual(asked[0], [
+      'posts',
+      { filter: none, sort: 'newest', after: null, isBackward: false, limit: 50 },
+    ]);
     const some = { board: ['a', 'b'], status: ['Open'], creator: 'kim', votes: 3, deleted: 'too' };
     const times = { since: '2025-12-31T23:00:00.000Z', until: '2025-12-31T00:00:00.000Z' };
     const narrow = { filter: { ...some, ...times }, sort: 'votes', after: null, isBackward: false, limit: 7 };
@@ -52,7 +69,12 @@ describe('a list of posts in the dashboard', () => {
   });
 
   it('leads to the pages beside it, each way, and from no place of another order', async (t) => {
-    const beside = { ...PAGE, rows: [aPost(1)], next: { key: '2026', id: 5 }, previous: { key: '2025', id: 4 } };
+    const beside = {
+      ...PAGE,
+      rows: [aPost(1)],
+      next: { key: '2026', id: 5 },
+      previous: { key: '2025', id: 4 },
+    };
     const { asked, get } = postsSite(t, () => beside);
     const { next, previous, rows } = await get<PostsAnswer>('/data/posts');
     assert.equal(rows[0]?.original, 'https://upstream.test/p/1');
@@ -60,7 +82,10 @@ describe('a list of posts in the dashboard', () => {
     await get(`/data/posts?cursor=${previous}`);
     assert.deepEqual(
       asked.slice(1).map(([, { after, isBackward }]) => [(after as { id: number }).id, isBackward]),
-      [[5, false], [4, true]],
+      [
+        [5, false],
+        [4, true],
+      ],
     );
     const place = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
     for (const query of [
@@ -78,9 +103,12 @@ describe('a list of posts in the dashboard', () => {
     const { asked, get } = postsSite(t);
     const place = (key: unknown) => Buffer.from(JSON.stringify([key, 0])).toString('base64url');
     await get(`/data/posts?search=${'x'.repeat(1001)}`);
-    assert.equal((asked[0]?.[1].text as string).length, 1000);
+    assert.equal(String(asked[0]?.[1].text).length, 1000);
     await get(`/data/posts?search=%20dark%20&cursor=${place(MOST_FOUND - 1)}`);
-    assert.deepEqual([asked[1]?.[0], asked[1]?.[1].text, asked[1]?.[1].offset], ['search', 'dark', MOST_FOUND - 1]);
+    assert.deepEqual(
+      [asked[1]?.[0], asked[1]?.[1].text, asked[1]?.[1].offset],
+      ['search', 'dark', MOST_FOUND - 1],
+    );
     for (const key of [-1, MOST_FOUND, '2026'])
       assert.equal((await get(`/data/posts?search=dark&cursor=${place(key)}`)).status, 400, String(key));
     assert.equal((await get('/data/posts?search=%20')).status, 200);
@@ -89,7 +117,9 @@ describe('a list of posts in the dashboard', () => {
 
   it('has every post in a file, step by step, safe for spreadsheets', async (t) => {
     const steps = (_name: string, { after }: Request) =>
-      after === null ? { ...PAGE, rows: [aPost(1)], next: { key: 1, id: 1 } } : { ...PAGE, rows: [aPost(2, { url: 'data:x' })] };
+      after === null
+        ? { ...PAGE, rows: [aPost(1)], next: { key: 1, id: 1 } }
+        : { ...PAGE, rows: [aPost(2, { url: 'data:x' })] };
     const { asked, get } = postsSite(t, steps);
     const { body } = await get<{ body: string }>('/data/posts.csv?sort=votes&cursor=&limit=3');
     const lines = body.split('\r\n');
@@ -98,7 +128,10 @@ describe('a list of posts in the dashboard', () => {
     assert.match(lines[2] ?? '', /^2,'=Post 2,.*,$/);
     assert.deepEqual(
       asked.map(([, { after, limit, sort, isBackward }]) => [after, limit, sort, isBackward]),
-      [[null, 1000, 'votes', false], [{ key: 1, id: 1 }, 1000, 'votes', false]],
+      [
+        [null, 1000, 'votes', false],
+        [{ key: 1, id: 1 }, 1000, 'votes', false],
+      ],
     );
     assert.equal((await get('/data/posts.csv?sort=zebra')).status, 400);
   });
@@ -109,7 +142,9 @@ describe('a list of posts in the dashboard', () => {
     const { asked, get } = postsSite(t, () => page);
     const { links, isMore } = await get<LinksAnswer>('/data/posts/links');
     assert.deepEqual([links.length, isMore, asked.length], [10_000, true, 2]);
-    const few = await postsSite(t, () => ({ ...page, rows: [aPost(1)], next: null })).get<LinksAnswer>('/data/posts/links');
+    const few = await postsSite(t, () => ({ ...page, rows: [aPost(1)], next: null })).get<LinksAnswer>(
+      '/data/posts/links',
+    );
     assert.deepEqual([few.links, few.isMore], [[{ id: 1, original: 'https://upstream.test/p/1' }], false]);
   });
 });
@@ -131,7 +166,13 @@ describe('a list of the outbox in the dashboard', () => {
     const app = Fastify();
     t.after(() => app.close());
     addFailures(app, SILENT);
-    addOutbox(app, { view: { ...view, ...one }, upstream: null, outbox: {}, reads: {}, clock: fakeClock() } as never);
+    addOutbox(app, {
+      view: { ...view, ...one },
+      upstream: null,
+      outbox: {},
+      reads: {},
+      clock: fakeClock(),
+    } as never);
     return { asked, get: async <T>(url: string) => (await app.inject(url)).json<T>() };
   }
 
@@ -163,7 +204,10 @@ describe('a list of the outbox in the dashboard', () => {
       return [Object.entries(may).flatMap(([name, is]) => (is ? [name] : [])), posts];
     };
     assert.deepEqual(await can({ state: 'proposed' }), [['approve', 'cancel', 'edit'], []]);
-    assert.deepEqual(await can({ state: 'uncertain', candidates: [7, 8] }), [['retry', 'cancel', 'resolve', 'edit'], [7, 8]]);
+    assert.deepEqual(await can({ state: 'uncertain', candidates: [7, 8] }), [
+      ['retry', 'cancel', 'resolve', 'edit'],
+      [7, 8],
+    ]);
     assert.deepEqual(await can({ state: 'uncertain', erased_at: 'now' }), [['cancel', 'resolve'], []]);
     assert.deepEqual(await can({ state: 'confirmed', post_id: 3, duplicate_of: 4 }), [[], [3, 4]]);
     assert.deepEqual(await can({ state: 'cancelled' }), [['retry'], []]);

@@ -27,7 +27,12 @@ function statement(t: TestContext, limits: object = {}, signal?: AbortSignal) {
     now += ms;
     t.mock.timers.tick(ms);
   };
-  return { stop, pass, kills: () => kills, end: (code: number | null, by: string | null) => child.emit('exit', code, by) };
+  return {
+    stop,
+    pass,
+    kills: () => kills,
+    end: (code: number | null, by: string | null) => child.emit('exit', code, by),
+  };
 }
 
 describe('a statement', () => {
@@ -103,6 +108,9 @@ describe('a statement', () => {
     assert.deepEqual([await why(null, TOO_MUCH_MEMORY), await why(null, 'SIGABRT')], [memory, memory]);
     assert.match(String(await why(NO_ENGINE, null)), /^usage,SQL of your own needs/);
     assert.deepEqual(await why(3, null), ['internal', 'the process of the statement ended with exit code 3']);
-    assert.deepEqual(await why(null, 'SIGSEGV'), ['internal', 'the process of the statement ended by SIGSEGV']);
+    assert.deepEqual(await why(null, 'SIGSEGV'), [
+      'internal',
+      'the process of the statement ended by SIGSEGV',
+    ]);
   });
 });

@@ -109,7 +109,16 @@ describe('an endpoint', () => {
   });
 
   it('hears by default of what people want to be told, and is tried again as Standard Webhooks proposes', () => {
-    const post = ['created', 'edited', 'status_changed', 'votes_changed', 'moved', 'deleted', 'restored', 'erased'];
+    const post = [
+      'created',
+      'edited',
+      'status_changed',
+      'votes_changed',
+      'moved',
+      'deleted',
+      'restored',
+      'erased',
+    ];
     const comment = ['created', 'edited', 'deleted', 'restored'];
     assert.deepEqual(EVENT_TYPES, [
       ...post.map((what) => `post.${what}`),
@@ -118,7 +127,10 @@ describe('an endpoint', () => {
       ...['sync.held', 'sync.failed', 'sync.recovered'],
     ]);
     const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-    assert.deepEqual(RETRY_MS, seconds.map((wait) => wait * 1000));
+    assert.deepEqual(
+      RETRY_MS,
+      seconds.map((wait) => wait * 1000),
+    );
   });
 
   it('with a rule is told of the change that makes it true, and not of the others', async (t) => {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import Fastify from 'fastify';
+import Fastify, { type FastifyPluginAsync } from 'fastify';
 import { ENDPOINTS } from '../../../src/contract/endpoints.ts';
 import { type ReplicaDeps, replica } from '../../../src/http/replica/index.ts';
 import { fakeClock } from '../../support/clock.ts';
 
 const { listPosts, listComments } = ENDPOINTS;
+
+type Answer = Record<string, unknown> & { status: number };
 
 async function served(t: TestContext, more: Partial<ReplicaDeps> = {}) {
   const asked: unknown[][] = [];
@@ -21,10 +23,11 @@ async function served(t: TestContext, more: Partial<ReplicaDeps> = {}) {
   const app = Fastify();
   t.after(() => app.close());
   const deps = { reads, outbox, clock: fakeClock(), upstream: null, ...more } as unknown as ReplicaDeps;
-  await app.register(async (scope) => replica(deps)(scope));
-  const get = async (url: string, method: 'GET' | 'HEAD' = 'GET') => {
+  const plugin: FastifyPluginAsync = async (scope) => replica(deps)(scope);
+  await app.register(plugin);
+  const get = async (url: string, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> => {
     const { statusCode, body } = await app.inject({ url, method, headers: { host: 'mirror.test:81' } });
-    return { status: statusCode, ...(JSON.parse(body || '{}') as Record<string, unknown>) };
+    return { ...(JSON.parse(body || '{}') as object), status: statusCode };
   };
   return { asked, slice, get };
 }
@@ -80,7 +83,10 @@ describe('a page of the copied API', () => {
   it('is one where words are searched for, and a blank search is none', async (t) => {
     const { asked, get } = await served(t);
     const found = await get(`${listPosts.path}?search=50%25%20off%zz`);
-    assert.deepEqual([found.next, found.previous, found.results], [null, null, [{ id: 1, text: '50% off%zz' }]]);
+    assert.deepEqual(
+      [found.next, found.previous, found.results],
+      [null, null, [{ id: 1, text: '50% off%zz' }]],
+    );
     for (const query of ['search=dark&page=2', 'search=dark&cursor=n10']) {
       const { status, errors } = await get(`${listPosts.path}?${query}`);
       assert.deepEqual([status, /A search is one page/.test(JSON.stringify(errors))], [400, true]);
@@ -94,7 +100,8 @@ describe('a page of the copied API', () => {
     const { get } = await served(t);
     const row = await get('/api/v1/outbox/5');
     assert.deepEqual([row.status, row.id, row.state, 'title' in row], [200, 5, 'ready', false]);
-    for (const id of ['6', '5x', '05.0', '1'.repeat(16)]) assert.equal((await get(`/api/v1/outbox/${id}`)).status, 404, id);
+    for (const id of ['6', '5x', '05.0', '1'.repeat(16)])
+      assert.equal((await get(`/api/v1/outbox/${id}`)).status, 404, id);
     assert.equal((await get(listPosts.path, 'HEAD')).status, 404);
   });
 });
