@@ -59,6 +59,13 @@ describe('a list of the outbox', () => {
   const said = (changes: Partial<Parameters<typeof listText>[0]> = {}) =>
     listText({ ...LISTED, ...changes }, 200).split('\n');
 
+  it('shows each row with the post that it became', () => {
+    const [head, row] = said({ rows: [aRow({ state: 'confirmed', post_id: 5, attempts: 2, email: 'ada@example.com' })] });
+    const words = (line = '') => line.trim().split(/ {2,}/);
+    assert.deepEqual(words(head), ['ID', 'STATE', 'BOARD', 'GOES AS', 'POST', 'TRIES', 'BATCH', 'LINE', 'TITLE']);
+    assert.deepEqual(words(row), ['12', 'Sent', 'ideas', 'ada@example.com', '#5', '2', 'b1', '3', 'Dark mode']);
+  });
+
   it('says how many rows it does not show', () => {
     assert.ok(said().includes('The newest 1 of 6; --limit shows more.'));
     assert.ok(
@@ -123,6 +130,7 @@ describe('a list of the outbox', () => {
       ['Sending is paused: the token was refused', 'Not sent: '],
     );
     assert.deepEqual(hindranceLines({ paused: null, refused: [] }), []);
+    assert.deepEqual(said({ paused: 'the token was refused', refused: [board] }).slice(-2), lines);
   });
 });
 
@@ -165,6 +173,13 @@ describe('a row that needs a decision, shown', () => {
         line.startsWith('#5, #6: not in the mirror.'),
       ),
     );
+  });
+
+  it('goes on otherwise in every other state', () => {
+    const commands = (state: OutboxRow['state']) =>
+      lines({ state }, []).flatMap((line) => /feedback-mirror outbox (\S+) 12/.exec(line)?.[1] ?? []);
+    const states = ['proposed', 'rejected', 'cancelled', 'ready', 'confirmed'] as const;
+    assert.deepEqual(states.map(commands), [['approve', 'edit', 'cancel'], ['edit', 'retry'], ['retry'], [], []]);
   });
 
   it('is not mistaken for one that was sent and is not listed yet', () => {

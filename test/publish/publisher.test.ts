@@ -89,13 +89,52 @@ describe('a copy that cannot be written', () => {
 
   it('in a session that has ended is written in a new one, whole', async (t) => {
     let [isOver, copies] = [false, 0];
-    const session = { ...willingSession(() => copies++), isOver: () => isOver };
+    const asked: string[] = [];
+    const session = { ...willingSession(() => copies++, asked), isOver: () => isOver };
     const { publisher } = openPublisher(t, () => session);
     await publisher.step();
-    assert.equal(await publisher.step(), 0);
+    asked.length = 0;
+    assert.deepEqual([await publisher.step(), asked], [0, []], 'where nothing is new, nothing is asked');
     [isOver, copies] = [true, 0];
     await publisher.step();
     assert.ok(copies > 0);
+  });
+});
+
+describe('a copy of another mirror', () => {
+  it('is refused also while that one is written, and left as it is', async (t) => {
+    let copies = 0;
+    const theirs = { mirror_id: 'another', life: 'x', upstream: 'http://other.test', version: 1, number: '1' };
+    const session = willingSession(() => copies++);
+    const query = async (text: string) => (text.includes('to_regclass') ? [{ ok: true }] : [theirs]);
+    const busy = { ...session, query, lock: async () => false } as unknown as Session;
+    const { publisher } = openPublisher(t, () => busy);
+    await assert.rejects(publisher.step(), /holds the copy of another mirror, of http:\/\/other\.test/);
+    assert.equal(copies, 0);
+  });
+});
+
+describe('a publisher', () => {
+  it('counts as behind as soon as the mirror has changed, before its next step', async (t) => {
+    const { path, publisher, clock } = openPublisher(t, () => willingSession(() => undefined));
+    await publisher.step();
+    clock.advance(5000);
+    assert.equal(publisher.progress().behindSince, null);
+    const db = new Database(path);
+    t.after(() => db.close());
+    db.exec("INSERT INTO sent_boards (slug, confirmed_at) VALUES ('ideas', '2026-01-01T00:00:00.000Z')");
+    assert.equal(publisher.progress().behindSince, clock.now());
+    const since = clock.now();
+    clock.advance(5000);
+    assert.equal(publisher.progress().behindSince, since);
+  });
+
+  it('that was closed takes no lock and writes nothing more', async (t) => {
+    let [copies, locks] = [0, 0];
+    const session = { ...willingSession(() => copies++), lock: async () => ++locks > 0 };
+    const { publisher } = openPublisher(t, () => session);
+    await publisher.close();
+    assert.deepEqual([await publisher.step(), copies, locks], [0, 0, 0]);
   });
 });
 

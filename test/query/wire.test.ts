@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { explainRefusal } from '../../src/query/explain.ts';
+import { explainRefusal, SCHEMA_HINT } from '../../src/query/explain.ts';
+import { HIDDEN_TABLES } from '../../src/query/schema-words.ts';
 import { namesInsides } from '../../src/query/shown.ts';
 import { csvLine, numberText } from '../../src/query/text.ts';
 import {
@@ -80,6 +81,8 @@ describe('a statement that got no answer', () => {
   it('is told where the word stands that was not understood, if it stands there once', () => {
     const [, once] = told('sqlite', 'near "FORM": syntax error', 'SELECT *\nFORM posts');
     assert.equal(once, 'near "FORM": syntax error (line 2, column 1)');
+    const [, begins] = told('sqlite', 'near "SELEKT": syntax error', 'SELEKT 1');
+    assert.match(String(begins), /\(line 1, column 1\)$/);
     const [, twice] = told('sqlite', 'near "x": syntax error', 'SELECT x x x');
     assert.equal(twice, 'near "x": syntax error');
     const [, token] = told('sqlite', 'unrecognized token: "$$"', 'SELECT  $$');
@@ -90,7 +93,7 @@ describe('a statement that got no answer', () => {
     assert.match(String(told('sqlite', 'no such table: post')[2]), /^Did you mean posts\? /);
     assert.match(String(told('sqlite', 'no such column: p.titel')[2]), /^Did you mean title\? /);
     assert.doesNotMatch(String(told('sqlite', 'no such column: p')[2]), /Did you mean/);
-    assert.doesNotMatch(String(told('sqlite', 'no such column: title')[2]), /Did you mean/);
+    assert.doesNotMatch(String(told('sqlite', 'no such column: title')[2]), /Did you mean|single quotes/);
     assert.match(String(told('sqlite', 'no such column: "Open"')[2]), /A text stands in single quotes\.$/);
   });
 
@@ -102,6 +105,10 @@ describe('a statement that got no answer', () => {
     );
     assert.match(String(told('sqlite', 'string or blob too big')[1]), /beyond 32 MiB/);
     assert.match(String(told('forbidden', 'PRAGMA x is not allowed here')[2]), /copy the file/);
+    const [[hidden = '', what] = []] = Object.entries(HIDDEN_TABLES);
+    const hint = (table: string) => told('forbidden', `the table ${table} is not for reading here`)[2];
+    assert.equal(hint(hidden.toUpperCase()), `It holds ${what}. ${SCHEMA_HINT}`);
+    assert.equal(hint('zebras'), SCHEMA_HINT);
   });
 });
 

@@ -178,6 +178,10 @@ describe('an endpoint', () => {
     bench.answers.push(503);
     const { retryMs } = await deliver({ ...bench.deps, random: () => 1 }, bench.endpoint);
     assert.equal(retryMs, 5500);
+    bench.clock.advance(5499);
+    assert.deepEqual([(await bench.deliver()).retryMs, bench.bodies.length], [1, 1], 'and not before');
+    bench.clock.advance(1);
+    assert.equal((await bench.deliver()).delivered, 1);
   });
 
   it('is told nothing more once the service is to stop', async (t) => {
