@@ -128,7 +128,8 @@ describe('what a dry run says', () => {
     assert.equal(lines.at(-1), 'This was a dry run: nothing was written.');
     assert.ok(!said({ knownCustomers: 0, newCustomers: 0 }).some((line) => /may be told/.test(line)));
     assert.ok(said({ mirror: 'empty' }).includes('a customer, new or not 3 1'));
-    const missing = (preview: Partial<Preview>) => said(preview).filter((line) => /no mirror yet|no posts yet/.test(line)).length;
+    const missing = (preview: Partial<Preview>) =>
+      said(preview).filter((line) => /no mirror yet|no posts yet/.test(line)).length;
     assert.deepEqual([missing({ mirror: 'empty' }), missing({ mirror: 'no posts' }), missing({})], [1, 1, 0]);
   });
 

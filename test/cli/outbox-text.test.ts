@@ -60,10 +60,32 @@ describe('a list of the outbox', () => {
     listText({ ...LISTED, ...changes }, 200).split('\n');
 
   it('shows each row with the post that it became', () => {
-    const [head, row] = said({ rows: [aRow({ state: 'confirmed', post_id: 5, attempts: 2, email: 'ada@example.com' })] });
+    const [head, row] = said({
+      rows: [aRow({ state: 'confirmed', post_id: 5, attempts: 2, email: 'ada@example.com' })],
+    });
     const words = (line = '') => line.trim().split(/ {2,}/);
-    assert.deepEqual(words(head), ['ID', 'STATE', 'BOARD', 'GOES AS', 'POST', 'TRIES', 'BATCH', 'LINE', 'TITLE']);
-    assert.deepEqual(words(row), ['12', 'Sent', 'ideas', 'ada@example.com', '#5', '2', 'b1', '3', 'Dark mode']);
+    assert.deepEqual(words(head), [
+      'ID',
+      'STATE',
+      'BOARD',
+      'GOES AS',
+      'POST',
+      'TRIES',
+      'BATCH',
+      'LINE',
+      'TITLE',
+    ]);
+    assert.deepEqual(words(row), [
+      '12',
+      'Sent',
+      'ideas',
+      'ada@example.com',
+      '#5',
+      '2',
+      'b1',
+      '3',
+      'Dark mode',
+    ]);
   });
 
   it('says how many rows it does not show', () => {
@@ -179,7 +201,13 @@ describe('a row that needs a decision, shown', () => {
     const commands = (state: OutboxRow['state']) =>
       lines({ state }, []).flatMap((line) => /feedback-mirror outbox (\S+) 12/.exec(line)?.[1] ?? []);
     const states = ['proposed', 'rejected', 'cancelled', 'ready', 'confirmed'] as const;
-    assert.deepEqual(states.map(commands), [['approve', 'edit', 'cancel'], ['edit', 'retry'], ['retry'], [], []]);
+    assert.deepEqual(states.map(commands), [
+      ['approve', 'edit', 'cancel'],
+      ['edit', 'retry'],
+      ['retry'],
+      [],
+      [],
+    ]);
   });
 
   it('is not mistaken for one that was sent and is not listed yet', () => {

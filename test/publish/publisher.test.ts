@@ -104,7 +104,13 @@ describe('a copy that cannot be written', () => {
 describe('a copy of another mirror', () => {
   it('is refused also while that one is written, and left as it is', async (t) => {
     let copies = 0;
-    const theirs = { mirror_id: 'another', life: 'x', upstream: 'http://other.test', version: 1, number: '1' };
+    const theirs = {
+      mirror_id: 'another',
+      life: 'x',
+      upstream: 'http://other.test',
+      version: 1,
+      number: '1',
+    };
     const session = willingSession(() => copies++);
     const query = async (text: string) => (text.includes('to_regclass') ? [{ ok: true }] : [theirs]);
     const busy = { ...session, query, lock: async () => false } as unknown as Session;
