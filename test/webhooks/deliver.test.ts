@@ -141,12 +141,19 @@ describe('an endpoint', () => {
     assert.equal(bench.store.lag(bench.store.state('one').position), 0);
   });
 
+  it('of some boards is told of no other', async (t) => {
+    const [ours, other] = [openBench(t, { boards: ['mobile'] }), openBench(t, { boards: ['web'] })];
+    for (const { show } of [ours, other]) show({ votes_count: 2 });
+    assert.deepEqual([(await ours.deliver()).delivered, (await other.deliver()).delivered], [1, 0]);
+  });
+
   it('that wants no more messages is not tried again', async (t) => {
     const bench = openBench(t);
     bench.show({ votes_count: 2 });
     bench.answers.push(410);
     const { retryMs, disabledWhy } = await bench.deliver();
     assert.deepEqual([retryMs, disabledWhy], [null, 'it answered 410: it wants no more messages']);
+    bench.clock.advance(86_400_000);
     assert.equal((await bench.deliver()).delivered, 0);
     assert.equal(bench.bodies.length, 1);
   });
@@ -154,7 +161,8 @@ describe('an endpoint', () => {
   it('is told who wrote a comment, and not who wrote the post it stands under', async (t) => {
     const bench = openBench(t, { personal: true });
     const author = { ...wire.comment.creator, id: 77, name: 'Kim Lee', email: 'kim@example.com' };
-    const comments = [aComment(4), aComment(5, { creator: author })];
+    const post = { ...wire.comment.post, id: 1 };
+    const comments = [aComment(4, { post }), aComment(5, { post, creator: author })];
     for (const known of [1, 2]) sweep(bench.mirror.store, 'comments', comments.slice(0, known), known);
     await bench.deliver();
     const { type, data } = JSON.parse(bench.bodies[0] ?? '{}');
