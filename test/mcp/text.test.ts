@@ -126,6 +126,11 @@ describe('the limits of calls', () => {
     assert.ok(fitted.posts.length > 10);
     assert.match(fitted.cut, /posts was cut/);
     assert.deepEqual(fitting({ posts: [1] }, 3000), { posts: [1] });
+    const [few, many] = [[{ text: 'y'.repeat(500) }], posts.slice(0, 20)];
+    const both = fitting({ few, many }, 2000);
+    assert.deepEqual([both.few, /^many was cut/.test(String(both.cut))], [few, true]);
+    const exact = Buffer.byteLength(JSON.stringify({ few }));
+    assert.deepEqual([fitting({ few }, exact), 'cut' in fitting({ few }, exact - 1)], [{ few }, true]);
     assert.throws(() => fitting({ text: 'x'.repeat(4000) }, 3000), /too large/);
   });
 
@@ -137,7 +142,9 @@ describe('the limits of calls', () => {
     assert.ok(fitted.next > 10);
     assert.equal(fitted.rows.length, fitted.next);
     assert.match(fitted.cut, /next page/);
-    assert.equal('cut' in fitting(paged, 100_000), false);
+    assert.deepEqual(fitting(paged, 100_000), { rows, next: 100 });
+    const exact = Buffer.byteLength(JSON.stringify({ rows, next: 100 }));
+    assert.deepEqual(['cut' in fitting(paged, exact), 'cut' in fitting(paged, exact - 1)], [false, true]);
     assert.throws(() => fitting(paged, 100), /too large/);
   });
 

@@ -203,6 +203,37 @@ describe('a row that is sent before any pass has read the list', () => {
       assert.equal((await bench.row(id)).known_max_id, known);
     });
 
+  it('knows by an empty list that nothing stood there, and by one it cannot read nothing', async (t) => {
+    const unread = { index: 0, id: 5, reason: 'created is missing', body: '{}' };
+    for (const [rejects, known] of [
+      [[], 0],
+      [[unread], null],
+    ] as const) {
+      const bench = benchFor(t);
+      bench.upstream.rejects = [...rejects];
+      const id = await bench.add();
+      await push(bench.context, id);
+      assert.equal((await bench.row(id)).known_max_id, known);
+    }
+  });
+
+  it('looks once in ten minutes, and not where a pass has just looked', async (t) => {
+    const bench = benchFor(t);
+    const read = async (title: string): Promise<number> => {
+      const before = bench.upstream.pagesRead;
+      await push(bench.context, await bench.add({ title }));
+      return bench.upstream.pagesRead - before;
+    };
+    assert.deepEqual([await read('1'), await read('2')], [1, 0]);
+    bench.clock.advance(10 * MINUTE - 1);
+    assert.equal(await read('3'), 0);
+    bench.clock.advance(1);
+    assert.equal(await read('4'), 1);
+    bench.clock.advance(HOUR);
+    await bench.sweep();
+    assert.equal(await read('5'), 0);
+  });
+
   it('looks anew where the clock was set back since it last did', async (t) => {
     const bench = benchFor(t);
     bench.upstream.posts = [aPost(2000)];
@@ -212,6 +243,31 @@ describe('a row that is sent before any pass has read the list', () => {
     const id = await bench.add({ title: 'Light mode' });
     await push(bench.context, id);
     assert.equal((await bench.row(id)).known_max_id, 2003);
+  });
+});
+
+describe('a sender', () => {
+  it('lets the next row go once this one is known to have arrived, and not while that is unclear', async (t) => {
+    const bench = benchFor(t);
+    let gone = 0;
+    const sent = async (title: string): Promise<number> => {
+      await push(bench.context, await bench.add({ title }), async () => void gone++);
+      return gone;
+    };
+    bench.upstream.outcomes = [confirmed(5), unknown()];
+    assert.deepEqual([await sent('One'), await sent('Two')], [1, 1]);
+  });
+
+  it('that is to stop claims nothing more', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const stopped = { ...bench.context, signal: AbortSignal.abort() };
+    await assert.rejects(push(stopped, id), { name: 'AbortError' });
+    const stop = new AbortController();
+    bench.upstream.beforePage = () => stop.abort();
+    await assert.rejects(push({ ...bench.context, signal: stop.signal }, id), { name: 'AbortError' });
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'ready', attempts: 0 });
+    assert.deepEqual(bench.upstream.created, []);
   });
 });
 
@@ -233,7 +289,8 @@ describe('a post that already confirms a row', () => {
     const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
     bench.upstream.outcomes = [confirmed(5), confirmed(5)];
     await push(bench.context, one);
-    await push(bench.context, other);
+    const told = await push(bench.context, other);
+    assert.equal(told.sent && told.outcome, 'unknown');
     const row = await bench.row(other);
     assert.equal(row.state, 'ambiguous');
     assert.match(row.last_error ?? '', /names post 5, which confirms another row/);

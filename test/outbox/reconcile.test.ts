@@ -80,6 +80,16 @@ describe('looking for the post of an unclear attempt', () => {
     assert.match(bench.store.paused() ?? '', /refused the token for reading/);
   });
 
+  it('is left for the next process where this one is to stop, or its disk fails', async (t) => {
+    for (const code of ['interrupted', 'storage', 'internal'] as const) {
+      const { bench, id } = await ambiguous(t);
+      const before = await bench.row(id);
+      bench.upstream.readError = new AppError(code, 'no more');
+      await assert.rejects(reconcile(bench.context), { code });
+      assert.deepEqual(await bench.row(id), before);
+    }
+  });
+
   it('goes on at the page where the upstream could not be reached', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.pageSize = 1;
@@ -456,6 +466,7 @@ describe('a post that looks like it', () => {
       return { index, id: null, reason: 'id is beyond 2^53', body };
     });
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.deepEqual((await bench.row(id)).candidates, [], 'a number that no post has is shown to nobody');
   });
 
   it('is not one that cannot be read and is called otherwise', async (t) => {
@@ -478,6 +489,58 @@ describe('a post that looks like it', () => {
       if (page === 2 && ++reads === 1) upstream.posts.shift();
     };
     assert.equal(await reconcileRow(bench.context, id), 'found');
+  });
+});
+
+describe('a row that is about to be sent again', () => {
+  /** It is ready, and another row is looked for. */
+  async function ready(t: TestContext): Promise<{ bench: Bench; id: number; other: number }> {
+    const { bench, id } = await ambiguous(t);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    const other = await bench.add({ title: 'Invoices', content: 'As a table, please.' });
+    await doubt(bench, other);
+    return { bench, id, other };
+  }
+
+  it('has its post by the read for another row', async (t) => {
+    const { bench, id, other } = await ready(t);
+    const post = bench.upstream.publish();
+    const results = await reconcile(bench.context);
+    assert.deepEqual([results.get(id), results.get(other)], ['found', 'send again']);
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
+    assert.equal(bench.upstream.created.length, 2);
+  });
+
+  it('is left to a person with the other one where a post turned up that could be of either', async (t) => {
+    const { bench, id, other } = await ready(t);
+    const post = bench.upstream.publish({ title: 'Removed by a moderator', content: '' });
+    const results = await reconcile(bench.context);
+    assert.deepEqual([results.get(id), results.get(other)], ['uncertain', 'uncertain']);
+    for (const one of [id, other])
+      assert.partialDeepStrictEqual(await bench.row(one), { state: 'uncertain', candidates: [post.id] });
+  });
+
+  it('waits for six hours while the post may prove to be that of a row that has not settled', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    const late = await bench.add({ title: 'Invoices', content: '' });
+    await doubt(bench, late);
+    const unsettle = (): void => {
+      const [now, notBefore] = [bench.clock.now(), bench.clock.now() + 24 * HOUR];
+      bench.store.move(late, TRANSITIONS.wait, { now, notBefore });
+    };
+    unsettle();
+    const post = bench.upstream.publish({ title: 'Removed by a moderator', content: '' });
+    assert.equal(await reconcileRow(bench.context, id), 'later');
+    const { state, not_before, last_error } = await bench.row(id);
+    assert.deepEqual([state, Date.parse(not_before ?? '')], ['ambiguous', bench.clock.now() + SETTLE_MS]);
+    assert.match(last_error ?? '', /may still prove to be another row’s/);
+    bench.clock.advance(5.5 * HOUR);
+    unsettle();
+    assert.equal(await reconcileRow(bench.context, id), 'later');
+    bench.clock.advance(HOUR);
+    unsettle();
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.deepEqual((await bench.row(id)).candidates, [post.id]);
   });
 });
 

@@ -169,6 +169,54 @@ describe('whose a post is', () => {
     assert.deepEqual([told(verdict), verdict?.kind === 'candidates' && verdict.isOpen], ['one of 101', true]);
   });
 
+  it('cannot be told so either among many rows, and is told where the longer words are of others or go on otherwise', () => {
+    const [short, long] = [aRow(), aRow({ content: `${TEXT.content} Please hurry.` })];
+    const others = ['Zoo', 'Abc', 'Dark', 'Night'].map((title) => aRow({ title }));
+    const [a, b, c, d] = others as [OutboxRow, OutboxRow, OutboxRow, OutboxRow];
+    const many = ask([short, a, long, b, c, d], [aPost(101)]);
+    assert.deepEqual([told(many.get(short.id)), told(many.get(long.id))], ['one of 101', 'one of 101']);
+    const [ada, bob] = [
+      aRow({ email: 'ada@example.com' }),
+      aRow({ email: 'bob@example.com', content: long.content }),
+    ];
+    const byAda = aPost(101, {}, { id: 50, email: 'ada@example.com' });
+    assert.equal(told(ask([ada, bob], [byAda]).get(ada.id)), 'exact 101');
+    const otherwise = aRow({ content: 'Something else, at much greater length than that.' });
+    assert.equal(told(ask([short, otherwise], [aPost(101)]).get(short.id)), 'exact 101');
+  });
+
+  it('is told where another row only begins with the same number', () => {
+    const [one, twelve] = [1, 12].map((n) => aRow({ title: `Wish ${n}`, content: '' })) as [
+      OutboxRow,
+      OutboxRow,
+    ];
+    const verdicts = ask([one, twelve], [aPost(101, { title: 'Wish 1', content: '' })]);
+    assert.deepEqual([told(verdicts.get(one.id)), told(verdicts.get(twelve.id))], ['exact 101', 'none']);
+    const [cut, long] = ['A wish for more colour', 'A wish for more colours'].map((title) =>
+      aRow({ title, content: '' }),
+    ) as [OutboxRow, OutboxRow];
+    const both = ask([cut, long], [aPost(101, { title: cut.title, content: '' })]);
+    assert.deepEqual([told(both.get(cut.id)), told(both.get(long.id))], ['one of 101', 'one of 101']);
+  });
+
+  it('is told by the owner of the token under another account, by the address', () => {
+    const by = { id: 500, email: 'Owner@Example.com' };
+    assert.equal(verdictOn(aRow(), [aPost(101, {}, by)]), 'exact 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, REMOVED, by)]), 'one of 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, {}, { ...by, email: null })]), 'one of 101');
+    const ours = aRow({ email: 'ada@example.com' });
+    assert.equal(verdictOn(ours, [aPost(101, {}, { ...by, email: null })]), 'exact 101');
+  });
+
+  it('is shown to a person by at most twenty, those that are most like it first', () => {
+    const others = Array.from({ length: 24 }, (_, n) => aPost(101 + n, REMOVED));
+    const verdict = ask([aRow()], [...others, aPost(200, { title: 'Dark', content: '' })])
+      .values()
+      .next().value;
+    assert.ok(verdict?.kind === 'candidates');
+    assert.deepEqual([verdict.posts.length, verdict.posts[0]?.id, verdict.isOpen], [20, 200, false]);
+  });
+
   it('is the same on another board, with less certainty', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, { board: '/b/bugs' })]), 'similar 0.95 101');
   });
@@ -312,10 +360,71 @@ describe('rows and posts are matched as sets', () => {
     assert.ok(verdict?.kind === 'candidates' && verdict.isOpen);
   });
 
+  it('a post that is clearly that of a settled row keeps no other row back', () => {
+    const [own, other] = ['By their owner please, it helps', 'By the owner please'].map((content) =>
+      aRow({ title: 'Colour the rows', content }),
+    ) as [OutboxRow, OutboxRow];
+    const post = aPost(101, { title: 'COLOUR THE ROWS', content: own.content.toUpperCase() });
+    const verdicts = ask([own, other], [post]);
+    assert.deepEqual(
+      [told(verdicts.get(own.id)), told(verdicts.get(other.id))],
+      ['similar 0.99 101', 'none'],
+    );
+    const open = ask([own, other], [post], undefined, [own]).get(other.id);
+    assert.deepEqual([told(open), open?.kind === 'candidates' && open.isOpen], ['one of 101', true]);
+  });
+
+  it('a post that nobody but the row itself could own is not left open', () => {
+    const row = aRow();
+    const verdict = ask([row], [aPost(101, REMOVED)], undefined, [row]).get(row.id);
+    assert.ok(verdict?.kind === 'candidates' && !verdict.isOpen);
+  });
+
+  it('a row has the better of two posts that are like it', () => {
+    const [better, worse] = [
+      { title: 'DARK MODE', content: 'MY EYES HURT AT NIGHT!' },
+      { title: 'DARK MODE', content: '' },
+    ];
+    assert.equal(verdictOn(aRow(), [aPost(101, worse), aPost(102, better)]), 'similar 0.99 102');
+    assert.equal(verdictOn(aRow(), [aPost(101, better), aPost(102, worse)]), 'similar 0.99 101');
+  });
+
   it('a post that a row on its way could own is left open', () => {
     const [row, sending] = [aRow(), aRow({ title: 'Something else', state: 'sending' })];
     const verdict = ask([row, sending], [aPost(101, REMOVED)], undefined, [sending]).get(row.id);
     assert.ok(verdict?.kind === 'candidates' && verdict.isOpen);
+  });
+});
+
+describe('who stands on our posts', () => {
+  it('is learned from rows that are certain', () => {
+    const hidden = { asked: 'Bob@example.com', shown: null, creator_id: 9 };
+    const asOwner = { asked: 'cy@example.com', shown: 'Owner@example.com', creator_id: 6 };
+    const { owners, ownerMailboxes, showsCustomers, accounts } = learnAuthors([
+      OF_OWNER,
+      OF_CUSTOMER,
+      hidden,
+      asOwner,
+    ]);
+    assert.deepEqual([[...owners], [...ownerMailboxes]], [[OWNER, 6], ['owner@example.com']]);
+    assert.deepEqual([showsCustomers, [...accounts]], [true, [['bob@example.com', new Set([9])]]]);
+    assert.equal(learnAuthors([OF_OWNER, hidden]).showsCustomers, false);
+    const unknown = learnAuthors([{ asked: null, shown: null, creator_id: 5 }]);
+    assert.deepEqual([[...unknown.owners], unknown.ownerMailboxes.size], [[5], 0]);
+  });
+
+  it('is somebody of the team only as long as the owner is not known', () => {
+    const row = aRow({ email: 'ada@example.com' });
+    const byTeam = aPost(101, REMOVED, { ...STRANGER, isTeam: true });
+    assert.equal(verdictOn(row, [byTeam]), 'none');
+    assert.equal(verdictOn(row, [byTeam], [OF_CUSTOMER]), 'one of 101');
+    assert.equal(verdictOn(row, [aPost(101, REMOVED, STRANGER)], []), 'one of 101', 'anybody, at first');
+  });
+
+  it('is nobody where the address is blank', () => {
+    const row = aRow({ email: 'ada@example.com' });
+    assert.equal(verdictOn(row, [aPost(101, {}, { id: 50, email: '  ' })]), 'exact 101');
+    assert.equal(verdictOn(row, [aPost(101, {}, { id: 50, email: ' Ada@example.com ' })]), 'exact 101');
   });
 });
 
@@ -379,6 +488,31 @@ describe('a post of before', () => {
   it('is not one that was seen before a moment that lies in the future', () => {
     const row = aRow({ first_sent_at: '2026-01-02T12:00:00.000Z', known_max_id: null });
     assert.equal(verdictOn(row, [aPost(99, { firstSeenAt: '2026-01-01T12:01:00.000Z' })]), 'exact 99');
+  });
+
+  it('shows two signs of its age, unless all that stood there was known', () => {
+    const before = Date.parse(SENT_AT) - 3_600_000;
+    assert.equal(verdictOn(aRow(), [aPost(99, { madeBy: before })]), 'none');
+    assert.equal(verdictOn(aRow(), [aPost(100, { madeBy: before })]), 'none');
+    assert.equal(verdictOn(aRow(), [aPost(99)]), 'exact 99', 'its time is young');
+    assert.equal(verdictOn(aRow(), [aPost(99, { madeBy: null })]), 'exact 99', 'it shows no time');
+    const row = aRow();
+    const question = { rows: [row], authors: learnAuthors([OF_OWNER]), isUnsettled: () => false };
+    const asked = { ...question, now: Date.parse(SENT_AT) + 1, sweptAt: '2026-01-01T11:59:59.999Z' };
+    const late = (hours: number) => aPost(99, { madeBy: Date.parse(SENT_AT) - hours * 3_600_000 });
+    const verdict = (post: SeenPost, sweptAt: string) =>
+      told(whoseAre({ ...asked, sweptAt, posts: [post] }).verdicts.get(row.id));
+    assert.equal(verdict(late(25), asked.sweptAt), 'exact 99');
+    assert.equal(verdict(late(27), asked.sweptAt), 'one of 99', 'no clock is so late');
+    assert.equal(verdict(late(25), SENT_AT), 'none');
+  });
+
+  it('with other words is one that does not show to be younger', () => {
+    const asking = aRow({ known_max_id: null });
+    const before = Date.parse(SENT_AT) - 1;
+    assert.equal(verdictOn(asking, [aPost(55, { ...REMOVED, madeBy: before + 1 })]), 'one of 55');
+    assert.equal(verdictOn(asking, [aPost(55, { ...REMOVED, madeBy: before })]), 'none');
+    assert.equal(verdictOn(asking, [aPost(55, { ...REMOVED, madeBy: null })]), 'none');
   });
 
   it('is told by the mirror alone for a row of a restored copy', () => {

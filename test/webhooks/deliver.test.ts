@@ -3,14 +3,24 @@ import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { Secret } from '../../src/base/secret.ts';
 import { pruneChanges } from '../../src/store/change-log.ts';
+import type { Change } from '../../src/store/changes/change.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
 import { openWebhookStore } from '../../src/store/webhooks.ts';
-import { deliver, type Endpoint } from '../../src/webhooks/deliver.ts';
+import {
+  deliver,
+  type Endpoint,
+  EVENT_TYPES,
+  isMeant,
+  LONGEST_RETRY_MS,
+  RETRY_MS,
+  sendTest,
+} from '../../src/webhooks/deliver.ts';
 import type { Answer } from '../../src/webhooks/send.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror } from '../support/mirror.ts';
-import { aPost, minute } from '../support/rows.ts';
+import { aComment, aPost, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
+import * as wire from '../support/wire.ts';
 
 const FIRST = {
   title: 'One',
@@ -36,7 +46,8 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
     return { status, ms: 1, error: status < 300 ? null : `it answered ${status}`, waitMs: null };
   };
   const sender = { post, close: async () => undefined };
-  const signal = new AbortController().signal;
+  const stop = new AbortController();
+  const { signal } = stop;
   const deps = { feed, store, sender, clock, signal, mirrorId: 'abcdefgh-1', base: null, random: () => 0 };
   const endpoint: Endpoint = {
     ...{ id: 'one', url: new Secret('https://example.com/hook'), host: 'example.com', key: null },
@@ -56,7 +67,8 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
     db.close();
   };
   const types = (): string[] => bodies.map((body) => String(Reflect.get(JSON.parse(body), 'type')));
-  return { store, clock, show, prune, answers, bodies, types, deliver: () => deliver(deps, endpoint) };
+  const told = { mirror, deps, endpoint, store, clock, stop, show, prune, answers, bodies, types };
+  return { ...told, deliver: () => deliver(deps, endpoint) };
 }
 
 describe('a change that an endpoint did not take', () => {
@@ -81,6 +93,145 @@ describe('a change that an endpoint did not take', () => {
     await bench.deliver();
     assert.deepEqual(bench.types(), ['post.status_changed', 'post.status_changed']);
     assert.equal(bench.bodies[0]?.includes('"after":{"status_id":2,"status":"Completed"}'), true);
+  });
+});
+
+describe('an endpoint', () => {
+  it('is told of the types it asked for, or of those that people want to hear of, and goes on behind the others', async (t) => {
+    const [some, usual] = [openBench(t, { types: ['post.moved'] }), openBench(t)];
+    for (const { show } of [some, usual]) {
+      show({ comments_count: 5 });
+      show({ votes_count: 2, comments_count: 5 });
+    }
+    assert.deepEqual([(await some.deliver()).delivered, some.types()], [0, []]);
+    assert.deepEqual([(await usual.deliver()).delivered, usual.types()], [1, ['post.votes_changed']]);
+    for (const { store } of [some, usual]) assert.equal(store.lag(store.state('one').position), 0);
+  });
+
+  it('hears by default of what people want to be told, and is tried again as Standard Webhooks proposes', () => {
+    const post = [
+      'created',
+      'edited',
+      'status_changed',
+      'votes_changed',
+      'moved',
+      'deleted',
+      'restored',
+      'erased',
+    ];
+    const comment = ['created', 'edited', 'deleted', 'restored'];
+    assert.deepEqual(EVENT_TYPES, [
+      ...post.map((what) => `post.${what}`),
+      ...comment.map((what) => `comment.${what}`),
+      ...['outbox.sent', 'outbox.rejected', 'outbox.needs_decision'],
+      ...['sync.held', 'sync.failed', 'sync.recovered'],
+    ]);
+    const seconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+    assert.deepEqual(
+      RETRY_MS,
+      seconds.map((wait) => wait * 1000),
+    );
+  });
+
+  it('with a rule is told of the change that makes it true, and not of the others', async (t) => {
+    const bench = openBench(t, { rule: { field: 'votes', operator: '>=', value: '5' } });
+    for (const votes_count of [2, 5, 6]) bench.show({ votes_count });
+    assert.equal((await bench.deliver()).delivered, 1);
+    assert.match(bench.bodies[0] ?? '', /"after":\{"votes_count":5\}/);
+    assert.equal(bench.store.lag(bench.store.state('one').position), 0);
+  });
+
+  it('of some boards is told of no other', async (t) => {
+    const [ours, other] = [openBench(t, { boards: ['mobile'] }), openBench(t, { boards: ['web'] })];
+    for (const { show } of [ours, other]) show({ votes_count: 2 });
+    assert.deepEqual([(await ours.deliver()).delivered, (await other.deliver()).delivered], [1, 0]);
+  });
+
+  it('that wants no more messages is not tried again', async (t) => {
+    const bench = openBench(t);
+    bench.show({ votes_count: 2 });
+    bench.answers.push(410);
+    const { retryMs, disabledWhy } = await bench.deliver();
+    assert.deepEqual([retryMs, disabledWhy], [null, 'it answered 410: it wants no more messages']);
+    bench.clock.advance(86_400_000);
+    assert.equal((await bench.deliver()).delivered, 0);
+    assert.equal(bench.bodies.length, 1);
+  });
+
+  it('is told who wrote a comment, and not who wrote the post it stands under', async (t) => {
+    const bench = openBench(t, { personal: true });
+    const author = { ...wire.comment.creator, id: 77, name: 'Kim Lee', email: 'kim@example.com' };
+    const post = { ...wire.comment.post, id: 1 };
+    const comments = [aComment(4, { post }), aComment(5, { post, creator: author })];
+    for (const known of [1, 2]) sweep(bench.mirror.store, 'comments', comments.slice(0, known), known);
+    await bench.deliver();
+    const { type, data } = JSON.parse(bench.bodies[0] ?? '{}');
+    assert.deepEqual([type, data.author], ['comment.created', { name: 'Kim Lee', email: 'kim@example.com' }]);
+  });
+
+  it('is tried again at once where its wait was set by a clock that was ahead', async (t) => {
+    const bench = openBench(t);
+    const now = bench.clock.now();
+    bench.show({ votes_count: 2 });
+    bench.answers.push(503);
+    bench.clock.set(now + 2 * LONGEST_RETRY_MS);
+    assert.equal((await bench.deliver()).delivered, 0);
+    bench.clock.set(now);
+    assert.equal((await bench.deliver()).delivered, 1);
+  });
+
+  it('waits up to a tenth longer, so that endpoints that failed together are not tried together', async (t) => {
+    const bench = openBench(t);
+    bench.show({ votes_count: 2 });
+    bench.answers.push(503);
+    const { retryMs } = await deliver({ ...bench.deps, random: () => 1 }, bench.endpoint);
+    assert.equal(retryMs, 5500);
+    bench.clock.advance(5499);
+    assert.deepEqual([(await bench.deliver()).retryMs, bench.bodies.length], [1, 1], 'and not before');
+    bench.clock.advance(1);
+    assert.equal((await bench.deliver()).delivered, 1);
+  });
+
+  it('is told nothing more once the service is to stop', async (t) => {
+    const bench = openBench(t);
+    bench.show({ votes_count: 2 });
+    bench.stop.abort();
+    await assert.rejects(bench.deliver(), { name: 'AbortError' });
+    assert.deepEqual(bench.bodies, []);
+  });
+
+  it('has a test among its deliveries, under no change', async (t) => {
+    const bench = openBench(t);
+    bench.answers.push(500);
+    await sendTest(bench.deps, bench.endpoint);
+    const [noted] = bench.store.deliveries('one', 1);
+    assert.deepEqual(
+      [noted?.change, noted?.type, noted?.status, noted?.error],
+      [0, 'webhook.test', 500, 'it answered 500'],
+    );
+  });
+});
+
+describe('a rule', () => {
+  const change = (before: object | undefined, after: object) => ({ before, after }) as unknown as Change;
+
+  it('compares numbers with each of its signs', () => {
+    const held = (operator: string): number[] =>
+      [9, 10, 11].filter((votes) =>
+        isMeant(change(undefined, { votes_count: votes }), { field: 'votes', operator, value: '10' }),
+      );
+    const signs = ['=', '!=', '>', '>=', '<', '<='];
+    assert.deepEqual(signs.map(held), [[10], [9, 11], [11], [10, 11], [9], [9, 10]]);
+  });
+
+  it('holds for nothing that was not there before, and for a name in any case', () => {
+    const other = { field: 'status', operator: '!=', value: 'COMPLETED' } as const;
+    assert.equal(isMeant(change(undefined, { status: 'Open' }), other), true);
+    assert.equal(isMeant(change({ status: null }, { status: 'Open' }), other), true);
+    assert.equal(isMeant(change({ status: 'Open' }, { status: 'Planned' }), other), false);
+    assert.equal(isMeant(change({ status: 'Completed' }, { status: 'completed' }), other), false);
+    const board = { field: 'board', operator: '=', value: 'Mobile' } as const;
+    assert.equal(isMeant(change({ board: 'Web' }, { board: 'mobile' }), board), true);
   });
 });
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import Fastify from 'fastify';
+import { SILENT } from '../../src/base/log.ts';
+import { addChanges, addFeeds } from '../../src/http/changes.ts';
+import type { RecentPost } from '../../src/store/browse/browse.ts';
+import type { ChangeFeed, ChangeQuery } from '../../src/store/changes/feed.ts';
+
+describe('a page of changes', () => {
+  function pages(t: TestContext, isLast: boolean) {
+    const asked: [string, ChangeQuery][] = [];
+    const feed = {
+      head: () => ({ mirror: 'm', position: '9-a', oldest: 1 }),
+      after(since: string, query: ChangeQuery) {
+        asked.push([since, query]);
+        return { changes: [{ number: 1 }], next: '1-a', isLast };
+      },
+    } as unknown as ChangeFeed;
+    const app = Fastify();
+    t.after(() => app.close());
+    addChanges(app, { feed, log: SILENT });
+    return { asked, get: async (query: string) => (await app.inject(`/api/changes${query}`)).json() };
+  }
+
+  it('has a hundred rows unless told otherwise, and a thousand at most', async (t) => {
+    const { asked, get } = pages(t, true);
+    for (const query of ['', '?limit=7', '?limit=1000', '?limit=1001']) await get(query);
+    assert.deepEqual(
+      asked.map(([, { limit }]) => limit),
+      [100, 7, 1000, 1000],
+    );
+  });
+
+  it('begins where it is told, with the types and boards that are named, once or several times', async (t) => {
+    const { asked, get } = pages(t, true);
+    await get('?since=4-b&type=post.created&type=post.edited&board=ideas');
+    await get('?type=&board=');
+    assert.deepEqual(asked, [
+      ['4-b', { types: ['post.created', 'post.edited'], boards: ['ideas'], limit: 100 }],
+      ['', { types: undefined, boards: undefined, limit: 100 }],
+    ]);
+  });
+
+  it('says where to go on, and whether there is more at once', async (t) => {
+    const said = { mirror: 'm', position: '9-a', oldest: 1, changes: [{ number: 1 }], next: '1-a' };
+    assert.deepEqual(await pages(t, true).get(''), { ...said, more: false });
+    assert.deepEqual(await pages(t, false).get(''), { ...said, more: true });
+  });
+});
+
+describe('the feed of posts', () => {
+  const POST: RecentPost = {
+    ...{ id: 7, title: 'Dark <mode> & "more"', url: '/p/7?a=1&b=2', board: 'Ideas "x"', status: 'Open' },
+    ...{ content: 'a\u0000b & <c>', votes_count: 3 },
+    ...{ created: '2026-01-01T00:00:00.000Z', changed: '2026-01-02T00:00:00.000Z' },
+  };
+
+  function reader(t: TestContext, posts: RecentPost[]) {
+    const asked: unknown[] = [];
+    const read = (filter: unknown): RecentPost[] => {
+      asked.push(filter);
+      return posts;
+    };
+    const app = Fastify();
+    t.after(() => app.close());
+    addFeeds(app, { posts: { read } as never, upstream: 'https://upstream.test/', mirrorId: 'm1' });
+    return { asked, get: (query = '') => app.inject(`/feeds/posts.atom${query}`) };
+  }
+
+  it('lets no word of a post end its place, and leaves out what XML cannot hold', async (t) => {
+    const { body, headers } = await reader(t, [POST]).get();
+    assert.equal(headers['content-type'], 'application/atom+xml; charset=utf-8');
+    const entry = body.slice(body.indexOf('<entry>'), body.indexOf('</entry>'));
+    assert.equal(
+      entry,
+      `<entry>
+<id>urn:feedback-mirror:m1:post:7</id>
+<title>Dark &lt;mode&gt; &amp; &quot;more&quot;</title>
+<published>2026-01-01T00:00:00.000Z</published>
+<updated>2026-01-02T00:00:00.000Z</updated>
+<category term="Ideas &quot;x&quot;"/>
+<link href="https://upstream.test/p/7?a=1&amp;b=2"/>
+<content type="text">ab &amp; &lt;c&gt;
+
+Open, 3 votes</content>
+`,
+    );
+  });
+
+  it('has the fifty newest of what was asked for, is as new as the newest of them, and links nowhere else', async (t) => {
+    const posts = [
+      POST,
+      { ...POST, id: 8, changed: '2026-01-03T00:00:00.000Z', url: 'javascript:alert(1)' },
+      POST,
+    ];
+    const { asked, get } = reader(t, posts);
+    const { body } = await get('?board=ideas&status=Open&search=dark%20%26');
+    assert.deepEqual(asked, [{ board: 'ideas', status: 'Open', search: 'dark &', limit: 50 }]);
+    assert.match(
+      body,
+      /<title>Posts on ideas in Open with dark &amp;<\/title>\n<updated>2026-01-03T00:00:00.000Z</,
+    );
+    assert.match(
+      body,
+      /<id>urn:feedback-mirror:m1:posts:Posts%20on%20ideas%20in%20Open%20with%20dark%20%26</,
+    );
+    assert.deepEqual([body.split('<link ').length - 1, body.includes('javascript')], [2, false]);
+  });
+});
