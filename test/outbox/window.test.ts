@@ -26,7 +26,8 @@ const aRow = (changes: Partial<OutboxRow> = {}): OutboxRow =>
   }) as OutboxRow;
 
 const READ: Listed = {
-  ...{ posts: new Map(), latest: new Map(), authors: [], ours: new Set(), shown: null, unseen: [] },
+  ...{ posts: new Map(), bound: new Map(), latest: new Map(), authors: [], ours: new Set() },
+  ...{ shown: null, unseen: [] },
 };
 
 describe('a row that has not settled', () => {
