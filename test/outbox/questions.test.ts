@@ -47,6 +47,8 @@ describe('what may go on now', () => {
     assert.deepEqual(store.due(until, 10).ready, [closed, free]);
     assert.equal(store.countDue(until), 3);
     assert.deepEqual(new Set(store.heldAmong(all, until)), new Set([held, dropped]));
+    const before = now - MINUTE;
+    assert.equal(store.due(before, 10).ready.includes(closed), true, 'it was refused by a clock that was ahead');
   });
 
   it('is after a row only one for the same board, of the same kind, with other words, that may go any time', async (t) => {
@@ -228,7 +230,7 @@ describe('a person who was erased', () => {
 
   it('has none taken in, nor any row that comes with it', async (t) => {
     const bench = benchFor(t);
-    const erasure = openErasureStore({ path: bench.path, upstream: 'http://upstream.test' });
+    const erasure = openErasureStore({ path: bench.path, upstream: 'http://upstream.test', holder: 'a test' });
     t.after(() => erasure.close());
     const context = { ...bench.context, store: erasure, compact: async () => true };
     await erasePerson(context, 'zoe@example.com');

@@ -41,6 +41,20 @@ describe('the text index', () => {
     read.checkTextIndex();
   });
 
+  story('a page that could not be written leaves no word of its rows', async ({ store, read }) => {
+    sweep(store, 'posts', [titled(1, 'first')], 1);
+    await indexAll(store);
+    const pass = begin(store, 'posts', 2);
+    const broken = { ...aPost(3), votes_count: 'many' as unknown as number };
+    assert.throws(() => apply(store, pass, [titled(2, 'second'), broken], 2), /votes_count/);
+    apply(store, pass, [titled(4, 'fourth')], 2);
+    assert.deepEqual([read.search('second'), read.search('fourth')], [[], [4]]);
+    apply(store, pass, [titled(2, 'second')], 2);
+    finish(store, pass, 2);
+    assert.deepEqual(read.search('second'), [2]);
+    read.checkTextIndex();
+  });
+
   story(
     'an erasure takes the old words out of the index itself, where no edit makes it be merged',
     async (mirror) => {
