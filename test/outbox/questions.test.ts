@@ -212,6 +212,65 @@ describe('what the mirror knows', () => {
   });
 });
 
+describe('an import', () => {
+  it('is told by the customers who still wait, the boards of rows to mend, and its name', async (t) => {
+    const bench = benchFor(t);
+    const { store } = bench;
+    const add = (title: string, email: string | null = null, board = 'ideas') =>
+      bench.add({ title, email, board }, 'import-2');
+    for (const title of ['A', 'B']) await add(title, 'ada@example.com');
+    moveTo(bench, await add('C', 'zoe@example.com'), 'sending');
+    moveTo(bench, await add('D', 'bob@example.com'), 'rejected');
+    assert.deepEqual(store.waitingCustomers('import-2'), { people: 2, isMore: false });
+    for (const title of ['E', 'F']) moveTo(bench, await add(title, null, 'bugs'), 'uncertain');
+    const erased = await add('G', null, 'gone');
+    moveTo(bench, erased, 'rejected');
+    fileOf(t, bench).prepare('UPDATE outbox SET erased_at = ? WHERE id = ?').run(iso(0), erased);
+    const toMend = [
+      { board: 'bugs', rows: 2 },
+      { board: 'ideas', rows: 1 },
+    ];
+    assert.deepEqual(store.boardsToMend('import-2'), toMend);
+    for (const batch of ['import-1', 'import-3', 'create-4']) await bench.add({ title: batch }, batch);
+    assert.deepEqual(store.newestImports(2), ['import-3', 'import-2']);
+  });
+
+  it('keeps what its rows look like until a person has decided, each upload apart', async (t) => {
+    const bench = benchFor(t);
+    const { duplicates } = bench.store;
+    const found = (line: number, kind: 'same' | 'title') => ({ line, kind, score: 1, post_id: line });
+    duplicates.keep('ours', [found(1, 'same'), found(2, 'title'), found(3, 'same')]);
+    duplicates.keep('theirs', [found(2, 'same')]);
+    const lines = (kind: 'same' | null, after: number, limit = 10) =>
+      duplicates.page('ours', { kind, after, limit }).map(({ line }) => line);
+    assert.deepEqual([lines(null, 1), lines('same', 0), lines(null, 0, 2)], [[2, 3], [1, 3], [1, 2]]);
+    assert.equal(duplicates.skip('ours', { line: 2 }, true), 1);
+    assert.deepEqual(duplicates.skippedLines('ours'), new Set([2]));
+    assert.equal(duplicates.skip('ours', { kind: 'same' }, true), 2);
+    assert.equal(duplicates.skip('ours', { line: 3 }, false), 1);
+    assert.deepEqual(duplicates.skippedLines('ours'), new Set([1, 2]));
+    const counts = duplicates.counts('ours').sort((a, b) => b.found - a.found);
+    assert.deepEqual(counts, [
+      { kind: 'same', found: 2, skipped: 1 },
+      { kind: 'title', found: 1, skipped: 1 },
+    ]);
+    duplicates.forget('ours');
+    assert.deepEqual([lines(null, 0), duplicates.skippedLines('theirs').size], [[], 0]);
+    assert.equal(duplicates.page('theirs', { kind: null, after: 0, limit: 9 }).length, 1);
+  });
+
+  it('is compared with posts that live', async (t) => {
+    const bench = benchFor(t);
+    for (const title of ['Here', 'Gone']) bench.upstream.publish({ title });
+    await bench.sweep();
+    fileOf(t, bench).prepare("UPDATE posts SET deleted_at = ? WHERE title = 'Gone'").run(iso(0));
+    const reads = openImportReads({ path: bench.path, upstream: 'http://upstream.test' });
+    t.after(() => reads?.close());
+    assert.deepEqual([...(reads?.livePosts() ?? [])].map(({ title }) => title), ['Here']);
+    assert.equal(reads?.knowsAllBoards(), true);
+  });
+});
+
 describe('a person who was erased', () => {
   it('has no row that could be sent again or given other words', async (t) => {
     const bench = benchFor(t);

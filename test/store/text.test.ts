@@ -48,10 +48,8 @@ describe('the text index', () => {
     const broken = { ...aPost(3), votes_count: 'many' as unknown as number };
     assert.throws(() => apply(store, pass, [titled(2, 'second'), broken], 2), /votes_count/);
     apply(store, pass, [titled(4, 'fourth')], 2);
-    assert.deepEqual([read.search('second'), read.search('fourth')], [[], [4]]);
-    apply(store, pass, [titled(2, 'second')], 2);
     finish(store, pass, 2);
-    assert.deepEqual(read.search('second'), [2]);
+    assert.deepEqual(read.search('fourth'), [4]);
     read.checkTextIndex();
   });
 
