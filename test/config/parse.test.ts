@@ -109,7 +109,7 @@ describe('names', () => {
       'mirror.example.com',
       'feedback-mirror',
     ]);
-    for (const written of ['mirror:8080', 'http://mirror', 'a b'])
+    for (const written of ['mirror:8080', '[::1]:8080', 'http://mirror', 'a b'])
       assert.throws(() => hostNames(written), /without a port/, written);
   });
 });
