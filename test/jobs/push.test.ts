@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { push, rowOf } from '../../jobs/push.ts';
+import { backoffOf, push, RunAgain, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -116,6 +116,72 @@ describe('while the upstream wants no calls', () => {
       await assert.rejects(async () => await push.run({ ...waiting, app }, job), RateLimitError);
     }
     assert.deepEqual([waits, upstream.created], [[60_000, 1500], []]);
+  });
+});
+
+describe('a row that was not sent', () => {
+  it('is run again when the outbox says, and by itself where nobody says when', async (t) => {
+    const { context, clock, add, upstream, store } = benchOf(t);
+    const id = await add();
+    upstream.outcomes = [{ outcome: 'not-sent', reason: 'no route' }];
+    clock.advance(5000);
+    const again = await push.run(context, { data: { outbox: id } } as Job).catch((error: Error) => error);
+    assert.ok(again instanceof RunAgain);
+    const wait = Date.parse(store.find(id)?.not_before ?? '') - clock.now();
+    assert.ok(wait > 0);
+    assert.equal(backoffOf(again), wait);
+    assert.equal(backoffOf(new Error('something else')), 1000);
+    assert.equal(context.activity.lastAttemptAt, clock.monotonic());
+    assert.deepEqual([...context.activity.rows], [], 'another handler may have it');
+  });
+
+  it('because the upstream asked to wait lets the whole queue wait so long', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    const waits: unknown[] = [];
+    const rateLimit = async (ms: number): Promise<void> => void waits.push(ms);
+    const queue = (name: string) => ({ rateLimit: (ms: number) => rateLimit(ms).then(() => waits.push(name)) });
+    const waiting = {
+      ...context,
+      backend: { queue },
+      signal: new AbortController().signal,
+    } as unknown as JobContext;
+    const retryAt = clock.now() + 7000;
+    upstream.outcomes = [{ outcome: 'throttled', httpStatus: 429, retryAt, reason: 'slow down' }];
+    const job = { data: { outbox: await add() } } as Job;
+    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    assert.deepEqual(waits, [7000, 'push']);
+  });
+});
+
+describe('what is done in turns', () => {
+  it('is as much at a time as there are turns, in order, and a turn ends once', async () => {
+    const turns = createTurns(2);
+    const began: string[] = [];
+    const gates = ['a', 'b', 'c', 'd'].map((name) => ({ name, ...Promise.withResolvers<void>() }));
+    const ends: (() => void)[] = [];
+    const done = gates.map(({ name, promise }) =>
+      turns.take(async (end) => {
+        began.push(name);
+        ends.push(end);
+        await promise;
+        return name;
+      }),
+    );
+    await setImmediate();
+    assert.deepEqual([began, turns.areTaken], [['a', 'b'], true]);
+    ends[0]?.();
+    ends[0]?.();
+    await setImmediate();
+    assert.deepEqual(began, ['a', 'b', 'c'], 'one turn for one that ended');
+    for (const { resolve } of gates) resolve();
+    assert.deepEqual(await Promise.all(done), ['a', 'b', 'c', 'd']);
+    assert.equal(turns.areTaken, false);
+    await assert.rejects(
+      turns.take(() => Promise.reject(new Error('failed'))),
+      /failed/,
+    );
+    const more = [1, 2, 3].map((n) => turns.take(async () => n));
+    assert.deepEqual(await Promise.all(more), [1, 2, 3], 'a turn that failed is over as well');
   });
 });
 
