@@ -90,14 +90,15 @@ describe('a list that is being read', () => {
   it('is read once at a time, is not overdue meanwhile, and is free afterwards', async (t) => {
     const { context, upstream, overdue, mirror } = benchOf(t);
     const seen: unknown[] = [];
-    const second: Promise<unknown>[] = [];
+    let second: Promise<unknown> | undefined;
+    upstream.pageSize = 2;
     upstream.beforePage = () => {
       seen.push(overdue());
-      second.push(runPass(context, 'posts', 'sweep'));
+      second ??= runPass(context, 'posts', 'sweep');
     };
     await runPass(context, 'posts', 'sweep');
-    assert.deepEqual(await Promise.all(second), ['another pass over this list is under way']);
-    assert.deepEqual(seen, [['comments']]);
+    assert.equal(await second, 'another pass over this list is under way');
+    assert.deepEqual(seen, [['comments'], ['comments'], ['comments']]);
     upstream.beforePage = () => {};
     assert.equal(context.activity.passes.size, 0);
     const lock = mirror.lock('posts');
