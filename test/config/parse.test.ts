@@ -118,7 +118,8 @@ describe('a token', () => {
   it('has no room around or inside, and is long enough to be kept out of logs', () => {
     assert.equal(token(' abcd\n').reveal(), 'abcd');
     assert.throws(() => token('abc'), /at least 4 characters/);
-    for (const written of ['ab cd', 'ab\ncd', 'abcdé']) assert.throws(() => token(written), /printable ASCII/);
+    for (const written of ['ab cd', 'ab\ncd', 'abcdé'])
+      assert.throws(() => token(written), /printable ASCII/);
   });
 });
 

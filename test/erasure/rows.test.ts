@@ -28,7 +28,13 @@ describe('a row of the outbox that is erased', () => {
     };
     for (const [state, end] of Object.entries(ends)) {
       const id = await add({ title: `Secret ${state}`, email: 'zoe@example.com', full_name: 'Zoe' });
-      const change = { now: clock.now(), notBefore: clock.now(), error: 'of Zoe', checksLeft: 2, url: '/zoe' };
+      const change = {
+        now: clock.now(),
+        notBefore: clock.now(),
+        error: 'of Zoe',
+        checksLeft: 2,
+        url: '/zoe',
+      };
       const transition = { from: ['ready'], to: state as OutboxState } as const;
       assert.ok(store.move(id, transition, { ...change, ...(state === 'confirmed' && { postId: id }) }));
       if (state === 'ready') db.prepare('UPDATE outbox SET on_hold = 1 WHERE id = ?').run(id);

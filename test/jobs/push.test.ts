@@ -139,7 +139,9 @@ describe('a row that was not sent', () => {
     const { context, clock, add, upstream } = benchOf(t);
     const waits: unknown[] = [];
     const rateLimit = async (ms: number): Promise<void> => void waits.push(ms);
-    const queue = (name: string) => ({ rateLimit: (ms: number) => rateLimit(ms).then(() => waits.push(name)) });
+    const queue = (name: string) => ({
+      rateLimit: (ms: number) => rateLimit(ms).then(() => waits.push(name)),
+    });
     const waiting = {
       ...context,
       backend: { queue },

@@ -48,7 +48,11 @@ describe('what may go on now', () => {
     assert.equal(store.countDue(until), 3);
     assert.deepEqual(new Set(store.heldAmong(all, until)), new Set([held, dropped]));
     const before = now - MINUTE;
-    assert.equal(store.due(before, 10).ready.includes(closed), true, 'it was refused by a clock that was ahead');
+    assert.equal(
+      store.due(before, 10).ready.includes(closed),
+      true,
+      'it was refused by a clock that was ahead',
+    );
   });
 
   it('is after a row only one for the same board, of the same kind, with other words, that may go any time', async (t) => {
@@ -243,7 +247,14 @@ describe('an import', () => {
     duplicates.keep('theirs', [found(2, 'same')]);
     const lines = (kind: 'same' | null, after: number, limit = 10) =>
       duplicates.page('ours', { kind, after, limit }).map(({ line }) => line);
-    assert.deepEqual([lines(null, 1), lines('same', 0), lines(null, 0, 2)], [[2, 3], [1, 3], [1, 2]]);
+    assert.deepEqual(
+      [lines(null, 1), lines('same', 0), lines(null, 0, 2)],
+      [
+        [2, 3],
+        [1, 3],
+        [1, 2],
+      ],
+    );
     assert.equal(duplicates.skip('ours', { line: 2 }, true), 1);
     assert.deepEqual(duplicates.skippedLines('ours'), new Set([2]));
     assert.equal(duplicates.skip('ours', { kind: 'same' }, true), 2);
@@ -266,7 +277,10 @@ describe('an import', () => {
     fileOf(t, bench).prepare("UPDATE posts SET deleted_at = ? WHERE title = 'Gone'").run(iso(0));
     const reads = openImportReads({ path: bench.path, upstream: 'http://upstream.test' });
     t.after(() => reads?.close());
-    assert.deepEqual([...(reads?.livePosts() ?? [])].map(({ title }) => title), ['Here']);
+    assert.deepEqual(
+      [...(reads?.livePosts() ?? [])].map(({ title }) => title),
+      ['Here'],
+    );
     assert.equal(reads?.knowsAllBoards(), true);
   });
 });
@@ -289,7 +303,11 @@ describe('a person who was erased', () => {
 
   it('has none taken in, nor any row that comes with it', async (t) => {
     const bench = benchFor(t);
-    const erasure = openErasureStore({ path: bench.path, upstream: 'http://upstream.test', holder: 'a test' });
+    const erasure = openErasureStore({
+      path: bench.path,
+      upstream: 'http://upstream.test',
+      holder: 'a test',
+    });
     t.after(() => erasure.close());
     const context = { ...bench.context, store: erasure, compact: async () => true };
     await erasePerson(context, 'zoe@example.com');

@@ -59,7 +59,17 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
   const troubled = (): string[] =>
     closing(new Database(mirror.path), (db) => troubledWebhooks(db).map(({ id }) => id));
   const types = (): string[] => bodies.map((body) => String(Reflect.get(JSON.parse(body), 'type')));
-  return { store, clock, show, prune, troubled, answers, bodies, types, deliver: () => deliver(deps, endpoint) };
+  return {
+    store,
+    clock,
+    show,
+    prune,
+    troubled,
+    answers,
+    bodies,
+    types,
+    deliver: () => deliver(deps, endpoint),
+  };
 }
 
 describe('a change that an endpoint did not take', () => {
