@@ -35,6 +35,54 @@ describe('rows that the queue did not take', () => {
   });
 });
 
+describe('the next look at the outbox', () => {
+  it('is worth while when the first row waits no longer, has settled, or has its turn', async (t) => {
+    const { store: outbox, clock, add } = benchFor(t);
+    const { backend, jobIds } = queueOf();
+    const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
+    const gate = createRateLimit(clock);
+    const dispatcher = createDispatcher({ app: { outbox, gate, clock, settings }, backend, forgetMs: 20_000 });
+    const now = clock.now();
+    const nextAt = async (): Promise<number | null> => {
+      await dispatcher.look();
+      const at = dispatcher.nextAt();
+      return at === null ? null : at - now;
+    };
+    assert.equal(await nextAt(), null);
+    outbox.paceBatch('slow', 1, now);
+    for (const title of ['One', 'Two', 'Three']) await add({ title }, 'slow');
+    assert.equal(await nextAt(), 60_000, 'the next turn of the slow import');
+    const unclear = await add({ title: 'Unclear' });
+    const move = { from: ['ready'], to: 'ambiguous' } as const;
+    outbox.move(unclear, move, { now, notBefore: now + 40_000 });
+    assert.equal(await nextAt(), 40_000, 'the unclear row has settled');
+    assert.equal(jobIds.has('reconcile'), false);
+    outbox.move(await add({ title: 'Again' }), { ...move, to: 'ready' }, { now, notBefore: now + 5000 });
+    assert.equal(await nextAt(), 5000, 'the row that was tried is due');
+    clock.advance(40_000);
+    await dispatcher.look();
+    assert.equal(jobIds.has('reconcile'), true);
+    gate.closeUntil(clock.now() + 7000);
+    assert.equal(await nextAt(), 47_000, 'nothing before the upstream may be called');
+  });
+
+  it('is one at a time, and soon where so many waited that those in the queue are running out', async (t) => {
+    const { store: outbox, clock, add } = benchFor(t);
+    const { backend, jobIds } = queueOf();
+    const settings = { pushPerMinute: 1, pushSettle: SETTLE_MS };
+    const app = { outbox, gate: createRateLimit(clock), clock, settings };
+    const dispatcher = createDispatcher({ app, backend, forgetMs: 20_000 });
+    const ids = [await add({ title: 'First' })];
+    assert.deepEqual(await Promise.all([dispatcher.look(), dispatcher.look()]), [1, 1]);
+    assert.equal(dispatcher.isLow(), false, 'there are no more than those');
+    for (let n = 0; n < 12; n++) ids.push(await add({ title: `Wish ${n}` }));
+    assert.equal(await dispatcher.look(), 9);
+    assert.deepEqual([jobIds.size, dispatcher.isLow()], [10, false]);
+    for (const id of ids.slice(0, 5)) dispatcher.ended(id);
+    assert.equal(dispatcher.isLow(), true);
+  });
+});
+
 describe('rows of an import that is paused or cancelled', () => {
   it('leave the queue, where each would take a slot of the rate limit, and come back with it', async (t) => {
     const { store: outbox, clock, add } = benchFor(t);
