@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { backoffOf, push, RunAgain, rowOf } from '../../jobs/push.ts';
+import { backoffOf, push, RunAgain, reconcile, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -19,9 +19,15 @@ describe('rows that the queue did not take', () => {
     const id = await add();
     const taken: unknown[] = [];
     let isAway = true;
-    const addBulk = async (jobs: { data: object }[]): Promise<void> => {
+    const addBulk = async (jobs: { data: object; opts: object }[]): Promise<void> => {
       if (isAway) throw new Error('the queue is away');
       taken.push(...jobs.map(({ data }) => data));
+      // While a job of that row is kept, done or failed, the row cannot be enqueued again.
+      for (const { opts } of jobs)
+        assert.partialDeepStrictEqual(opts, {
+          ...{ jobId: `push-${id}`, attempts: 50, backoff: { type: 'custom' } },
+          ...{ removeOnComplete: true, removeOnFail: true },
+        });
     };
     const getRanges = async (): Promise<string[]> => [];
     const backend = { queue: () => ({ addBulk, getRanges }) } as unknown as QueueBackend;
@@ -167,6 +173,58 @@ describe('while the upstream wants no calls', () => {
   });
 });
 
+describe('a row that may not go yet', () => {
+  /** For how long each queue is told to wait. */
+  const waitingOf = (context: JobContext, changes: object = {}) => {
+    const waits: unknown[] = [];
+    const queue = (name: string) => ({
+      rateLimit: async (ms: number): Promise<void> => void waits.push([name, ms]),
+    });
+    const signal = new AbortController().signal;
+    const waiting = { ...context, backend: { queue }, signal, ...changes } as unknown as JobContext;
+    return { waiting, waits };
+  };
+
+  it('lets the queue wait a second where what failed before is looked for first', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    const ids = [await add({ title: 'One' }), await add({ title: 'Two' })];
+    upstream.outcomes = [unknown()];
+    await push.run(context, { data: { outbox: ids[0] } } as Job);
+    clock.advance(3_600_000);
+    const gate = { closedUntil: () => null, isDoubtful: () => true };
+    const { waiting, waits } = waitingOf(context, { sending: { ...context.sending, gate } });
+    const job = { data: { outbox: ids[1] } } as Job;
+    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    assert.deepEqual([waits, upstream.created.length], [[['push', 1000]], 1]);
+  });
+
+  it('lets it wait for the rate limit that closed while the row waited for its turn', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    let asked = 0;
+    const closes = { closedUntil: () => (asked++ === 0 ? null : clock.now() + 9000) };
+    const app = { ...context.app, gate: closes };
+    const closed = { closedUntil: () => clock.now() + 9000, isDoubtful: () => false };
+    const { waiting, waits } = waitingOf(context, { app, sending: { ...context.sending, gate: closed } });
+    const job = { data: { outbox: await add() } } as Job;
+    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    assert.deepEqual([waits, upstream.created], [[['push', 9000]], []]);
+  });
+
+  it('is looked for by one handler at a time', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    upstream.outcomes = [unknown()];
+    await push.run(context, { data: { outbox: await add() } } as Job);
+    clock.advance(3_600_000);
+    const job = { data: { outbox: 0 } } as Job;
+    let second: Promise<unknown> | undefined;
+    upstream.beforePage = () => {
+      second ??= Promise.resolve(reconcile.run(context, job));
+    };
+    await reconcile.run(context, job);
+    assert.equal(await second, 'another handler has it');
+  });
+});
+
 describe('a row that was not sent', () => {
   it('is run again when the outbox says, and by itself where nobody says when', async (t) => {
     const { context, clock, add, upstream, store } = benchOf(t);
@@ -222,7 +280,7 @@ describe('what is done in turns', () => {
     ends[0]?.();
     ends[0]?.();
     await setImmediate();
-    assert.deepEqual(began, ['a', 'b', 'c'], 'one turn for one that ended');
+    assert.deepEqual([began, turns.areTaken], [['a', 'b', 'c'], true], 'one turn for one that ended');
     for (const { resolve } of gates) resolve();
     assert.deepEqual(await Promise.all(done), ['a', 'b', 'c', 'd']);
     assert.equal(turns.areTaken, false);
