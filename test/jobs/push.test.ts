@@ -47,7 +47,11 @@ describe('the next look at the outbox', () => {
     const { backend, jobIds } = queueOf();
     const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
     const gate = createRateLimit(clock);
-    const dispatcher = createDispatcher({ app: { outbox, gate, clock, settings }, backend, forgetMs: 20_000 });
+    const dispatcher = createDispatcher({
+      app: { outbox, gate, clock, settings },
+      backend,
+      forgetMs: 20_000,
+    });
     const now = clock.now();
     const nextAt = async (): Promise<number | null> => {
       await dispatcher.look();
