@@ -87,6 +87,7 @@ describe('the base URL', () => {
     for (const start of [
       'https://ada:canary@',
       'https://canary@',
+      'https://:canary@',
       'https:\\\\ada:canary@',
       'https:ada:canary@',
       'https://a:x/canary@',

@@ -2,14 +2,20 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
+  collectorUrl,
   duration,
   durationOr,
   durationText,
+  hostNames,
   hostsAndNetworks,
   integer,
+  names,
   oneOf,
   parameterName,
+  postgresUrl,
+  schemaName,
   text,
+  token,
 } from '../../config/parse.ts';
 
 describe('a duration', () => {
@@ -88,5 +94,51 @@ describe('hosts and networks', () => {
         new RegExp(`"${entry}", which is no network`),
         entry,
       );
+  });
+});
+
+describe('names', () => {
+  it('stand with commas between, none of them empty', () => {
+    assert.deepEqual(names(' Done,Live on the web '), ['Done', 'Live on the web']);
+    for (const written of ['', ',', 'Done,', 'Done,,Live'])
+      assert.throws(() => names(written), /none of them empty/, written);
+  });
+
+  it('of hosts are compared in small letters', () => {
+    assert.deepEqual(hostNames('Mirror.Example.COM, feedback-mirror'), [
+      'mirror.example.com',
+      'feedback-mirror',
+    ]);
+    for (const written of ['mirror:8080', '[::1]:8080', 'http://mirror', 'a b'])
+      assert.throws(() => hostNames(written), /without a port/, written);
+  });
+});
+
+describe('a token', () => {
+  it('has no room around or inside, and is long enough to be kept out of logs', () => {
+    assert.equal(token(' abcd\n').reveal(), 'abcd');
+    assert.throws(() => token('abc'), /at least 4 characters/);
+    for (const written of ['ab cd', 'ab\ncd', 'abcdé'])
+      assert.throws(() => token(written), /printable ASCII/);
+  });
+});
+
+describe('a place for copies or traces', () => {
+  it('is a PostgreSQL with a host, and a schema that needs no quotes and is not its own', () => {
+    for (const url of ['postgres://user@host/database', 'postgresql://host:5432/d'])
+      assert.equal(postgresUrl(` ${url} `).reveal(), url);
+    for (const url of ['mysql://host/d', 'postgres:///d', 'host', 'https://host/d'])
+      assert.throws(() => postgresUrl(url), /must be a URL such as postgres:/, url);
+    assert.deepEqual(['mirror', ' _a1 '].map(schemaName), ['mirror', '_a1']);
+    for (const name of ['pg_mirror', '1a', 'Mirror', 'a-b', 'a'.repeat(64), ''])
+      assert.throws(() => schemaName(name), /must be a name of small letters/, name);
+  });
+
+  it('is a collector by http or https, without a query', () => {
+    assert.equal(collectorUrl(' http://localhost:4318 ').href, 'http://localhost:4318/');
+    for (const url of ['ftp://localhost', 'localhost:4318', 'collector'])
+      assert.throws(() => collectorUrl(url), /must be a URL such as http:/, url);
+    for (const url of ['https://host/?key=1', 'https://host/#a'])
+      assert.throws(() => collectorUrl(url), /must not have a query/, url);
   });
 });

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { secretsOf } from '../../config/load.ts';
 import { readWebhooks, rule, webhookSecret } from '../../config/webhooks.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { folderFor } from '../support/folder.ts';
+import { folder, load } from './inputs.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 
@@ -76,6 +78,24 @@ describe('the endpoints of WEBHOOKS_FILE', () => {
       () => readWebhooks({ url: null, secret: null, file: 'no.json' }, '/'),
       /cannot be read \(ENOENT\)/,
     );
+  });
+});
+
+describe('what must not be printed of them', () => {
+  it('is every address and every key, also those of the file', () => {
+    const hooks = JSON.stringify([{ ...HOOK, url: 'https://chat.example.com/services/T0/canary' }]);
+    const settings = load({ cwd: folder({ 'hooks.json': hooks }), env: { WEBHOOKS_FILE: 'hooks.json' } });
+    const secrets = secretsOf(settings).map((secret) => secret.reveal());
+    assert.deepEqual(secrets, ['https://chat.example.com/services/T0/canary', SECRET]);
+  });
+});
+
+describe('the key of a signature', () => {
+  it('has 24 to 64 bytes in base64', () => {
+    const made = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64');
+    for (const bytes of [24, 64]) assert.equal(webhookSecret(made(bytes)).reveal(), made(bytes));
+    for (const text of [made(23), made(65), `${made(24)}!`])
+      assert.throws(() => webhookSecret(text), /24 to 64 random bytes/, text);
   });
 });
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { push, rowOf } from '../../jobs/push.ts';
+import { backoffOf, push, RunAgain, reconcile, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -19,9 +19,15 @@ describe('rows that the queue did not take', () => {
     const id = await add();
     const taken: unknown[] = [];
     let isAway = true;
-    const addBulk = async (jobs: { data: object }[]): Promise<void> => {
+    const addBulk = async (jobs: { data: object; opts: object }[]): Promise<void> => {
       if (isAway) throw new Error('the queue is away');
       taken.push(...jobs.map(({ data }) => data));
+      // While a job of that row is kept, done or failed, the row cannot be enqueued again.
+      for (const { opts } of jobs)
+        assert.partialDeepStrictEqual(opts, {
+          ...{ jobId: `push-${id}`, attempts: 50, backoff: { type: 'custom' } },
+          ...{ removeOnComplete: true, removeOnFail: true },
+        });
     };
     const getRanges = async (): Promise<string[]> => [];
     const backend = { queue: () => ({ addBulk, getRanges }) } as unknown as QueueBackend;
@@ -32,6 +38,58 @@ describe('rows that the queue did not take', () => {
     isAway = false;
     assert.equal(await dispatcher.look(), 1);
     assert.deepEqual(taken, [{ outbox: id }]);
+  });
+});
+
+describe('the next look at the outbox', () => {
+  it('is worth while when the first row waits no longer, has settled, or has its turn', async (t) => {
+    const { store: outbox, clock, add } = benchFor(t);
+    const { backend, jobIds } = queueOf();
+    const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
+    const gate = createRateLimit(clock);
+    const dispatcher = createDispatcher({
+      app: { outbox, gate, clock, settings },
+      backend,
+      forgetMs: 20_000,
+    });
+    const now = clock.now();
+    const nextAt = async (): Promise<number | null> => {
+      await dispatcher.look();
+      const at = dispatcher.nextAt();
+      return at === null ? null : at - now;
+    };
+    assert.equal(await nextAt(), null);
+    outbox.paceBatch('slow', 1, now);
+    for (const title of ['One', 'Two', 'Three']) await add({ title }, 'slow');
+    assert.equal(await nextAt(), 60_000, 'the next turn of the slow import');
+    const unclear = await add({ title: 'Unclear' });
+    const move = { from: ['ready'], to: 'ambiguous' } as const;
+    outbox.move(unclear, move, { now, notBefore: now + 40_000 });
+    assert.equal(await nextAt(), 40_000, 'the unclear row has settled');
+    assert.equal(jobIds.has('reconcile'), false);
+    outbox.move(await add({ title: 'Again' }), { ...move, to: 'ready' }, { now, notBefore: now + 5000 });
+    assert.equal(await nextAt(), 5000, 'the row that was tried is due');
+    clock.advance(40_000);
+    await dispatcher.look();
+    assert.equal(jobIds.has('reconcile'), true);
+    gate.closeUntil(clock.now() + 7000);
+    assert.equal(await nextAt(), 47_000, 'nothing before the upstream may be called');
+  });
+
+  it('is one at a time, and soon where so many waited that those in the queue are running out', async (t) => {
+    const { store: outbox, clock, add } = benchFor(t);
+    const { backend, jobIds } = queueOf();
+    const settings = { pushPerMinute: 1, pushSettle: SETTLE_MS };
+    const app = { outbox, gate: createRateLimit(clock), clock, settings };
+    const dispatcher = createDispatcher({ app, backend, forgetMs: 20_000 });
+    const ids = [await add({ title: 'First' })];
+    assert.deepEqual(await Promise.all([dispatcher.look(), dispatcher.look()]), [1, 1]);
+    assert.equal(dispatcher.isLow(), false, 'there are no more than those');
+    for (let n = 0; n < 12; n++) ids.push(await add({ title: `Wish ${n}` }));
+    assert.equal(await dispatcher.look(), 9);
+    assert.deepEqual([jobIds.size, dispatcher.isLow()], [10, false]);
+    for (const id of ids.slice(0, 5)) dispatcher.ended(id);
+    assert.equal(dispatcher.isLow(), true);
   });
 });
 
@@ -116,6 +174,126 @@ describe('while the upstream wants no calls', () => {
       await assert.rejects(async () => await push.run({ ...waiting, app }, job), RateLimitError);
     }
     assert.deepEqual([waits, upstream.created], [[60_000, 1500], []]);
+  });
+});
+
+describe('a row that may not go yet', () => {
+  /** For how long each queue is told to wait. */
+  const waitingOf = (context: JobContext, changes: object = {}) => {
+    const waits: unknown[] = [];
+    const queue = (name: string) => ({
+      rateLimit: async (ms: number): Promise<void> => void waits.push([name, ms]),
+    });
+    const signal = new AbortController().signal;
+    const waiting = { ...context, backend: { queue }, signal, ...changes } as unknown as JobContext;
+    return { waiting, waits };
+  };
+
+  it('lets the queue wait a second where what failed before is looked for first', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    const ids = [await add({ title: 'One' }), await add({ title: 'Two' })];
+    upstream.outcomes = [unknown()];
+    await push.run(context, { data: { outbox: ids[0] } } as Job);
+    clock.advance(3_600_000);
+    const gate = { closedUntil: () => null, isDoubtful: () => true };
+    const { waiting, waits } = waitingOf(context, { sending: { ...context.sending, gate } });
+    const job = { data: { outbox: ids[1] } } as Job;
+    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    assert.deepEqual([waits, upstream.created.length], [[['push', 1000]], 1]);
+  });
+
+  it('lets it wait for the rate limit that closed while the row waited for its turn', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    let asked = 0;
+    const closes = { closedUntil: () => (asked++ === 0 ? null : clock.now() + 9000) };
+    const app = { ...context.app, gate: closes };
+    const closed = { closedUntil: () => clock.now() + 9000, isDoubtful: () => false };
+    const { waiting, waits } = waitingOf(context, { app, sending: { ...context.sending, gate: closed } });
+    const job = { data: { outbox: await add() } } as Job;
+    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    assert.deepEqual([waits, upstream.created], [[['push', 9000]], []]);
+  });
+
+  it('is looked for by one handler at a time', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    upstream.outcomes = [unknown()];
+    await push.run(context, { data: { outbox: await add() } } as Job);
+    clock.advance(3_600_000);
+    const job = { data: { outbox: 0 } } as Job;
+    let second: Promise<unknown> | undefined;
+    upstream.beforePage = () => {
+      second ??= Promise.resolve(reconcile.run(context, job));
+    };
+    await reconcile.run(context, job);
+    assert.equal(await second, 'another handler has it');
+  });
+});
+
+describe('a row that was not sent', () => {
+  it('is run again when the outbox says, and by itself where nobody says when', async (t) => {
+    const { context, clock, add, upstream, store } = benchOf(t);
+    const id = await add();
+    upstream.outcomes = [{ outcome: 'not-sent', reason: 'no route' }];
+    clock.advance(5000);
+    const again = await push.run(context, { data: { outbox: id } } as Job).catch((error: Error) => error);
+    assert.ok(again instanceof RunAgain);
+    const wait = Date.parse(store.find(id)?.not_before ?? '') - clock.now();
+    assert.ok(wait > 0);
+    assert.equal(backoffOf(again), wait);
+    assert.equal(backoffOf(new Error('something else')), 1000);
+    assert.equal(context.activity.lastAttemptAt, clock.monotonic());
+    assert.deepEqual([...context.activity.rows], [], 'another handler may have it');
+  });
+
+  it('because the upstream asked to wait lets the whole queue wait so long', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    const waits: unknown[] = [];
+    const rateLimit = async (ms: number): Promise<void> => void waits.push(ms);
+    const queue = (name: string) => ({
+      rateLimit: (ms: number) => rateLimit(ms).then(() => waits.push(name)),
+    });
+    const waiting = {
+      ...context,
+      backend: { queue },
+      signal: new AbortController().signal,
+    } as unknown as JobContext;
+    const retryAt = clock.now() + 7000;
+    upstream.outcomes = [{ outcome: 'throttled', httpStatus: 429, retryAt, reason: 'slow down' }];
+    const job = { data: { outbox: await add() } } as Job;
+    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    assert.deepEqual(waits, [7000, 'push']);
+  });
+});
+
+describe('what is done in turns', () => {
+  it('is as much at a time as there are turns, in order, and a turn ends once', async () => {
+    const turns = createTurns(2);
+    const began: string[] = [];
+    const gates = ['a', 'b', 'c', 'd'].map((name) => ({ name, ...Promise.withResolvers<void>() }));
+    const ends: (() => void)[] = [];
+    const done = gates.map(({ name, promise }) =>
+      turns.take(async (end) => {
+        began.push(name);
+        ends.push(end);
+        await promise;
+        return name;
+      }),
+    );
+    await setImmediate();
+    assert.deepEqual([began, turns.areTaken], [['a', 'b'], true]);
+    ends[0]?.();
+    ends[0]?.();
+    await setImmediate();
+    assert.deepEqual([began, turns.areTaken], [['a', 'b', 'c'], true], 'one turn for one that ended');
+    for (const { resolve } of gates) resolve();
+    assert.deepEqual(await Promise.all(done), ['a', 'b', 'c', 'd']);
+    assert.equal(turns.areTaken, false);
+    await assert.rejects(
+      turns.take(() => Promise.reject(new Error('failed'))),
+      /failed/,
+    );
+    const more = [1, 2, 3].map((n) => turns.take(async () => n));
+    assert.deepEqual(await Promise.all(more), [1, 2, 3], 'a turn that failed is over as well');
   });
 });
 

@@ -180,6 +180,21 @@ describe('an import with a pace of its own', () => {
     assert.deepEqual(store.due(clock.now(), 10).ready, ids);
   });
 
+  it('keeps the time of its next row over a pause, and has none once it is cancelled', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    store.paceBatch('slow', 1, clock.now());
+    for (const title of ['A', 'B']) await bench.add({ title }, 'slow');
+    const next = clock.now() + MINUTE;
+    assert.equal(store.releasePaced(clock.now()), next);
+    clock.advance(1000);
+    pauseBatch(bench, 'slow');
+    resumeBatch(bench, 'slow');
+    assert.equal(store.releasePaced(clock.now()), next);
+    store.stopBatch('slow', clock.now());
+    assert.equal(store.releasePaced(next), null);
+  });
+
   it('lets a row that comes back from an attempt go at once, as it has had its turn', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;

@@ -8,6 +8,7 @@ import { batchId } from '../../src/outbox/create.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
 import { conflictReason } from '../../src/outbox/import/intake.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { newClaims } from '../../src/store/outbox/source.ts';
 import { folderFor } from '../support/folder.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
@@ -365,6 +366,18 @@ bugs,Mended,refused,,,title is blank
     const bench = importBenchFor(t);
     const tally = await bench.take(`board,title\n${'bugs,\n'.repeat(2500)}`);
     assert.deepEqual([counts(tally), tally.refusals.length], [[2500, 0, 0, 2500], 1000]);
+  });
+});
+
+describe('the rows that a file has met', () => {
+  it('stay met, however high the numbers of those that follow', () => {
+    const claims = newClaims(false);
+    const met = [1, 8, 8191, 8192, 1_000_000];
+    for (const id of met) claims.add(id);
+    assert.deepEqual(
+      [...met, 2, 9, 8190, 999_999, 2_000_000].filter((id) => claims.has(id)),
+      met,
+    );
   });
 });
 

@@ -140,6 +140,24 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.store.worstListDelay(), 0);
   });
 
+  it('is nothing where the only pass that did not show it was cut short', async (t) => {
+    const bench = benchFor(t);
+    const db = new Database(bench.path);
+    t.after(() => db.close());
+    bench.upstream.publish({ title: 'Something else' });
+    const post = bench.upstream.publish();
+    const hidden = bench.upstream.posts.splice(0, 1);
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+    db.exec("UPDATE sync_runs SET outcome = 'interrupted'");
+    bench.upstream.posts.unshift(...hidden);
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+    assert.equal(await bench.store.worstListDelay(), 0);
+  });
+
   it('is nothing where a post that was seen long ago is dated anew', async (t) => {
     const { bench, post } = await sentBetweenSweeps(t);
     assert.equal(bench.upstream.posts[0]?.id, post.id);

@@ -13,7 +13,7 @@ import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { columnPacker, wronglyPacked } from '../../src/store/index/columns.ts';
 import { openReportReader, type ReportReader } from '../../src/store/reports.ts';
 import { type Mirror, openTestMirror } from '../support/mirror.ts';
-import { aComment, aPost, minute } from '../support/rows.ts';
+import { aComment, aPost, minute, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
 
@@ -56,8 +56,9 @@ describe('what reports add up', () => {
   it('equals the tables at both sides of every width that numbers are kept in', async () => {
     const mirror = openTestMirror();
     try {
-      const edges = [2 ** 8, 2 ** 16, 2 ** 31].flatMap((edge) => [edge - 1, edge]);
-      const posts = edges.map((votes_count, n) => aPost(n + 1, { votes_count }));
+      const edges = [0, 2 ** 8, 2 ** 16, 2 ** 31, -(2 ** 31)].flatMap((edge) => [edge - 1, edge]);
+      const created = new Date(minute(0) + 12_345_678).toISOString();
+      const posts = edges.map((votes_count, n) => aPost(n + 1, { votes_count, created }));
       sweep(mirror.store, 'posts', posts, 1);
       const db = openForWriting(mirror);
       // Each by itself: no larger number beside it makes it wider.
@@ -65,6 +66,26 @@ describe('what reports add up', () => {
       while (packer.step());
       db.close();
       await assertSameAsTables(mirror);
+    } finally {
+      mirror.dispose();
+    }
+  });
+});
+
+describe('posts that come in before all that is packed', () => {
+  it('are packed with the first of them, and then there is nothing left to do', async () => {
+    const mirror = openTestMirror();
+    try {
+      const all = range(1, 20).map((id) => aPost(id));
+      const db = openForWriting(mirror);
+      const packer = columnPacker(db, { chunk: 5, mostChanges: 4 });
+      for (const posts of [all.slice(10), all]) {
+        sweep(mirror.store, 'posts', posts, 1);
+        for (let steps = 0; packer.step(); steps++) assert.ok(steps < 20, 'it never ends');
+        await assertSameAsTables(mirror);
+      }
+      assert.equal(db.prepare('SELECT count(*) FROM report_changes').pluck().get(), 0);
+      db.close();
     } finally {
       mirror.dispose();
     }

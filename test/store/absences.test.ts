@@ -63,6 +63,14 @@ describe('evidence of absence', () => {
     for (const at of range(2, 9)) assert.equal((await sweepWithout(mirror.store, at, [INSIDE])).deleted, 0);
   });
 
+  story('a read with a neighbour on one side counts for less than one with two', async (mirror) => {
+    await begun(mirror);
+    const deleted: number[] = [];
+    for (const reads of [[INSIDE], [INSIDE, ONE_SIDED], [INSIDE, ONE_SIDED]])
+      deleted.push((await sweepWithout(mirror.store, 2 + deleted.length, reads)).deleted);
+    assert.deepEqual(deleted, [0, 0, 1]);
+  });
+
   story(
     'a row that a sweep has shown is not missed by it where it reads that place again',
     async (mirror) => {

@@ -82,8 +82,27 @@ describe('what the processes of a mirror tell each other', () => {
     });
     assert.deepEqual(state.sweepUnderWay('posts'), { runId: running, pages: 0, startedAt: NOW });
     assert.equal(state.sweepUnderWay('comments'), null);
+    db.prepare("UPDATE sync_runs SET outcome = 'failed' WHERE id = ?").run(running);
+    assert.equal(state.sweepUnderWay('posts'), null, 'a sweep that has ended is none');
+    db.prepare("INSERT INTO sync_state (resource, run_id, state) VALUES ('posts', ?, '{}')").run(running);
+    const unfinished = state.lastPasses().map((pass) => pass.unfinished);
+    assert.deepEqual(unfinished, [true, false, false, false], 'only a sweep is taken up again');
     db.close();
     state.close();
+  });
+
+  it('is which sessions have ended, each until its time has come, and what they are signed with', (t) => {
+    const file = fileFor(t);
+    const [one, other] = [openServiceState(file), openServiceState(file)];
+    one.endedSessions.add('first', NOW + DAY, NOW);
+    one.endedSessions.add('second', NOW + 2 * DAY, NOW + DAY - 1);
+    assert.ok(other.endedSessions.has('first') && other.endedSessions.has('second'));
+    one.endedSessions.add('third', NOW + 3 * DAY, NOW + DAY);
+    const kept = ['first', 'second', 'third'].filter((id) => other.endedSessions.has(id));
+    assert.deepEqual(kept, ['second', 'third']);
+    assert.equal(other.endedSessions.key(), one.endedSessions.key());
+    assert.match(one.endedSessions.key(), /^[0-9a-f-]{36}$/);
+    for (const state of [one, other]) state.close();
   });
 });
 
@@ -93,6 +112,8 @@ describe('keeping the file in order', () => {
     const db = openForWriting(file);
     const needed = addRun(db, { mode: 'sweep', outcome: 'interrupted', daysAgo: 400 });
     db.prepare("INSERT INTO sync_state (resource, run_id, state) VALUES ('posts', ?, '{}')").run(needed);
+    const compared = addRun(db, { mode: 'sweep', outcome: 'complete', daysAgo: 400 });
+    db.prepare("INSERT INTO sweep_pages (run_id, n, ids) VALUES (?, 0, x'')").run(compared);
     const lastSweep = addRun(db, { mode: 'sweep', outcome: 'complete', daysAgo: 399 });
     db.transaction(() => {
       for (let n = 0; n < 2500; n++) addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 300 });
@@ -103,8 +124,8 @@ describe('keeping the file in order', () => {
     assert.equal(tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
     assert.equal(tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 0);
     const left = db.prepare<[], number>('SELECT id FROM sync_runs').pluck().all();
-    assert.ok(left.includes(needed) && left.includes(lastSweep));
-    assert.equal(left.length, 1002);
+    assert.ok([needed, compared, lastSweep].every((id) => left.includes(id)));
+    assert.equal(left.length, 1003);
     db.close();
   });
 

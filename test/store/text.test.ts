@@ -42,6 +42,23 @@ describe('the text index', () => {
   });
 
   story(
+    'a page that could not be written leaves no word of its rows, and is not counted',
+    async ({ store, read }) => {
+      sweep(store, 'posts', [titled(1, 'first')], 1);
+      await indexAll(store);
+      const pass = begin(store, 'posts', 2);
+      const broken = { ...aPost(3), votes_count: 'many' as unknown as number };
+      const before = { ...pass.counts };
+      assert.throws(() => apply(store, pass, [titled(2, 'second'), broken], 2), /votes_count/);
+      assert.deepEqual(pass.counts, before);
+      apply(store, pass, [titled(4, 'fourth')], 2);
+      finish(store, pass, 2);
+      assert.deepEqual(read.search('fourth'), [4]);
+      read.checkTextIndex();
+    },
+  );
+
+  story(
     'an erasure takes the old words out of the index itself, where no edit makes it be merged',
     async (mirror) => {
       const { store, path, read } = mirror;

@@ -221,6 +221,47 @@ describe('a list that was in strict order', () => {
 });
 
 describe('a sweep that goes on in the next process', () => {
+  it('tells of what it deleted, as a sweep in one process does', async (t) => {
+    const post = (id: number): Post => aPost(id, { votes_count: id % 3, comments_count: id % 2 });
+    const bench = await withOneGone(t, range(1, 20).toReversed().map(post));
+    await bench.sweep();
+    bench.upstream.beforePage = (page) => {
+      if (page === 3) throw new AppError('unreachable', 'no route');
+    };
+    await assert.rejects(passOf(bench), { code: 'unreachable' });
+    bench.upstream.beforePage = () => {};
+    const outcome = await passOf(bench);
+    assert.ok(outcome.done);
+    const { resumed, deleted } = outcome.summary;
+    assert.deepEqual({ resumed, deleted }, { resumed: 1, deleted: 1 });
+  });
+
+  for (const [code, outcome, resumed] of [
+    ['unreachable', 'failed', 1],
+    ['interrupted', 'interrupted', 1],
+    ['refused', 'failed', 0],
+    ['protocol', 'failed', 0],
+  ] as const)
+    it(`begins ${resumed === 0 ? 'from the start' : 'where that one stopped'} after an end by '${code}'`, async (t) => {
+      const bench = benchFor(t);
+      bench.upstream.pageSize = 2;
+      bench.upstream.posts = range(1, 8)
+        .toReversed()
+        .map((id) => aPost(id));
+      bench.upstream.beforePage = (page) => {
+        if (page === 3) throw new AppError(code, 'here it ends');
+      };
+      await assert.rejects(passOf(bench), { code });
+      assert.deepEqual(bench.query('SELECT outcome, error FROM sync_runs'), [
+        { outcome, error: 'here it ends' },
+      ]);
+      bench.upstream.beforePage = () => {};
+      const next = await passOf(bench);
+      assert.ok(next.done);
+      assert.equal(next.summary.resumed, resumed);
+      assert.equal(liveIds(mirrorReader(bench.path)).length, 8);
+    });
+
   it('is none where the first one read no page', async (t) => {
     const bench = benchFor(t);
     bench.upstream.posts = [aPost(1)];

@@ -5,7 +5,8 @@ import { Secret } from '../../src/base/secret.ts';
 import { pruneChanges } from '../../src/store/change-log.ts';
 import type { Change } from '../../src/store/changes/change.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
-import { openWebhookStore } from '../../src/store/webhooks.ts';
+import { closing } from '../../src/store/sql.ts';
+import { openWebhookStore, troubledWebhooks } from '../../src/store/webhooks.ts';
 import {
   deliver,
   type Endpoint,
@@ -66,8 +67,10 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
     pruneChanges(db, { keepMs: 86_400_000, now: minute(0) + days * 86_400_000 });
     db.close();
   };
+  const troubled = (): string[] =>
+    closing(new Database(mirror.path), (db) => troubledWebhooks(db).map(({ id }) => id));
   const types = (): string[] => bodies.map((body) => String(Reflect.get(JSON.parse(body), 'type')));
-  const told = { mirror, deps, endpoint, store, clock, stop, show, prune, answers, bodies, types };
+  const told = { mirror, deps, endpoint, store, clock, stop, show, prune, troubled, answers, bodies, types };
   return { ...told, deliver: () => deliver(deps, endpoint) };
 }
 
@@ -269,6 +272,51 @@ describe('a change that is older than changes are kept', () => {
     for (const votes_count of [2, 3, 4]) bench.show({ votes_count });
     bench.prune(32);
     assert.equal(bench.store.state('one').lost, 2);
+  });
+});
+
+describe('what is known of an endpoint', () => {
+  it('is since when it fails and when it is tried again, until it takes a change or a person says so', (t) => {
+    const { store, show, troubled } = openBench(t);
+    const [first, second, later] = [1, 2, 3].map((n) => new Date(minute(n)).toISOString());
+    assert.ok(first && second && later);
+    const fail = (at: string, disabledWhy: string | null = null): void =>
+      store.failed({ id: 'one', at, notBefore: later, disabledWhy });
+    const known = () => {
+      const { failures, failing_since, not_before, disabled_at } = store.state('one');
+      return { failures, failing_since, not_before, disabled_at };
+    };
+    const well = { failures: 0, failing_since: null, not_before: null, disabled_at: null };
+    show({ votes_count: 2 });
+    const { position } = store.state('one');
+    assert.deepEqual([known(), troubled(), store.lag(position)], [well, [], 1]);
+    fail(first);
+    fail(second);
+    assert.deepEqual(known(), { ...well, failures: 2, failing_since: first, not_before: later });
+    assert.deepEqual(troubled(), ['one']);
+    store.advance('one', position + 1);
+    assert.deepEqual([known(), troubled(), store.lag(position + 1)], [well, [], 0]);
+    store.advance('one', position);
+    assert.equal(store.state('one').position, position + 1, 'it never goes back');
+    fail(second, 'it is gone');
+    assert.deepEqual([known().disabled_at, troubled()], [second, ['one']]);
+    store.enable('one');
+    assert.deepEqual(known(), well);
+  });
+
+  it('is forgotten with it, also its deliveries, and a new one is told of what comes after it', (t) => {
+    const { store, show } = openBench(t);
+    const delivery = { change: 1, type: 'post.edited', at: new Date(0).toISOString() };
+    for (const id of ['one', 'kept']) {
+      store.state(id);
+      store.note(id, { ...delivery, ms: 1, status: 204, error: null });
+    }
+    const { position } = store.state('one');
+    show({ votes_count: 2 });
+    store.keepOnly(['kept']);
+    const left = ['one', 'kept'].map((id) => store.deliveries(id, 9).length);
+    assert.deepEqual([store.state('kept').position, left], [position, [0, 1]]);
+    assert.equal(store.state('one').position, position + 1);
   });
 });
 
