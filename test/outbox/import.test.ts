@@ -371,7 +371,7 @@ bugs,Mended,refused,,,title is blank
 
 describe('the rows that a file has met', () => {
   it('stay met, however high the numbers of those that follow', () => {
-    const claims = newClaims(false);
+    const claims = newClaims({ hasKeys: false, tools: new Set() });
     const met = [1, 8, 8191, 8192, 1_000_000];
     for (const id of met) claims.add(id);
     assert.deepEqual(
