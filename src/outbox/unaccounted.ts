@@ -502,18 +502,18 @@ function isOtherAccount(claim: Claim, { post, mailbox: shown }: Candidate, { acc
 }
 
 /**
- * Whether the creator of a post is shown to be who this row was sent as: by the address, or because our other posts show the same one.
- * Before there are any, the owner of the token is somebody of the team.
+ * Whether the creator of a post is shown to be who this row was sent as: by the address, or because our other posts show the same one. The
+ * owner stands on a customer's post only where no customer is seen to. Before any post of the owner is known, somebody of the team is that.
  */
 function isAuthor(claim: Claim, candidate: Candidate, authors: Authors): boolean {
   const { post, mailbox: shown } = candidate;
   const { creator } = post;
   if (creator === null) return false;
+  if (shown !== null && shown === claim.mailbox) return true;
+  if (claim.mailbox !== null && shown === null) return !isOtherAccount(claim, candidate, authors);
+  if (claim.mailbox !== null && authors.showsCustomers) return false;
   const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
-  if (isOwner || (shown !== null && shown === claim.mailbox)) return true;
-  if (isOtherAccount(claim, candidate, authors)) return false;
-  if (authors.owners.size > 0) return claim.mailbox !== null && shown === null;
-  return creator.isTeam || shown === null;
+  return isOwner || (authors.owners.size === 0 && (creator.isTeam || shown === null));
 }
 
 /** Where no address is shown, the name tells: words that are only similar are nobody's under the name of another person. */

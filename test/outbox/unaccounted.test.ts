@@ -467,6 +467,16 @@ describe('somebody else’s post', () => {
     );
   });
 
+  it('may be the owner’s for a customer only where no customer is seen to stand on a post', () => {
+    const row = aRow({ email: 'ann@example.com' });
+    const colleague = { id: 9, email: 'colleague@example.com', isTeam: true };
+    const shownAs = { asked: 'bo@example.com', shown: 'owner@example.com', creator_id: OWNER };
+    assert.equal(verdictOn(row, [aPost(101)], [OF_OWNER, shownAs]), 'exact 101');
+    assert.equal(verdictOn(row, [aPost(101)], [OF_OWNER, OF_CUSTOMER]), 'one of 101');
+    assert.equal(verdictOn(row, [aPost(101, {}, colleague)], []), 'exact 101');
+    assert.equal(verdictOn(row, [aPost(101, {}, colleague)], [OF_CUSTOMER]), 'one of 101');
+  });
+
   it('with the very words of the row is for a person: people are merged, and tokens change hands', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, {}, STRANGER)]), 'one of 101');
   });
