@@ -98,7 +98,7 @@ function lister<R extends { id: number }>(db: Db, { from, alias, table, read }: 
   const isNewer = exists('>');
   // One snapshot for the rows and for what is said about their neighbours.
   return db.transaction(({ id, side }: Place, size: number): Slice => {
-    const found = pages[side].all({ id: id ?? Number.MAX_SAFE_INTEGER, size });
+    const found = pages[side].all({ id: id ?? Number.MAX_SAFE_INTEGER + 1, size });
     if (side === 'before') found.reverse();
     const [first, last] = [found[0], found.at(-1)];
     return {

@@ -100,6 +100,17 @@ describe('the lists from the mirror', () => {
     });
   });
 
+  it('begin with the highest number there can be', async () => {
+    await withMirror(async ({ hold, reads }) => {
+      await hold([1, Number.MAX_SAFE_INTEGER].map((id) => aPost(id)));
+      const { rows } = await reads.page('posts', START, 10);
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        [Number.MAX_SAFE_INTEGER, 1],
+      );
+    });
+  });
+
   it('give back numbers of any length as they came', async () => {
     await withMirror(async ({ hold, reads }) => {
       const long = '{"big":9007199254740993,"huge":1e400}';
