@@ -25,6 +25,15 @@ describe('pseudonyms', () => {
     assert.match(redactor.name('Ada', 'ada@example.com'), /^Person [0-9a-f]{16}$/);
   });
 
+  it('of names in undocumented fields are those of the address beside them, whatever it is called', () => {
+    const extra = JSON.stringify({ author_email: 'ada@example.com', author_name: 'Ada' });
+    const { extra: redacted } = row('posts', { id: 1, extra });
+    assert.deepEqual(JSON.parse(String(redacted)), {
+      author_email: ADA,
+      author_name: redactor.name('Ada', 'ada@example.com'),
+    });
+  });
+
   it('are the same for a person in every table, however the e-mail is spelt', () => {
     const user = row('users', { id: 7, email: 'Ada@Example.COM', name: 'Ada', alias: 'the countess' });
     const post = row('posts', {

@@ -304,6 +304,15 @@ describe('taking a file into the outbox', () => {
     }
   });
 
+  it('takes rows of a tool without an id, and another text under the bare id, for rows of their own', async (t) => {
+    const bench = importBenchFor(t);
+    const canny = (id: string, ...titles: string[]): string =>
+      `Board,Title,Details,Post ID\n${titles.map((title) => `bugs,${title},Why,${id}\n`).join('')}`;
+    assert.deepEqual(counts(await bench.take(canny('', 'One', 'Two'))), [2, 2, 0, 0]);
+    await bench.take('board,title,content,key\nbugs,Three,Why,p3\n');
+    assert.deepEqual(counts(await bench.take(canny('p3', 'Another'))), [1, 1, 0, 0]);
+  });
+
   it('refuses a key that stands for other content, in the outbox or earlier in the file', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title,key\nbugs,Old,K1\n');

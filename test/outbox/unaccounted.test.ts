@@ -227,6 +227,15 @@ describe('whose a post is', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, shouted), aPost(102, cut)]), 'one of 101, 102');
   });
 
+  it('cannot be told where one is only a little better', () => {
+    const row = aRow({ title: 'The damn export stops', content: 'It takes 12 minutes for 300 rows' });
+    const [cased, masked] = [{ title: 'THE DAMN EXPORT STOPS' }, { title: 'The **** export stops' }];
+    const { content } = row;
+    const posts = [aPost(101, { ...cased, content }), aPost(102, { ...masked, content })];
+    assert.equal(verdictOn(row, posts.slice(1)), 'similar 0.97 102');
+    assert.equal(verdictOn(row, posts), 'one of 101, 102');
+  });
+
   it('is told by its time where two have the same words', () => {
     const old = aPost(101, { madeBy: Date.parse(SENT_AT) - 3_600_000 });
     assert.equal(verdictOn(aRow(), [old, aPost(102)]), 'exact 102');

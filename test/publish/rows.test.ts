@@ -8,4 +8,9 @@ describe('a row on its way to PostgreSQL', () => {
     const [line] = encoded([[json]], ['jsonb']);
     assert.equal(line, `${String.raw`{"nul":"a\\ufffdb","text":"a\\\\u0000b"}`}\n`);
   });
+
+  it('keeps every sign that would end a cell or a line, and has another for a NUL', () => {
+    const [line] = encoded([['a\\b\tc\nd\re\0f', null]], ['text', 'text']);
+    assert.equal(line, `${String.raw`a\\b\tc\nd\re`}\ufffdf\t${String.raw`\N`}\n`);
+  });
 });
