@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readSegments } from '../../src/reports/segments.ts';
-import { pick, table, tell } from './story.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import { pick, table, tell, write } from './story.ts';
 
 const FILE =
   'email,plan,mrr\nANN@example.com,pro,100\nbob@example.com,free,0\ncleo@example.com,pro,50\nzed@example.com,pro,70\n';
@@ -72,6 +74,19 @@ describe('reports about customers', () => {
     ]);
     const young = await story.ask('duplicates', { since: '2026-01-10' });
     assert.deepEqual(young.rows, [], 'only posts of the period are compared');
+  });
+
+  it('duplicates leaves out what was deleted', async (t) => {
+    const posts = [1, 2].map((id) => aPost(id, { title: 'Dark mode for the editor' }));
+    const gone = await write(t, async (store) => {
+      await sweep(store, 'posts', posts, 1);
+      await sweep(store, 'posts', posts.slice(1), 2);
+    });
+    const both = await write(t, async (store) => void (await sweep(store, 'posts', posts, 1)));
+    assert.deepEqual(
+      [(await gone.ask('duplicates')).rows.length, (await both.ask('duplicates')).rows.length],
+      [0, 1],
+    );
   });
 });
 

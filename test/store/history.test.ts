@@ -141,6 +141,19 @@ describe('history', () => {
   });
 });
 
+describe('a change that is observed while the clock is behind', () => {
+  story('comes after the version that it follows', async ({ store, read }) => {
+    for (const [at, votes_count] of [
+      [5, 1],
+      [3, 2],
+      [3, 3],
+    ] as const)
+      await sweep(store, 'posts', [aPost(1, { votes_count })], at);
+    const times = read.postHistory(1).map(({ observed_at }) => Date.parse(String(observed_at)));
+    assert.deepEqual(times, [minute(5), minute(5) + 1, minute(5) + 2]);
+  });
+});
+
 function inColumns(rows: Record<string, unknown>[], columns: readonly unknown[]): unknown[][] {
   return rows.map((row) => columns.map((column) => row[String(column)]));
 }
