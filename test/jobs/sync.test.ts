@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { newActivity, type WorkContext } from '../../jobs/context.ts';
-import { runPass } from '../../jobs/sync.ts';
+import { runPass, syncSweep } from '../../jobs/sync.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -124,5 +124,23 @@ describe('a sweep of the posts', () => {
     assert.equal((await row(id)).checks_left, 2);
     await runPass(context, 'posts', 'sweep');
     assert.equal((await row(id)).checks_left, 1);
+  });
+});
+
+describe('a sweep that somebody asked for', () => {
+  it('deletes what the mass-delete guard holds where that was asked for, and not otherwise', async (t) => {
+    const { context, upstream, mirror } = benchOf(t);
+    const wish = async (now: string): Promise<number> => {
+      const job = { data: { resource: 'posts', wish: now }, updateProgress: async () => {} };
+      await syncSweep.run(context as never, job as never);
+      return mirror.status().resources.find(({ resource }) => resource === 'posts')?.deleted ?? 0;
+    };
+    upstream.posts = range(1, 60)
+      .toReversed()
+      .map((id) => aPost(id));
+    await wish('now');
+    upstream.posts = upstream.posts.filter(({ id }) => id < 20 || id > 50);
+    for (let sweeps = 0; sweeps < 3; sweeps++) assert.equal(await wish('now'), 0);
+    assert.equal(await wish('accept-deletes'), 31);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { csvCell } from '../../../src/base/csv.ts';
+import { resultsColumns } from '../../../src/outbox/csv/rows.ts';
 import { identities, sourceKey } from '../../../src/outbox/csv/source-key.ts';
 import { csvLine, resultsWriter } from '../../../src/outbox/import/results.ts';
 import { TABLES } from '../../../src/store/export/tables.ts';
@@ -56,6 +57,16 @@ describe('a results file', () => {
       'break";ann@example.org;confirmed;0;/p/1;',
     ]);
     assert.match(text, /\r\nb;short;;;refused;;;has 2 cells where the header has 4\r\n/);
+  });
+
+  test('whose person had a column of the same name keeps it, and takes the last one for its own', () => {
+    const found = resultsColumns(
+      ['url', 'board', 'title', 'state', 'post_id', 'url', 'reason'],
+      [['theirs', 'b', 't', 'confirmed', '7', 'ours', '']],
+    );
+    assert.deepEqual(found?.headers.slice(0, 3), ['url', 'board', 'title']);
+    const cells = found?.arrange(['theirs', 'b', 't', 'confirmed', '7', 'ours', '']);
+    assert.deepEqual(cells, ['theirs', 'b', 't', 'confirmed', '7', 'ours', '']);
   });
 
   test('fed back, says what became of each row and gives the same source keys', async () => {
