@@ -214,6 +214,14 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
   });
 
+  it('and a third in the same sweep: the first of them is the second post', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const late = [bench.upstream.publish().id, bench.upstream.publish().id];
+    await bench.sweep();
+    const { duplicate_of, candidates } = await bench.row(id);
+    assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
+  });
+
   it('is shown on one of two twins, not on both', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const twin = await bench.add();
@@ -288,8 +296,12 @@ describe('the look after a sweep', () => {
       bench.clock.advance(2 * MINUTE);
       await reconcileRow(bench.context, id);
     }
-    const late = [bench.upstream.publish().id, bench.upstream.publish().id];
+    const late = [bench.upstream.publish().id];
     bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, null, 'the first may be its own');
+    late.push(bench.upstream.publish().id);
+    bench.clock.advance(HOUR);
     assert.deepEqual(await bench.sweep(), [id]);
     const { state, candidates, duplicate_of } = await bench.row(id);
     assert.deepEqual(
