@@ -46,10 +46,17 @@ function knownTimes(): Record<string, number> {
   }
 }
 
+/** Those that take longest anywhere, for a checkout in which none has run yet. */
+const LONG = [
+  ...['dashboard/browser/pages', 'service/redis-trouble', 'dashboard/browser/imports', 'api/faults'],
+  ...['dashboard/browser/work', 'dashboard/browser/lists', 'cli/start', 'outbox/simulation'],
+].map((name) => `test/${name}.e2e.test.ts`);
+
 /** The longest first, so that none of them is left to run alone at the end; a file that never ran may be one of them. */
 function longestFirst(paths: readonly string[]): string[] {
   const known = knownTimes();
-  const took = (path: string): number => known[nameOf(path)] ?? Number.POSITIVE_INFINITY;
+  const unknown = (name: string): number => (LONG.includes(name) ? Number.POSITIVE_INFINITY : 20_000);
+  const took = (path: string): number => known[nameOf(path)] ?? unknown(nameOf(path));
   return paths.toSorted((a, b) => (took(a) < took(b) ? 1 : took(a) > took(b) ? -1 : 0));
 }
 
