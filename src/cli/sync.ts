@@ -198,11 +198,12 @@ function line({ summary: s, began }: { summary: PassSummary; began: number }): C
 /** Why accepted rows are still there: nobody should accept them again and again. */
 function notYetGone({ resource, suspects, rule, ruleWhy }: PassSummary): string[] {
   if (suspects === 0) return [];
-  const missing = `${counted(suspects, resource.slice(0, -1))} may be gone upstream and are not deleted: `;
+  const isOne = suspects === 1;
+  const missing = `${counted(suspects, resource.slice(0, -1))} may be gone upstream and ${isOne ? 'is' : 'are'} not deleted: `;
   return [
     rule === 'none'
       ? `${missing}the list proves no deletion, because ${ruleWhy}.`
-      : `${missing}this sweep had not enough against them. Later sweeps will tell; there is nothing more to accept.`,
+      : `${missing}this sweep had not enough against ${isOne ? 'it' : 'them'}. Later sweeps will tell; there is nothing more to accept.`,
   ];
 }
 

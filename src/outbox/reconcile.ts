@@ -246,7 +246,7 @@ export function bind(
 export async function park(
   { store, clock, observe }: OutboxContext,
   row: OutboxRow,
-  posts: readonly (SeenPost & { confirms?: number })[],
+  posts: readonly SeenPost[],
   { named = [], why = whyParked(row, posts) }: { named?: readonly number[]; why?: string } = {},
 ): Promise<ReconcileResult> {
   observe?.(posts.flatMap(({ listed }) => listed ?? []));
@@ -261,7 +261,7 @@ export async function park(
   return 'uncertain';
 }
 
-function whyParked(row: OutboxRow, posts: readonly (SeenPost & { confirms?: number })[]): string {
+function whyParked(row: OutboxRow, posts: readonly SeenPost[]): string {
   if (posts.length === 0) return `not in the list after ${row.not_found + 1} unclear attempts`;
   if (posts.every(({ creator }) => creator === null))
     return 'a listed post that cannot be read could be this one';

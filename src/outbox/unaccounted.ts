@@ -32,6 +32,8 @@ export interface SeenPost {
   firstSeenAt: string | null;
   /** The row that a former post of this number confirms. */
   reusedFrom?: number;
+  /** The row that it confirms, though it could be that of another. */
+  confirms?: number;
   /** It may be one too many of a row that is confirmed: it confirms no other. */
   isSecond?: boolean;
   /** As the list showed it, where it comes from there and could be read. */
@@ -47,8 +49,6 @@ export type Verdict =
 export interface ScoredPost extends SeenPost {
   /** How similar it is to the row, from 0 to 1. */
   score: number;
-  /** The row that it confirms. */
-  confirms?: number;
 }
 
 export interface BoundPost {

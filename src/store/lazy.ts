@@ -12,8 +12,8 @@ export function prepareWhenUsed<D extends Pick<Database, 'prepare'>>(db: D): D {
   return Object.assign(db, { prepare: (sql: string) => lazily(() => prepare(sql)) });
 }
 
-/** With what is used of a statement anywhere: what is missing here is missed by the compiler of types too. */
-export type LazyStatement = Pick<Statement, (typeof CALLS)[number] | (typeof MANNERS)[number]>;
+/** What the store uses of a statement; whoever needs more of it adds it to the lists above. */
+type LazyStatement = Pick<Statement, (typeof CALLS)[number] | (typeof MANNERS)[number]>;
 
 function lazily(prepare: () => Statement): LazyStatement {
   const manners: (typeof MANNERS)[number][] = [];

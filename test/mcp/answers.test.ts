@@ -430,22 +430,23 @@ describe('a statement of an agent', () => {
   });
 
   it('that names no table of ours is told where an agent finds them', async () => {
-    // biome-ignore lint/correctness/useYield: it fails before it has anything to give
-    const query = async function* () {
-      throw new AppError('usage', 'no such table: zebras', { hint: SCHEMA_HINT });
-    };
-    const { deps } = depsWith({}, { query: query as unknown as ToolDeps['query'] });
+    const failing = (error: Error): ToolDeps =>
+      depsWith(
+        {},
+        {
+          query: async function* () {
+            yield* [];
+            throw error;
+          } as unknown as ToolDeps['query'],
+        },
+      ).deps;
+    const deps = failing(new AppError('usage', 'no such table: zebras', { hint: SCHEMA_HINT }));
     await assert.rejects(askSql(deps, { sql: '', internal: false }), {
       message: 'no such table: zebras',
       hint: 'The resource mirror://schema lists tables and columns.',
     });
     const defect = new TypeError('a defect');
-    // biome-ignore lint/correctness/useYield: it fails before it has anything to give
-    const failing = async function* () {
-      throw defect;
-    };
-    const broken = depsWith({}, { query: failing as unknown as ToolDeps['query'] });
-    await assert.rejects(askSql(broken.deps, { sql: '', internal: false }), defect);
+    await assert.rejects(askSql(failing(defect), { sql: '', internal: false }), defect);
   });
 });
 
