@@ -32,11 +32,10 @@ export async function* walk<T extends { id: number }>(
   const check = circleCheck<T>(from);
   try {
     let cursor: string | null = from;
+    let before: string | null = null;
     for (let number = 1; cursor !== null; number++) {
-      let received: ReceivedPage<T> = await pages.take(cursor, number);
+      let received: ReceivedPage<T> = await takeOrEnd(pages, cursor, number, before);
       if (cursor === '') received = await startOf(received, (earlier) => pages.take(earlier, 1));
-      // The page before said that there is more. An end without a row is asked for again: it may be one page that went wrong.
-      if (isEmptyEnd(received)) received = await pages.take(cursor, number);
       const leadsBack = check.next(received);
       // Before the rows are decoded and worked on, so that the upstream works meanwhile.
       if (leadsBack === null) pages.prepare(received);
@@ -45,7 +44,7 @@ export async function* walk<T extends { id: number }>(
       const { problem, repeated } = check.rows(page);
       if (leadsBack ?? problem) throw explain((leadsBack ?? problem) as Failure, page);
       yield repeated.size === 0 ? page : { ...page, repeated };
-      cursor = page.next;
+      [before, cursor] = [cursor, page.next];
     }
   } finally {
     pages.stop();
@@ -54,6 +53,28 @@ export async function* walk<T extends { id: number }>(
 
 /** Where a page may be asked for that comes before the start of a list, services answer with an error or with the start again. */
 const NO_PAGE = ['refused', 'protocol'];
+
+/**
+ * A list that became shorter may have no page any more where the one before said there was another, and many services answer 404 there.
+ * If the one before now says that it is the last, this is the end: like that of a service that answers with a page without rows.
+ */
+async function takeOrEnd<T>(
+  pages: Ahead<T>,
+  cursor: string,
+  number: number,
+  before: string | null,
+): Promise<ReceivedPage<T>> {
+  try {
+    const received = await pages.take(cursor, number);
+    // The page before said that there is more. An end without a row is asked for again: it may be one page that went wrong.
+    return isEmptyEnd(received) ? await pages.take(cursor, number) : received;
+  } catch (error) {
+    if (before === null || !NO_PAGE.includes(codeOf(error))) throw error;
+    const last = await pages.take(before, number - 1);
+    if (last.next !== null) throw error;
+    return { ...last, cursor, number, decode: () => ({ rows: [], rejects: [] }) };
+  }
+}
 
 /** The plain address may land in the middle of a list, at its newest page for example: then `previous` leads back to its start. */
 async function startOf<T extends { id: number }>(

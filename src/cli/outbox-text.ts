@@ -278,7 +278,7 @@ function postsTable(posts: ViewedPost[], row: OutboxRow): string {
       `#${post.id}`,
       post.created,
       post.board,
-      post.creator_email,
+      post.creator_email ?? post.creator_name,
       cut(post.title, 60),
       post.url,
       noteOn(post, row),

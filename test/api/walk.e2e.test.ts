@@ -129,6 +129,35 @@ describe('a walk', () => {
     assert.deepEqual(await walk.next(), { done: true, value: undefined });
   });
 
+  for (const ahead of [0, 1])
+    it(`ends where the last page is gone and the one before has become the last, with ${ahead} ahead`, async (t) => {
+      const asked: number[] = [];
+      const upstream = await startUpstream(t, (request, response) => {
+        const n = pageOf(request);
+        asked.push(n);
+        numbered(asked.includes(4) ? 3 : 4)(request, response);
+      });
+      const pages = await all(clientOf(t, upstream.url).posts({ ahead }));
+      assert.deepEqual(
+        pages.map(({ number, cursor, rows, next }) => [number, cursor, rows.length, next]),
+        [
+          [1, '', 2, 'page=2'],
+          [2, 'page=2', 2, 'page=3'],
+          [3, 'page=3', 2, 'page=4'],
+          [4, 'page=4', 0, null],
+        ],
+      );
+    });
+
+  it('fails where a page is refused and the one before says again that there is more', async (t) => {
+    const upstream = await startUpstream(t, (request, response) =>
+      pageOf(request) === 3 ? json(response, { detail: 'no' }, 404) : numbered(4)(request, response),
+    );
+    const error = await failureOf(all(clientOf(t, upstream.url).posts()));
+    assert.ok(error instanceof AppError && error.code === 'refused');
+    assert.match(error.message, /page 3 \(page=3\)/);
+  });
+
   it('ends only at an explicit null', async (t) => {
     const upstream = await startUpstream(t, (_, response, n) =>
       json(response, envelope(n === 1 ? [1] : [], n < 3 ? n + 1 : null)),

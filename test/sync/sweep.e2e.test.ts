@@ -44,6 +44,20 @@ describe('a sweep', () => {
       assert.deepEqual(liveIds(mirrorReader(bench.path)), range(1, 40));
     });
 
+  it('is complete where its last page goes while it is read, with the row that slid from it to the page before', async (t) => {
+    const bench = await workbenchFor(t);
+    const ids = range(1, 16).toReversed();
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+      if (n === 4) ids.splice(0, ids.length, ...range(1, 15).toReversed());
+      const rows = ids.slice((n - 1) * 5, n * 5);
+      if (rows.length === 0) json(response, { detail: 'Invalid page.' }, 404);
+      else json(response, envelope(rows, n * 5 < ids.length ? `?page=${n + 1}` : null));
+    });
+    const { outcome } = await bench.sync(POSTS, { client: clientOf(t, upstream.url) });
+    assert.deepEqual([outcome, liveIds(mirrorReader(bench.path))], ['complete', range(1, 16)]);
+  });
+
   it('concludes nothing about rows that no page shows because one is larger than those before it', async (t) => {
     const bench = await workbenchFor(t);
     const ids = range(1, 40).toReversed();
