@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
-import type { MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
+import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
 import { contentHash, mailbox } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
-import { askAboutSettled } from './window.ts';
+import { isSentAs, isTimely, learnAuthors, type ScoredPost, sentAt } from './unaccounted.ts';
+import { askAboutSettled, fromMirror } from './window.ts';
 
 /** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
 const BETWEEN_CHECKS_MS = 1_800_000;
@@ -37,17 +37,30 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
 
 /**
  * A service may answer with the number of somebody else's post, that of an earlier one with the same title for example, or take ours back
- * and give its number to another; a gateway may mix up the answers to two rows. Where the author is another and the words are
- * not clearly ours, or the words have nothing in common and are those of another row, or the number had another post before, the row has
- * no post that anybody has seen.
+ * and give its number to another; a gateway may mix up the answers to two rows. Where the words are not clearly ours, and the author is
+ * another or our words stand in a post that nothing accounts for, or where the words have nothing in common and are those of another row,
+ * or the number had another post before, the row has no post that anybody has seen.
  */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
-  const sent = store.sentAuthors();
-  return store.doubtfulRows().flatMap(({ row, post, isReused }) => {
-    const score = similarity(comparable(row), comparable(post));
-    const isOther = isForeign(row, post, sent)
-      ? score < CLEARLY_SIMILAR
-      : score <= INCOMPARABLE && (isOfAnotherRow(store, row, post) || (isReused && score < INCOMPARABLE));
+  const doubtful = store.doubtfulRows().map((found) => {
+    const score = similarity(comparable(found.row), comparable(found.post));
+    return { ...found, score, isUnlike: score < CLEARLY_SIMILAR };
+  });
+  const unlike = doubtful.filter(({ isUnlike }) => isUnlike);
+  if (unlike.length === 0) return [];
+  const isForeign = foreignCheck(
+    store,
+    unlike.map(({ post }) => post.id),
+  );
+  const isElsewhere = wordsElsewhere(
+    store,
+    unlike.map(({ row }) => row),
+  );
+  return unlike.flatMap(({ row, post, isReused, score }) => {
+    const isOther =
+      isForeign(row, post) ||
+      isElsewhere(row) ||
+      (score <= INCOMPARABLE && (isOfAnotherRow(store, row, post) || (isReused && score < INCOMPARABLE)));
     if (!isOther) return [];
     const change = { now, notBefore: null, error: displacedBy(row.post_id), checksLeft: SWEEP_CHECKS };
     return store.move(row.id, TRANSITIONS.displace, change) ?? [];
@@ -55,16 +68,38 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
 }
 
 function isOfAnotherRow(store: OutboxStore, row: OutboxRow, post: MirroredPost): boolean {
-  const { board_slug: board, title, content } = post;
-  return store.sentAlike({ id: row.id, content_hash: contentHash({ board, title, content }) }) !== null;
+  return store.sentAlike({ id: row.id, content_hash: hashOf(post) }) !== null;
 }
 
-/** By its address. Who stands on another post of ours as well may be the owner of the token. */
-function isForeign(row: OutboxRow, post: MirroredPost, sent: readonly SentAuthor[]): boolean {
-  const { creator_email: shown, creator_id } = post;
-  if (!shown || (row.email !== null && mailbox(shown) === mailbox(row.email))) return false;
-  const isOnOthers = sent.filter((author) => author.creator_id === creator_id).length > 1;
-  return post.is_team === 0 && !isOnOthers;
+function hashOf({ board_slug: board, title, content }: MirroredPost): string {
+  return contentHash({ board, title, content });
+}
+
+/** The very words of these rows, in posts that came since and confirm no row. */
+function wordsElsewhere(store: OutboxStore, rows: readonly OutboxRow[]): (row: OutboxRow) => boolean {
+  const known = rows.map(({ known_max_id }) => known_max_id);
+  const knownMaxId = known.includes(null) ? null : Math.min(...known.map(Number));
+  const created = Math.min(...rows.map(sentAt));
+  const hashes = new Set(store.postsSince({ knownMaxId, created }).map(hashOf));
+  return (row) => hashes.has(contentHash(row));
+}
+
+/**
+ * By what the posts show that are clearly ours. Where there are none, a service may rewrite all it is given: whoever stands on another
+ * post of ours as well, or is of the team, may be the owner of the token.
+ */
+function foreignCheck(store: OutboxStore, unlike: readonly number[]) {
+  const sent = store.sentAuthors();
+  const authors = learnAuthors(sent.filter(({ post_id }) => !unlike.includes(post_id)));
+  const onOurs = (creator: number): number => sent.filter(({ creator_id }) => creator_id === creator).length;
+  return (row: OutboxRow, post: MirroredPost): boolean => {
+    const { creator_id, creator_email: shown } = post;
+    const isKnown = row.email !== null && authors.accounts.get(mailbox(row.email))?.has(creator_id) === true;
+    // Where customers are shown with their addresses, one without is none of them.
+    if (row.email !== null && !shown && authors.showsCustomers) return !isKnown;
+    if (isSentAs(row, fromMirror(post), authors)) return false;
+    return authors.owners.size > 0 || authors.showsCustomers || !shown || onOurs(creator_id) < 2;
+  };
 }
 
 interface Found {

@@ -5,9 +5,9 @@ import { codeOf } from '../base/errors.ts';
 import { isClosed, isOfBoard } from '../store/outbox/refused.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { backoff, bind, isReconcileDue, keepSettling, park } from './reconcile.ts';
+import { backoff, bind, isReconcileDue, keepSettling, park, postpone } from './reconcile.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { ask } from './window.ts';
+import { ask, type Listed, readWindow } from './window.ts';
 
 export type { OutboxContext } from './context.ts';
 export { SWEEP_CHECKS } from './states.ts';
@@ -69,11 +69,18 @@ async function hindranceTo(context: OutboxContext, id: number): Promise<Hindranc
 /** What came into the mirror since the row was reconciled may be its post: the same question as there, once more. */
 async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promise<Hindrance | null> {
   const { store, clock, settleMs } = context;
+  let listed: Listed | undefined;
+  try {
+    if (isReleased(row)) listed = await lookedFor(context, row);
+  } catch (error) {
+    postpone(context, row, TRANSITIONS.defer, error);
+    return 'not due';
+  }
   const now = clock.now();
   // Alone it has the fewest posts to be compared with, and most rows need no more.
-  const alone = ask(store, now, [row]).verdicts.get(row.id);
+  const alone = ask(store, now, [row], listed).verdicts.get(row.id);
   if (alone?.kind === 'none') return recheck(context, row);
-  const { verdicts } = ask(store, now, store.claimants());
+  const { verdicts } = ask(store, now, store.claimants(), listed);
   const verdict = verdicts.get(row.id);
   if (!verdict || verdict.kind === 'none') return recheck(context, row);
   if (verdict.kind === 'match') return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
@@ -84,6 +91,28 @@ async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promis
   const error = 'a post that could be this one may still prove to be another row’s';
   store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
   return 'not due';
+}
+
+/** A person has let it go, and no list was read for it since: its post may have come, or an older copy not know of it. */
+function isReleased({ state, was_ambiguous, not_found }: OutboxRow): boolean {
+  return state === 'ready' && was_ambiguous && not_found === 0;
+}
+
+const looks = new WeakMap<object, { at: number; listed: Promise<Listed> }>();
+
+/** One read of the list serves all rows that were let go before it. */
+async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed> {
+  const { store, clock } = context;
+  const last = looks.get(store);
+  const now = clock.now();
+  const age = now - (last?.at ?? 0);
+  if (last && Date.parse(row.changed_at) < last.at && age >= 0 && age < LEAST_STALE_MS)
+    return await last.listed;
+  const others = store.claimants().filter((other) => isReleased(other) && other.id !== row.id);
+  const listed = readWindow(context, [row, ...others]);
+  looks.set(store, { at: now, listed });
+  listed.catch(() => looks.delete(store));
+  return await listed;
 }
 
 /** So many times as long as a row settles, nothing that the list shows later than expected has to be feared. */
@@ -309,13 +338,15 @@ export function recoverOrphans(
   context: OutboxContext,
   isRunning: (id: number) => boolean = () => false,
 ): number {
-  const { store, clock } = context;
+  const { store, clock, createMs } = context;
   const rows = store.orphans().filter(({ id }) => !isRunning(id));
   for (const row of rows) {
     const attempts = store.attempts(row.id);
     const now = clock.now();
-    // Frozen between its claim and its request, the dead sender may have sent it long after the deadline, but not after now.
-    const latest = Math.max(now, Date.parse(attempts.at(-1)?.deadline_at ?? row.changed_at));
+    // Frozen between its claim and its request, the dead sender may have sent it long after the deadline, but not after now. A deadline
+    // further away than any was written by a clock that was ahead.
+    const deadline = Date.parse(attempts.at(-1)?.deadline_at ?? row.changed_at);
+    const latest = Math.min(Math.max(now, deadline), now + createMs);
     const change = {
       now,
       error: 'the sender died while this was on its way',

@@ -423,7 +423,8 @@ function couldOwn(question: Question, claim: Claim, candidate: Candidate, isLike
   if (!mayBeOurs) return null;
   // A listed row that cannot be read, with no word to tell it by.
   if (post.creator === null && score >= INCOMPARABLE && !isOldById(claim.row, post)) return score;
-  return isNewById(claim.row, post) || isTimely(claim, post) ? score : null;
+  const isNew = isNewById(claim.row, post) || isTimely(claim, post) || isWholeKnown(question, claim.row);
+  return isNew ? score : null;
 }
 
 /** Not known before the first attempt that can have left a post, and not dismissed by a person. */
@@ -514,6 +515,11 @@ function isAuthor(claim: Claim, candidate: Candidate, authors: Authors): boolean
   if (claim.mailbox !== null && authors.showsCustomers) return false;
   const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
   return isOwner || (authors.owners.size === 0 && (creator.isTeam || shown === null));
+}
+
+/** The same of a single row and post. */
+export function isSentAs(row: OutboxRow, post: SeenPost, authors: Authors): boolean {
+  return isAuthor(claimOf(row), candidateOf(post), authors);
 }
 
 /** Where no address is shown, the name tells: words that are only similar are nobody's under the name of another person. */

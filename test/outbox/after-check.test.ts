@@ -84,6 +84,77 @@ describe('a number under which another post stands', () => {
       assert.equal((await bench.row(id)).state, 'confirmed');
     });
 
+  const owner = { ...by(5, 'owner@example.com'), is_admin: true };
+  const asOwner = { email: null, full_name: null };
+
+  async function answered(
+    bench: Bench,
+    text: Partial<PostText>,
+    shown: Record<string, unknown>,
+  ): Promise<number> {
+    const id = await bench.add({ ...OURS, ...text });
+    bench.upstream.outcomes = [confirmed(bench.upstream.publish(shown).id)];
+    await push(bench.context, id);
+    bench.clock.advance(MINUTE);
+    return id;
+  }
+
+  /** A post of the owner and one of a customer, each listed with the words and in the name that were sent. */
+  async function knownAuthors(bench: Bench): Promise<void> {
+    const words = [
+      { title: 'Keyboard shortcuts', content: 'For all of it.' },
+      { title: 'A map', content: 'Of our offices.' },
+    ];
+    await answered(bench, { ...asOwner, ...words[0] }, { ...words[0], creator: owner });
+    await answered(bench, { ...words[1] }, { ...words[1], creator: by(7, OURS.email) });
+  }
+
+  for (const [whose, text] of [
+    ["customers'", {}],
+    ["the owner's", asOwner],
+  ] as const)
+    it(`leaves ${whose} rows to a person where two answers named posts of the same stranger`, async (t) => {
+      const bench = benchFor(t);
+      await knownAuthors(bench);
+      const creator = by(9, 'ada@example.com');
+      const ids = [
+        await answered(bench, text, { ...stranger, creator }),
+        await answered(bench, { ...text, title: 'Light mode' }, { title: 'A pond', content: '', creator }),
+      ];
+      assert.deepEqual(
+        (await bench.sweep()).toSorted((a, b) => a - b),
+        ids,
+      );
+      for (const id of ids) assert.equal((await bench.row(id)).state, 'uncertain');
+    });
+
+  for (const [whom, creator] of [
+    ['the owner', owner],
+    ['a colleague', { ...by(8, 'team@example.com'), is_team: true }],
+    ['nobody with an address', by(9, '')],
+  ] as const)
+    it(`leaves a customer's row to a person where the answer named a post of ${whom}, and customers are shown`, async (t) => {
+      const bench = benchFor(t);
+      await knownAuthors(bench);
+      const id = await answered(bench, {}, { ...stranger, creator });
+      assert.deepEqual(await bench.sweep(), [id]);
+      assert.equal((await bench.row(id)).state, 'uncertain');
+    });
+
+  it('leaves rows to a person whose words stand in another post, before any post shows who we are', async (t) => {
+    const bench = benchFor(t);
+    await bench.sweep();
+    const creator = by(9, 'ada@example.com');
+    const mine = [OURS, { ...OURS, title: 'Light mode' }];
+    for (const words of mine) bench.upstream.publish({ ...words, creator: by(7, OURS.email) });
+    const ids = [];
+    for (const words of mine) ids.push(await answered(bench, words, { ...stranger, creator }));
+    assert.deepEqual(
+      (await bench.sweep()).toSorted((a, b) => a - b),
+      ids,
+    );
+  });
+
   it('leaves both rows to a person where a gateway exchanged their answers', async (t) => {
     const bench = benchFor(t);
     const theirs = { ...OURS, ...stranger };

@@ -88,6 +88,23 @@ describe('rows that a dead sender left behind', () => {
     assert.equal(await recoverOrphans(bench.context), 0);
   });
 
+  it('settle within the usual time where the clock was set back since', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const { clock, store } = bench;
+    const ahead = clock.now() + 24 * HOUR;
+    await store.claim({
+      id,
+      transition: TRANSITIONS.claim,
+      now: ahead,
+      deadline: ahead + CREATE_MS,
+      listedMaxId: null,
+    });
+    await recoverOrphans(bench.context);
+    const settled = clock.now() + CREATE_MS + SETTLE_MS;
+    assert.equal((await bench.row(id)).not_before, new Date(settled).toISOString());
+  });
+
   it('settle from now where the deadline is long past: a frozen sender may have sent it just before it died', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();

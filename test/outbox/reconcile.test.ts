@@ -145,6 +145,20 @@ describe('looking for the post of an unclear attempt', () => {
     }
   });
 
+  it('one that the mirror has never seen may be it also where number, time and words all say otherwise', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    for (const title of ['One', 'Two', 'Three']) upstream.publish({ title });
+    await bench.sweep();
+    bench.clock.advance(1000);
+    const id = await bench.add();
+    await doubt(bench, id);
+    const created = new Date(bench.clock.now() - 34 * HOUR).toISOString();
+    upstream.publish({ id: 17, created, title: '[awaiting moderation]', content: '' });
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.deepEqual((await bench.row(id)).candidates, [17]);
+  });
+
   it('none in two reads for the first time: it is sent again', async (t) => {
     const { bench, id } = await ambiguous(t);
     const before = bench.upstream.pagesRead;
@@ -541,6 +555,66 @@ describe('a row that is about to be sent again', () => {
     unsettle();
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
     assert.deepEqual((await bench.row(id)).candidates, [post.id]);
+  });
+});
+
+describe('a row that a person lets go', () => {
+  /** Missing twice: a person decides, and has nothing to choose from. */
+  async function undecided(bench: Bench, text: Parameters<Bench['add']>[0] = {}): Promise<number> {
+    const id = await bench.add(text);
+    await doubt(bench, id);
+    await reconcileRow(bench.context, id);
+    await doubt(bench, id);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    bench.clock.advance(MINUTE);
+    return id;
+  }
+
+  it('is not sent where its post has come into the list since', async (t) => {
+    const bench = benchFor(t);
+    const id = await undecided(bench);
+    const post = bench.upstream.publish();
+    retry(bench, id);
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'adopted' });
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
+  });
+
+  it('is sent where no post could be its own, and one read of the list serves all that were let go', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await undecided(bench), await undecided(bench, { title: 'Invoices', content: 'Please.' })];
+    for (const id of ids) retry(bench, id);
+    await bench.sweep();
+    const before = bench.upstream.pagesRead;
+    for (const id of ids) assert.equal((await push(bench.context, id)).sent, true);
+    assert.equal(bench.upstream.pagesRead - before, 1);
+  });
+
+  it('is read for anew where it was let go after the read for another', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await undecided(bench), await undecided(bench, { title: 'Invoices', content: 'Please.' })];
+    await bench.sweep();
+    for (const id of ids) {
+      retry(bench, id);
+      bench.clock.advance(1000);
+      const before = bench.upstream.pagesRead;
+      await push(bench.context, id);
+      assert.equal(bench.upstream.pagesRead - before, 1);
+    }
+  });
+
+  it('waits while the list cannot be read', async (t) => {
+    const bench = benchFor(t);
+    const id = await undecided(bench);
+    retry(bench, id);
+    bench.upstream.readError = new AppError('unreachable', 'no answer');
+    const sent = bench.upstream.created.length;
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'not due' });
+    const { state, last_error, not_before } = await bench.row(id);
+    assert.deepEqual([state, bench.upstream.created.length], ['ready', sent]);
+    assert.match(last_error ?? '', /could not look for it: no answer/);
+    bench.upstream.readError = null;
+    bench.clock.advance(Date.parse(not_before ?? '') - bench.clock.now());
+    assert.equal((await push(bench.context, id)).sent, true);
   });
 });
 

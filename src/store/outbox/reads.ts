@@ -284,8 +284,8 @@ function boundReader(db: Db) {
   const alike = scalar(db)<{ hash: string; id: number }, number>(`
       SELECT id FROM outbox WHERE content_hash = $hash AND id <> $id AND state NOT IN ('proposed', 'rejected', 'cancelled') LIMIT 1`);
   // The latest rows whose post the mirror knows: an account may change hands, and what was sent long ago says nothing about today.
-  const authors = db.prepare<[], SentAuthor>(`
-    SELECT o.email AS asked, u.email AS shown, p.creator_id
+  const authors = db.prepare<[], SentAuthor & { post_id: number }>(`
+    SELECT o.email AS asked, u.email AS shown, p.creator_id, o.post_id
       FROM (SELECT email, post_id FROM outbox
              WHERE post_id IS NOT NULL AND coalesce(matched, 'exact') IN ('exact', 'person') ORDER BY post_id DESC LIMIT 500) o
       JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id LIMIT 100`);
@@ -301,7 +301,7 @@ function boundReader(db: Db) {
     isShownElsewhere: (post: number, { id, content_hash: hash }: OutboxRow): boolean =>
       isShown.get({ post, hash, id }) === 1,
     /** Whom the upstream shows as the creator of our latest posts; only of those whose row is certain. */
-    sentAuthors: (): SentAuthor[] => authors.all(),
+    sentAuthors: (): (SentAuthor & { post_id: number })[] => authors.all(),
   };
 }
 
