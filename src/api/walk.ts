@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../base/errors.ts';
+import { grouped } from '../base/text.ts';
 import { follow } from './exchange.ts';
 import { Failure, shortHash } from './failure.ts';
 import { decoded, type Page, type ReceivedPage } from './read.ts';
@@ -18,8 +19,13 @@ export interface WalkOptions {
  */
 const TURNS_TO_SEND = 3;
 
-/** So many pages in a row without a new id mean that the upstream goes in circles. */
-const STALE_PAGES = 3;
+/** A service that leaves out rows after it has cut the list into pages shows pages without a row, many in a row where all are hidden. */
+const MOST_EMPTY = 1000;
+/**
+ * Rows that are inserted above shift the list down, so that pages repeat what was read: as many as brought something new, and no more.
+ * These come on top, for a list that moves a little besides.
+ */
+const MORE_REPEATED = 3;
 
 /** The pages of a list in order, each following one under way while the current one is worked on. */
 export async function* walk<T extends { id: number }>(
@@ -29,7 +35,7 @@ export async function* walk<T extends { id: number }>(
 ): AsyncGenerator<Page<T>, void, undefined> {
   signal?.throwIfAborted();
   const pages = fetchAhead(read, ahead, signal);
-  const check = circleCheck<T>(from);
+  const check = endlessCheck<T>(from);
   try {
     let cursor: string | null = from;
     let before: string | null = null;
@@ -102,11 +108,12 @@ function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {
   return rows.length + rejects.length === 0;
 }
 
-function circleCheck<T extends { id: number }>(from: string) {
+/** Refuses a list that would be read for ever: `next` leads back, or always on to pages that bring nothing. */
+function endlessCheck<T extends { id: number }>(from: string) {
   const cursors = new Set(['', from]);
   const isFirst = idMemory();
   const isFirstText = idMemory();
-  let stale = 0;
+  const pages: PageCounts = { fresh: 0, stale: 0, repeated: 0, empty: 0 };
   return {
     next({ next }: ReceivedPage<T>): Failure | null {
       if (next === null) return null;
@@ -117,25 +124,54 @@ function circleCheck<T extends { id: number }>(from: string) {
       return null;
     },
     /**
-     * Rows that did not decode count as well: a page of them is no circle. Where there is no id, or one below zero, which the memory of
-     * ids cannot hold, the text of the row takes its place.
+     * Rows that did not decode count as well: a page of them is new. Where there is no id, or one below zero, which the memory of
+     * ids cannot hold, the text of the row takes its place; a row that is `null` has neither, and counts as none.
      */
-    rows({ rows, rejects }: Page<T>): { problem: Failure | null; repeated: Set<number> } {
+    rows({ rows, rejects, next }: Page<T>): { problem: Failure | null; repeated: Set<number> } {
+      const told = rejects.filter(({ body }) => body !== 'null');
       let isNew = false;
       const [here, repeated] = [new Set<number>(), new Set<number>()];
       // Every id is visited, not only up to the first new one: the next page is judged by all of them.
-      for (const { id, body } of rejects)
+      for (const { id, body } of told)
         if (id === null || id < 0 ? isFirstText(Number.parseInt(shortHash(body), 16)) : isFirst(id))
           isNew = true;
       for (const { id } of rows) {
         if (isFirst(id)) here.add(id);
         else if (!here.has(id)) repeated.add(id);
       }
-      stale = isNew || here.size > 0 ? 0 : stale + 1;
-      const why = `the last ${STALE_PAGES} pages brought no new id: the list goes in circles`;
-      return { problem: stale < STALE_PAGES ? null : new Failure('protocol', why), repeated };
+      countPage(pages, { isNew: isNew || here.size > 0, isEmpty: rows.length + told.length === 0 });
+      return { problem: next === null ? null : endlessness(pages), repeated };
     },
   };
+}
+
+interface PageCounts {
+  /** Pages of this walk that brought something new. */
+  fresh: number;
+  /** Pages since the last of those, and those of them that had rows. */
+  stale: number;
+  repeated: number;
+  /** Pages without a row since the last that had one. */
+  empty: number;
+}
+
+function countPage(pages: PageCounts, { isNew, isEmpty }: { isNew: boolean; isEmpty: boolean }): void {
+  if (isNew) {
+    Object.assign(pages, { fresh: pages.fresh + 1, stale: 0, repeated: 0, empty: 0 });
+    return;
+  }
+  pages.stale++;
+  pages.empty = isEmpty ? pages.empty + 1 : 0;
+  if (!isEmpty) pages.repeated++;
+}
+
+function endlessness({ fresh, stale, repeated, empty }: PageCounts): Failure | null {
+  if (empty > MOST_EMPTY) {
+    const why = `the last ${grouped(empty)} pages had no rows, and \`next\` says again that there is more`;
+    return new Failure('protocol', why);
+  }
+  if (repeated <= fresh + MORE_REPEATED) return null;
+  return new Failure('protocol', `the last ${grouped(stale)} pages brought no new id: the list does not end`);
 }
 
 export type ReadPage<T> = (cursor: string, number: number, signal: AbortSignal) => Promise<ReceivedPage<T>>;

@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Page } from '../../src/api/client.ts';
-import { idMemory } from '../../src/api/walk.ts';
+import { idMemory, walk } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
+import { range } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import {
   all,
@@ -13,6 +14,7 @@ import {
   envelope,
   failureOf,
   json,
+  post,
   startSocketServer,
   startUpstream,
 } from './support/upstream.ts';
@@ -186,39 +188,125 @@ describe('a walk in circles', () => {
     );
     await protocolError(all(clientOf(t, upstream.url).posts()));
   });
+});
 
-  it('stops after three pages without a new id', async (t) => {
-    const upstream = await startUpstream(t, (_, response, n) => json(response, envelope([1, 2], n + 1)));
-    const seen: number[] = [];
-    const walk = clientOf(t, upstream.url).posts({ ahead: 0 });
-    await protocolError(
+describe('a walk that brings nothing new', () => {
+  /** How many pages a walk brings until it fails, and what it says then. */
+  async function refusal(t: TestContext, page: (n: number) => unknown[]): Promise<[number, string]> {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, { next: n + 1, results: page(n) }),
+    );
+    let pages = 0;
+    const { message } = await protocolError(
       (async () => {
-        for await (const page of walk) seen.push(page.number);
+        for await (const { number } of clientOf(t, upstream.url).posts()) pages = number;
       })(),
     );
-    assert.deepEqual(seen, [1, 2, 3]);
+    assert.doesNotMatch(message, /circle/);
+    return [pages, message];
+  }
+
+  for (const [fresh, most] of [
+    [1, 4],
+    [5, 8],
+  ] as const)
+    it(`stops where more than ${most} pages repeat rows after ${fresh} with new ones`, async (t) => {
+      const [pages, message] = await refusal(t, (n) => [n % fresh, 100].map(post));
+      assert.equal(pages, fresh + most);
+      assert.match(
+        message,
+        new RegExp(`the last ${most + 1} pages brought no new id: the list does not end`),
+      );
+    });
+
+  it('stops also where pages without rows come between those that repeat some', async (t) => {
+    const [pages, message] = await refusal(t, (n) => (n % 2 === 1 ? [post(1)] : []));
+    assert.equal(pages, 10);
+    assert.match(message, /the last 10 pages brought no new id/);
   });
 
-  for (const id of [5, -5, '5']) {
-    it(`stops after three pages whose rows are all broken in the same way, with the id ${JSON.stringify(id)}`, async (t) => {
-      const upstream = await startUpstream(t, (_, response, n) =>
-        json(response, { next: n + 1, results: [{ id }] }),
+  /** A walk without a server, which would take seconds for so many pages. */
+  function walkOver(page: (n: number) => { ids: number[]; nulls: number }, last: number) {
+    return walk<{ id: number }>(
+      async (cursor, number) => ({
+        ...{ number, cursor, next: number < last ? `page=${number + 1}` : null, previous: null },
+        ...{ serverTime: null, receivedAt: 0, bytes: 0 },
+        decode() {
+          const { ids, nulls } = page(number);
+          const rejects = Array.from({ length: nulls }, (_, index) => ({ index, id: null, reason: 'null' }));
+          return {
+            rows: ids.map((id) => ({ id })),
+            rejects: rejects.map((one) => ({ ...one, body: 'null' })),
+          };
+        },
+      }),
+      {},
+      (failure) => failure,
+    );
+  }
+
+  for (const [what, nulls] of [
+    ['without rows', 0],
+    ['of rows that are null', 2],
+  ] as const) {
+    const between = (n: number) => ({ ids: n === 1 || n === 1002 ? [n] : [], nulls });
+
+    it(`stops where more than 1,000 pages ${what} come in a row`, async () => {
+      let pages = 0;
+      const error = await failureOf(
+        (async () => {
+          for await (const { number } of walkOver(() => between(2), 2000)) pages = number;
+        })(),
       );
-      await protocolError(all(clientOf(t, upstream.url).posts()));
+      assert.equal(pages, 1000);
+      assert.match(
+        String(error),
+        /the last 1,001 pages had no rows, and `next` says again that there is more/,
+      );
+    });
+
+    it(`brings the rows behind 1,000 pages ${what}`, async () => {
+      const pages = await all(walkOver(between, 1002));
+      assert.deepEqual(
+        pages.flatMap(({ rows }) => rows.map(({ id }) => id)),
+        [1, 1002],
+      );
     });
   }
 
-  it('stops after three pages that repeat broken rows whose ids cannot be read', async (t) => {
+  it('brings the rows behind pages of rows that are null', async (t) => {
     const upstream = await startUpstream(t, (_, response, n) =>
-      json(response, { next: n + 1, results: [{ id: `${n % 2}` }] }),
+      json(response, n < 10 ? { next: n + 1, results: [null, null] } : envelope([n], null)),
     );
-    const seen: number[] = [];
-    await protocolError(
-      (async () => {
-        for await (const page of clientOf(t, upstream.url).posts({ ahead: 0 })) seen.push(page.number);
-      })(),
+    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts())), [10]);
+  });
+
+  it('goes on where rows that are inserted above shift everything that was read once more', async (t) => {
+    const ids = range(1, 20).toReversed();
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = pageOf(request);
+      if (n === 6 && ids.length === 20) ids.unshift(...range(101, 110).toReversed());
+      json(response, envelope(ids.slice(n * 2 - 2, n * 2), n * 2 < ids.length ? `?page=${n + 1}` : null));
+    });
+    const pages = await all(clientOf(t, upstream.url).posts({ ahead: 0 }));
+    assert.deepEqual(new Set(idsOf(pages)), new Set(range(1, 20)));
+    assert.equal(pages.filter(({ rows, repeated }) => rows.length === repeated?.size).length, 5);
+  });
+
+  it('ends where the last of many pages that repeat rows says that it is the last', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, envelope([1, 2], n < 6 ? n + 1 : null)),
     );
-    assert.deepEqual(seen, [1, 2, 3, 4]);
+    assert.equal((await all(clientOf(t, upstream.url).posts())).length, 6);
+  });
+
+  for (const id of [5, -5, '5'])
+    it(`stops where all rows are broken in the same way, with the id ${JSON.stringify(id)}`, async (t) => {
+      assert.equal((await refusal(t, () => [{ id }]))[0], 5);
+    });
+
+  it('stops where pages repeat broken rows whose ids cannot be read', async (t) => {
+    assert.equal((await refusal(t, (n) => [{ id: `${n % 2}` }]))[0], 7);
   });
 
   it('does not stop at broken rows whose ids cannot be read, as long as no page repeats them', async (t) => {

@@ -86,7 +86,7 @@ async function attempt(store: MirrorStore, list: SimulatedList, killAt: number |
     return outcome.done ? outcome.summary : null;
   } catch (error) {
     if (error === KILLED) return 'killed';
-    // A list that moved so wildly that it seemed to go in circles, or whose last page vanished on the way to it.
+    // A list that moved so wildly that it seemed to have no end, or whose last page vanished on the way to it.
     if (['interrupted', 'protocol', 'refused'].includes(codeOf(error))) return null;
     throw error;
   }

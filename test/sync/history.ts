@@ -90,7 +90,7 @@ async function attempt(
   try {
     await bench.sync({ resource, mode, acceptDeletes: true }, { store });
   } catch (error) {
-    // Killed, no head pass possible yet, or a list that moved so wildly that it seemed to go in circles.
+    // Killed, no head pass possible yet, or a list that moved so wildly that it seemed to have no end.
     const isKill = error === KILLED;
     assert.ok(
       isKill || codeOf(error) === 'protocol' || String(error).includes('no head pass'),

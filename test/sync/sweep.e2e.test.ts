@@ -58,6 +58,25 @@ describe('a sweep', () => {
     assert.deepEqual([outcome, liveIds(mirrorReader(bench.path))], ['complete', range(1, 16)]);
   });
 
+  for (const [paging, following] of [
+    ['number', (n: number) => `?page=${n}`],
+    ['offset', (n: number) => `?offset=${(n - 1) * 2}`],
+    ['cursor', (n: number) => `?cursor=${Buffer.from(`page ${n}`).toString('base64url')}`],
+  ] as const)
+    it(`brings the rows behind five pages without any, paged by ${paging}`, async (t) => {
+      const bench = await workbenchFor(t);
+      const ids = range(1, 24).toReversed();
+      const places = new Map(range(2, 12).map((n) => [following(n), n]));
+      const upstream = await startUpstream(t, (request, response) => {
+        const n = places.get(new URL(request.url ?? '', 'http://x').search) ?? 1;
+        const rows = ids.slice((n - 1) * 2, n * 2).filter((id) => id <= 8 || id > 18);
+        json(response, envelope(rows, n < 12 ? following(n + 1) : null));
+      });
+      const { outcome } = await bench.sync(POSTS, { client: clientOf(t, upstream.url) });
+      const expected = [...range(1, 8), ...range(19, 24)];
+      assert.deepEqual([outcome, liveIds(mirrorReader(bench.path))], ['complete', expected]);
+    });
+
   it('concludes nothing about rows that no page shows because one is larger than those before it', async (t) => {
     const bench = await workbenchFor(t);
     const ids = range(1, 40).toReversed();
