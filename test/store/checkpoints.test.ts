@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { story } from '../support/mirror.ts';
-import { aPost, iso, posts, range } from '../support/rows.ts';
+import { aPost, iso, minute, posts, range } from '../support/rows.ts';
 import { apply, begin, finish, sweep } from '../support/steps.ts';
 
 describe('checkpoints', () => {
@@ -51,6 +51,25 @@ describe('checkpoints', () => {
     const resumed = await begin(mirror.store, 'posts', 3);
     assert.deepEqual([resumed.state, resumed.counts.pages, resumed.counts.unchanged], ['after 20', 20, 20]);
   });
+
+  for (const [what, times, written] of [
+    ['wait no longer than a fifth of a second', [0, 199, 200, 201, 400], 3],
+    ['are written with every second one where each takes a second', [0, 1000, 2000, 3000, 4000], 4],
+    ['are written where the clock was set back', [0, 1, -3_600_000], 3],
+    ['wait for the tenth where each takes 10 ms', [0, 10, 20, 30, 40, 50, 60, 70, 80], null],
+  ] as const)
+    story(`pages that change nothing ${what}`, async (mirror) => {
+      await sweep(mirror.store, 'posts', posts(...range(1, 10)), 1);
+      const pass = await begin(mirror.store, 'posts', 2);
+      for (const [i, ms] of times.entries())
+        await apply(mirror.store, pass, posts(i + 1), 2, {
+          state: `after ${i + 1}`,
+          observedAt: minute(2) + ms,
+        });
+      await mirror.reopen();
+      const { state } = await begin(mirror.store, 'posts', 3);
+      assert.equal(state, written === null ? null : `after ${written}`);
+    });
 
   story('a page that changes something is never left waiting', async (mirror) => {
     await sweep(mirror.store, 'posts', posts(1, 2, 3), 1);

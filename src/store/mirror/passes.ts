@@ -15,8 +15,12 @@ import { packIds } from './sightings.ts';
 import { rowCounter } from './status.ts';
 import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './types.ts';
 
-/** Pages in a row that changed nothing and were not worth a transaction; a kill makes us read at most these again. */
+/**
+ * Pages in a row that changed nothing and were not worth a transaction, and how long the first of them waits: a kill makes us read at
+ * most these again. A server nearby sends ten in half that time; of a slow one each page is worth more than its transaction.
+ */
 const DEFERRED_PAGES = 10;
+const DEFERRED_MS = 200;
 /** The mass-delete guard: where more rows than this share of the live ones, and than this many, went at once, a person decides. */
 const GUARD_SHARE = 0.05;
 const GUARD_ROWS = 20;
@@ -78,7 +82,7 @@ export function passes(db: Db, options: OpenOptions) {
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
     const isQuiet = written + rejects.length === 0;
-    checkpoint(pass, state, isQuiet);
+    checkpoint(pass, state, isQuiet ? received.observedAt : null);
     return {
       counts,
       unchanged: counts.inserted + counts.updated === before && rejects.length === 0,
@@ -86,15 +90,15 @@ export function passes(db: Db, options: OpenOptions) {
   }
 
   /** A quiet page alone is not worth a write: reading it again after a kill costs less than logging each one. */
-  function checkpoint(pass: Pass, state: string | null, isQuiet: boolean): void {
+  function checkpoint(pass: Pass, state: string | null, quietAt: number | null): void {
     if (state === null) return;
-    if (isQuiet && ++deferredOf(pass.runId).pages < DEFERRED_PAGES) return;
+    if (quietAt !== null && mayWait(deferredOf(pass.runId), quietAt)) return;
     writeIds(pass.runId);
     runs.checkpoint(pass, state);
   }
 
   function deferredOf(runId: number): Deferred {
-    const found = deferred.get(runId) ?? { pages: 0, ids: new Map() };
+    const found = deferred.get(runId) ?? { pages: 0, since: null, ids: new Map() };
     deferred.set(runId, found);
     return found;
   }
@@ -173,10 +177,18 @@ export function passes(db: Db, options: OpenOptions) {
   };
 }
 
-/** Pages since the last checkpoint, and the ids to be kept of them, by the page's number in the run. */
+/** Pages since the last checkpoint, when the first of them was observed, and the ids to be kept of them, by the page's number in the run. */
 interface Deferred {
   pages: number;
+  since: number | null;
   ids: Map<number, Buffer>;
+}
+
+/** Whether the place after one more quiet page need not be written yet. A clock that was set back does not tell how long it has waited. */
+function mayWait(deferred: Deferred, at: number): boolean {
+  deferred.since ??= at;
+  const waited = at - deferred.since;
+  return ++deferred.pages < DEFERRED_PAGES && waited >= 0 && waited < DEFERRED_MS;
 }
 
 /** A page that was rolled back leaves no trace in the counts either. */
