@@ -6,7 +6,7 @@ import type { OpenOptions } from '../store/db.ts';
 import type { OlderCopy } from '../store/mirror/types.ts';
 import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
 import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
-import { type Checkup, checkUp } from '../store/upkeep/checkup.ts';
+import { type Checkup, checkUp, type FailingList } from '../store/upkeep/checkup.ts';
 import type { WebhookState } from '../store/webhooks.ts';
 import { type Check, check, type Finding, fault, fine, warning } from './check.ts';
 import { examineAccess, examineFile, examineFolder, examineService, type ServiceAddress } from './machine.ts';
@@ -59,7 +59,8 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, unreadableList, rules, webhooks } = found;
+  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, unreadableList, rules, failing, webhooks } =
+    found;
   yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
   if (unreadableList) yield { name: 'suppression list', ...fault(unreadableText(unreadableList), KEY_HINT) };
@@ -68,6 +69,7 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   yield await check('search index', () => examineIndex(unindexed));
   yield { name: 'reports', ...examineColumns(wronglyPacked) };
   yield { name: 'SQLite', ...fine(sqlite) };
+  for (const list of failing) yield { name: `sweeps of ${list.resource}`, ...examineSweeps(list) };
   for (const { resource, rule, why } of rules)
     yield { name: `deletions of ${resource}`, ...ruleFinding(rule, why) };
 }
@@ -122,6 +124,15 @@ function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: Webh
   return warning(
     `disabled at ${disabled_at}: ${disabled_why}${gone}`,
     `When the receiver works again, enable it on the page "Webhooks" of the dashboard; it goes on ${lost > 0 ? 'with the oldest change that is kept' : 'where it was'}.`,
+  );
+}
+
+function examineSweeps({ resource, sweeps, since, error }: FailingList): Finding {
+  const which =
+    sweeps === 1 ? `the last one, begun at ${since}, failed` : `the last ${sweeps} failed, since ${since}`;
+  return warning(
+    `${which}: ${error}`,
+    `"feedback-mirror sync ${resource}" shows at once whether it still does. The mirror keeps what it has.`,
   );
 }
 

@@ -39,8 +39,20 @@ export interface Checkup {
   unlisted: number;
   /** How deletions of each list that was swept are found, and why so. */
   rules: { resource: string; rule: string; why: string }[];
+  /** Lists whose latest sweeps failed. */
+  failing: FailingList[];
   /** Webhook endpoints that are disabled or failing. */
   webhooks: WebhookState[];
+}
+
+/** A list of which the latest sweep that ended has failed. */
+export interface FailingList {
+  resource: string;
+  /** Sweeps in a row that failed, the latest included, and when the first of them began. */
+  sweeps: number;
+  since: string;
+  /** That of the latest; the token is masked in it, and nothing that the service sent is quoted. */
+  error: string;
 }
 
 /** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
@@ -69,6 +81,7 @@ export function checkUp(options: OpenOptions): Checkup {
       doubtful: countRows(db, DOUBTFUL),
       unlisted: countRows(db, UNLISTED),
       rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
+      failing: db.prepare<[], FailingList>(FAILING).all(),
       webhooks: troubledWebhooks(db),
     };
   } finally {
@@ -88,6 +101,16 @@ const UNLISTED = `
 
 const RULES = `
   SELECT resource, rule, rule_why AS why FROM sync_state WHERE rule IS NOT NULL ORDER BY resource DESC`;
+
+// One that is under way says nothing yet, also where it goes on with one that failed.
+const FAILING = `
+  WITH ended AS (SELECT id, resource, outcome FROM sync_runs WHERE mode = 'sweep' AND outcome <> 'running'),
+       others AS (SELECT resource, max(id) AS id FROM ended WHERE outcome <> 'failed' GROUP BY resource),
+       failed AS (SELECT e.resource, count(*) AS sweeps, min(e.id) AS first, max(e.id) AS last
+                    FROM ended e LEFT JOIN others o ON o.resource = e.resource
+                   WHERE e.id > coalesce(o.id, 0) GROUP BY e.resource)
+  SELECT f.resource, f.sweeps, a.started_at AS since, coalesce(z.error, '') AS error
+    FROM failed f JOIN sync_runs a ON a.id = f.first JOIN sync_runs z ON z.id = f.last ORDER BY f.resource DESC`;
 
 function brokenPages(db: Db): string[] {
   const rows = scalar(db)<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).all();
