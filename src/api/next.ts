@@ -60,9 +60,7 @@ function isRootedBase64(text: string, { endpoint }: NextRules): boolean {
 
 /** `page=2&x=y`, but not base64 whose padding looks like a parameter without a value. */
 function isBareQuery(text: string): boolean {
-  const parts = text.split('&');
-  if (!parts.every((part) => /^[\w.~%[\]-]+=/.test(part))) return false;
-  return parts.length > 1 || /=[^=]/.test(text);
+  return text.split('&').every((part) => /^[\w.~%[\]-]+=/.test(part)) && /=[^=]/.test(text);
 }
 
 function ofReference(reference: string, { endpoint }: NextRules): string {

@@ -47,6 +47,13 @@ describe('a body', () => {
     });
   }
 
+  it('that is empty needs no decompression, whatever it says', async (t) => {
+    const { reading } = await readOnce(t, (response) =>
+      response.writeHead(404, { 'content-encoding': 'gzip' }).end(),
+    );
+    await refused(reading, 'refused', /answered 404 \(no content type, empty\)/);
+  });
+
   for (const encoding of [
     'gzip, gzip',
     'gzip,br',
@@ -146,6 +153,14 @@ describe('a body without measure', () => {
     );
     await refused(reading, 'protocol', /larger than 1024 KiB/);
     await until('the connection is closed', () => upstream.open() === 0);
+  });
+
+  it('has none beyond the limit: one that is exactly as large is read', async (t) => {
+    const within = (maxBytes: number) =>
+      readOnce(t, (response) => response.end(BODY), { limits: { maxBytes } });
+    const [whole, cut] = [await within(BODY.length), await within(BODY.length - 1)];
+    assert.equal((await whole.reading).bytes, BODY.length);
+    await refused(cut.reading, 'protocol', /larger than/);
   });
 
   it('is cut off at the limit after decompression', async (t) => {

@@ -131,6 +131,7 @@ describe('the outcome of a create', () => {
     ['has its id as a text', http(200, '{"post_id":"42"}')],
     ['has a fraction for an id', http(200, '{"post_id":4.5}')],
     ['has a negative id', http(200, '{"post_id":-1}')],
+    ['has nothing for an id', http(200, '{"post_id":0}')],
     ['has an id beyond 2^53', http(200, '{"post_id":9007199254740993}')],
     ['is cut short', 'HTTP/1.1 200 X\r\ncontent-length: 100\r\n\r\n{"post_id":42'],
     ['is broken UTF-8', 'HTTP/1.1 200 X\r\ncontent-length: 15\r\n\r\n{"post_id":42}\xff'],
@@ -260,6 +261,20 @@ describe('a create that is throttled', () => {
     assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 0, 1000]);
   });
 
+  it('waits no longer of its own accord for waits that the upstream named before', async (t) => {
+    const upstream = await startUpstream(t, (_, response, n) =>
+      json(response, 'slow down', 429, n < 3 ? { 'retry-after': '5' } : {}),
+    );
+    const clock = fakeClock();
+    const client = clientOf(t, upstream.url, { clock });
+    for (let n = 0; n < 2; n++) {
+      await client.create(DRAFT);
+      clock.advance(5000);
+    }
+    const last = await client.create(DRAFT);
+    assert.equal(last.outcome === 'throttled' && last.retryAt - clock.now(), 1000);
+  });
+
   it('does not connect at all while the rate limit is closed, also after a restart', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
     const clock = fakeClock();
@@ -383,6 +398,16 @@ describe('a connection that is opened ahead of its create', () => {
     client.connectAhead();
     await until('it stands', () => upstream.open() === 1);
     assert.equal((await client.create(DRAFT)).outcome, 'not-sent');
+    await until('it is closed', () => upstream.open() === 0);
+  });
+
+  it('is closed where no create comes in time', async (t) => {
+    const upstream = await startSocketServer(t, () => {});
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    clientOf(t, upstream.url).connectAhead();
+    await until('it stands', () => upstream.open() === 1);
+    t.mock.timers.tick(3000);
+    await until('it is closed', () => upstream.open() === 0);
   });
 
   it('is not opened while the upstream wants no calls', async (t) => {

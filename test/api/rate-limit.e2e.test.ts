@@ -53,6 +53,13 @@ describe('the rate limit', () => {
     assert.deepEqual(clock.slept, []);
   });
 
+  it('keeps a call waiting for as long as it may, to the millisecond', async () => {
+    const clock = fakeClock(0);
+    await closed(clock, 120_000).pass(120_000);
+    assert.deepEqual(clock.slept, [120_000]);
+    await assert.rejects(closed(clock, 240_001).pass(120_000), /not to call/);
+  });
+
   it('lets go of a waiting call when it is called off', async () => {
     const clock = timeline(0);
     const controller = new AbortController();
@@ -112,6 +119,28 @@ describe('the circuit breaker', () => {
     clock.advance(1000);
     assert.equal((await client.create(DRAFT)).outcome, 'unknown');
     assert.equal(upstream.requests.length, 4);
+  });
+
+  it('leaves it to the upstream to say how long, where that asked for a wait as well', async (t) => {
+    const clock = fakeClock();
+    const breaker = createCircuitBreaker({ random: () => 1 });
+    const limit = createRateLimit(clock, { breaker });
+    for (let n = 0; n < 3; n++) limit.record(null);
+    limit.closeUntil(clock.now() + 500);
+    assert.equal(limit.outageUntil(clock.now()), null);
+    const outcome = await clientOf(t, 'http://127.0.0.1:1', { clock, rateLimit: limit }).create(DRAFT);
+    assert.equal(outcome.outcome, 'throttled');
+    clock.advance(500);
+    assert.equal(limit.outageUntil(clock.now()), clock.now() + 500);
+  });
+
+  it('has whoever sends look first from the third failure in a row on, until something is answered', () => {
+    const limit = createRateLimit(fakeClock(), { breaker: createCircuitBreaker() });
+    const doubts = [null, 503, null, null, 200].map((status) => {
+      limit.record(status);
+      return limit.isDoubtful();
+    });
+    assert.deepEqual(doubts, [false, false, true, true, false]);
   });
 
   it('makes reads wait, all of them, and lets them go on after it', async (t) => {

@@ -80,6 +80,17 @@ describe('a walk', () => {
       assert.deepEqual([idsOf(pages), pages[0]?.cursor], [upTo(6), '']);
     });
 
+  it('begins somewhere where `previous` leads in circles', async (t) => {
+    const upstream = await startUpstream(t, (request, response, n) => {
+      const page = pageOf(request);
+      // Two pages, each of which says that the other one comes before it.
+      if (n > 9) json(response, { detail: 'enough' }, 410);
+      else json(response, { ...envelope([page * 2 - 1, page * 2]), previous: `?page=${page === 2 ? 3 : 2}` });
+    });
+    assert.equal((await all(clientOf(t, upstream.url).posts())).length, 1);
+    assert.equal(upstream.requests.length, 3);
+  });
+
   it('tells which rows an earlier page has shown', async (t) => {
     const lists = [
       [1, 2, 2],
