@@ -234,6 +234,49 @@ describe('a sweep that goes on in the next process', () => {
     assert.ok(outcome.done);
     const { resumed, deleted } = outcome.summary;
     assert.deepEqual({ resumed, deleted }, { resumed: 1, deleted: 1 });
+    assert.deepEqual(bench.query("SELECT learned ->> 'highWater' AS mark FROM sync_state"), [{ mark: null }]);
+  });
+
+  it('tells of all that both processes read, and read again', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 2;
+    bench.upstream.posts = range(1, 8)
+      .toReversed()
+      .map((id) => aPost(id));
+    bench.upstream.rejects = [{ index: 0, id: 9, reason: 'broken', body: '{}' }];
+    await assert.rejects(passOf(bench, { store: killedAfter(bench.mirror, 2) }), KILLED);
+    const outcome = await passOf(bench);
+    assert.ok(outcome.done);
+    const { pages, rows, inserted, unchanged, quarantined } = outcome.summary;
+    assert.deepEqual(
+      { pages, rows, inserted, unchanged, quarantined },
+      // Two pages before the kill and two after it; then the first three once more, down to where this process began.
+      { pages: 7, rows: 16, inserted: 8, unchanged: 6, quarantined: 2 },
+    );
+  });
+
+  it('goes on at a page none of whose rows can be read, although it is the last one', async (t) => {
+    const bench = benchFor(t);
+    const { client } = bench.upstream;
+    bench.upstream.pageSize = 2;
+    bench.upstream.posts = range(1, 4)
+      .toReversed()
+      .map((id) => aPost(id));
+    const { posts: walk } = client;
+    client.posts = async function* (options) {
+      for await (const page of walk(options)) {
+        const rejects = page.rows.map(({ id }, index) => ({
+          index,
+          id,
+          reason: 'broken',
+          body: `{"id":${id}}`,
+        }));
+        yield page.next === null ? { ...page, rows: [], rejects } : page;
+      }
+    };
+    await assert.rejects(passOf(bench, { store: killedAfter(bench.mirror, 1) }), KILLED);
+    const outcome = await passOf(bench);
+    assert.equal(outcome.done && outcome.summary.resumed, 1);
   });
 
   for (const [code, outcome, resumed] of [
@@ -295,5 +338,26 @@ describe('a sweep that goes on in the next process', () => {
       .table('posts')
       .find(({ id }) => id === edited.id);
     assert.equal(row?.title, 'Other');
+  });
+});
+
+describe('a pass over a list that another process has locked', () => {
+  it('tells once for whom it waits, and begins when that one is done', async (t) => {
+    const bench = benchFor(t);
+    const { upstream, mirror: store, clock } = bench;
+    upstream.posts = [aPost(1)];
+    const other = store.lock('posts');
+    assert.ok(other.ok);
+    clock.meanwhile = async () => {
+      if (clock.slept.length === 3) other.release();
+    };
+    const holders: string[] = [];
+    const onWait = (holder: string): unknown => holders.push(holder);
+    const { signal } = new AbortController();
+    const context = { client: upstream.client, store, clock, signal, ahead: 0, onPage: () => {}, onWait };
+    const outcome = await syncOnce(context, { resource: 'posts', mode: 'sweep', wait: true });
+    assert.equal(outcome.done, true);
+    assert.equal(holders.length, 1);
+    assert.match(String(holders[0]), /^a test, since /);
   });
 });
