@@ -5,6 +5,8 @@ import { describe, it } from 'node:test';
 import { SETTINGS, type Setting } from '../config/schema.ts';
 import { FIRST_WORDS, KNOWN, OTHERS } from '../config/spelling.ts';
 import { REJECTIONS } from '../src/api/create.ts';
+import { LIMIT_DEFAULTS } from '../src/api/options.ts';
+import { RETRY_DEFAULTS } from '../src/api/retry.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
 import { TRANSITIONS } from '../src/outbox/states.ts';
 import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
@@ -45,6 +47,25 @@ describe('the documents', () => {
     assert.ok(operations.includes(`sending --> rejected: ${codes.join(' ')} ${last}\n`));
     assert.ok(page('docs/api.md').includes(`| ${codes.join(', ')} and ${last} reject a create;`));
     assert.ok(readme.includes(`a refusal (${codes.join(', ')}, ${last})`));
+  });
+
+  it('have the limits of one request', () => {
+    const table = page('docs/api.md').split('## Limits of one request')[1] ?? '';
+    const told = (limit: string): string =>
+      new RegExp(`^\\| ${limit}.*? \\| (.*) \\|$`, 'm').exec(table)?.[1] ?? '';
+    const { connectMs, idleMs, pageMs, createMs, maxBytes, maxExpansion, maxHeaderBytes, maxRows } =
+      LIMIT_DEFAULTS;
+    const values = {
+      'time to connect': `${connectMs / 1000} s`,
+      'time without a byte': `${idleMs / 1000} s`,
+      'one page': `${pageMs / 1000} s`,
+      'one create': `${createMs / 1000} s`,
+      'one body': `${maxBytes / 2 ** 20} MiB, and ${maxExpansion} times its compressed size`,
+      'the headers': `${maxHeaderBytes / 1024} KiB`,
+      'rows of one page': maxRows.toLocaleString('en'),
+    };
+    assert.deepEqual(Object.fromEntries(Object.keys(values).map((limit) => [limit, told(limit)])), values);
+    assert.ok(told('a `Retry-After`').includes(`over ${RETRY_DEFAULTS.maxWaitMs / 60_000} minutes`));
   });
 
   it('have the exit codes of the program', () => {

@@ -207,6 +207,12 @@ describe('a body without measure', () => {
       response.writeHead(200, { 'x-padding': 'x'.repeat(20_000) }).end(BODY),
     );
     await refused(reading, 'protocol', /headers/);
+    const { reading: limited } = await readOnce(
+      t,
+      (response) => response.writeHead(200, { 'x-padding': 'x'.repeat(2000) }).end(BODY),
+      { limits: { maxHeaderBytes: 1000 } },
+    );
+    await refused(limited, 'protocol', /headers/);
   });
 });
 

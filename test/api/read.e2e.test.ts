@@ -93,6 +93,15 @@ describe('a read', () => {
     );
   });
 
+  it('counts the time that a cache has kept a page to the time of the upstream', async (t) => {
+    const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
+    const upstream = await startUpstream(t, (_, response) =>
+      json(response, envelope([1]), 200, { date, age: '90' }),
+    );
+    const { serverTime, ageMs } = await clientOf(t, upstream.url).page('posts', '');
+    assert.deepEqual([serverTime, ageMs], [Date.parse(date) + 90_000, 90_000]);
+  });
+
   it('cuts the body of a reject at 64 KiB, between characters', async (t) => {
     const upstream = await startUpstream(t, (_, response) =>
       json(response, { next: null, results: [{ id: 'x', content: 'ü'.repeat(100_000) }] }),

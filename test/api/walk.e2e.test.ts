@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Page } from '../../src/api/client.ts';
+import { createRateLimit, type RateLimit } from '../../src/api/rate-limit.ts';
 import { idMemory, walk } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
+import { fakeClock } from '../support/clock.ts';
 import { range } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import {
@@ -345,21 +347,31 @@ describe('a walk that is left', () => {
     const upstream = await startUpstream(t, (request, response) => {
       if (pageOf(request) === 1) json(response, envelope([1], 2));
     });
-    return { upstream, client: clientOf(t, upstream.url) };
+    const answers: (number | null)[] = [];
+    const rateLimit: RateLimit = {
+      ...createRateLimit(fakeClock()),
+      record: (status) => void answers.push(status),
+    };
+    /** Given up by ourselves, before any timeout: that says nothing about the upstream. */
+    const isGivenUp = async (): Promise<void> => {
+      await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
+      assert.deepEqual(answers, [200]);
+    };
+    return { upstream, client: clientOf(t, upstream.url, { rateLimit }), isGivenUp };
   }
 
   it('calls off what is under way', async (t) => {
-    const { upstream, client } = await slow(t);
+    const { upstream, client, isGivenUp } = await slow(t);
     for await (const page of client.posts()) {
       assert.equal(page.number, 1);
       await until('the request has come', () => upstream.requests.length === 2);
       break;
     }
-    await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
+    await isGivenUp();
   });
 
   it('by an error of its consumer calls off what is under way', async (t) => {
-    const { upstream, client } = await slow(t);
+    const { upstream, client, isGivenUp } = await slow(t);
     const reading = (async () => {
       for await (const page of client.posts()) {
         await until('the request has come', () => upstream.requests.length === 2);
@@ -367,11 +379,11 @@ describe('a walk that is left', () => {
       }
     })();
     await assert.rejects(reading, /no taste for page 1/);
-    await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
+    await isGivenUp();
   });
 
   it('by its signal ends with the reason', async (t) => {
-    const { upstream, client } = await slow(t);
+    const { upstream, client, isGivenUp } = await slow(t);
     const controller = new AbortController();
     const reason = new Error('enough');
     const walk = client.posts({ signal: controller.signal });
@@ -380,7 +392,7 @@ describe('a walk that is left', () => {
     await until('the request has come', () => upstream.requests.length === 2);
     controller.abort(reason);
     assert.equal(await second, reason);
-    await until('the second request is given up', () => upstream.requests[1]?.socket.destroyed === true);
+    await isGivenUp();
   });
 
   it('by its signal while the consumer works ends with the reason too', async (t) => {

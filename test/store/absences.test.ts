@@ -184,6 +184,18 @@ describe('evidence of absence', () => {
     assert.deepEqual(deleted, [0, 0, 1, 0]);
   });
 
+  story('a list that was cut short once, and is whole again, leaves out no rows', async ({ store }) => {
+    const shown = (from: number, at: number) => [
+      aPost(20, { votes_count: at }),
+      ...posts(...range(from, 19)),
+    ];
+    await sweep(store, 'posts', shown(1, 1), 1);
+    assert.equal((await oneSweep(store, 'posts', shown(12, 2), 2)).suspects, 11);
+    const deleted: number[] = [];
+    for (const at of [3, 4]) deleted.push((await oneSweep(store, 'posts', shown(2, at), at)).deleted);
+    assert.deepEqual(deleted, [1, 0]);
+  });
+
   story(
     'two reads in each of two sweeps are enough where one had a neighbour on each side',
     async (mirror) => {
@@ -201,6 +213,28 @@ describe('evidence of absence', () => {
       deleted.push((await sweepWithout(mirror.store, at, [INSIDE, INSIDE], { conclusion })).deleted);
     assert.deepEqual(deleted, [0, 0, 1]);
   });
+
+  story('beyond the end that makes two sweeps more', async (mirror) => {
+    await begun(mirror);
+    const conclusion = { ...PROOF, sweeps: 3 as const };
+    const deleted: number[] = [];
+    for (const at of range(2, 6))
+      deleted.push((await sweepWithout(mirror.store, at, [BEYOND, BEYOND], { conclusion })).deleted);
+    assert.deepEqual(deleted, [0, 0, 0, 0, 1]);
+  });
+
+  story(
+    'a sweep that misses another row for the first time is none in which nothing changed',
+    async (mirror) => {
+      const { store } = mirror;
+      await sweep(store, 'posts', posts(1, 2, 3, 5, 9), 1);
+      const still = { moves: false };
+      const both = gaps([between(1, 3), between(4, 6)], 'between');
+      await sweepWithout(store, 2, [ONE_SIDED, ONE_SIDED], still);
+      assert.equal((await sweepWithout(store, 3, [both, both], still)).deleted, 0);
+      assert.equal((await sweepWithout(store, 4, [both, both], still)).deleted, 2);
+    },
+  );
 
   story(
     'reads of a sweep that failed, was interrupted or concludes nothing do not add up',
@@ -243,6 +277,30 @@ describe('evidence of absence', () => {
     const { total, candidates } = await store.toReread(pass);
     const created = mirror.read.table('posts')[1]?.created;
     assert.deepEqual([total, candidates], [1, [{ id: 2, key: { created, id: 2 }, ...at }]]);
+  });
+
+  story('what lacks least is read again first', async ({ store }) => {
+    await sweep(store, 'posts', posts(1, 2, 3, 4, 5, 9), 1);
+    const missed = (at: number, ranges: [number, number][]) => {
+      const pass = begin(store, 'posts', at, { resume: false });
+      const absence = gaps(
+        ranges.map(([low, high]) => between(low, high)),
+        'between',
+      );
+      apply(store, pass, posts(1, 3, 5), at, { absence });
+      return pass;
+    };
+    const first = missed(2, [[3, 5]]);
+    apply(store, first, [], 2, { absence: gaps([between(3, 5)], 'between') });
+    finish(store, first, 2, { conclusion: PROOF });
+    const second = missed(3, [
+      [1, 3],
+      [3, 5],
+    ]);
+    assert.deepEqual(
+      store.toReread(second).candidates.map(({ id }) => id),
+      [4, 2],
+    );
   });
 
   story('a row missed for the first time between two neighbours waits for the next sweep', async (mirror) => {

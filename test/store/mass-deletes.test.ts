@@ -41,7 +41,7 @@ describe('mass deletions', () => {
     await sweep(store, 'posts', posts(...range(1, 60)), 1);
     await sweep(store, 'posts', posts(...range(1, 10)), 2);
     assert.equal(await heldIn(store), 50);
-    await finish(store, await begin(store, 'posts', 2), 2, { outcome: 'failed' });
+    await finish(store, await begin(store, 'posts', 2), 2, { outcome: 'failed', acceptDeletes: true });
     assert.equal(await heldIn(store), 50);
     const { deleted, held } = await sweep(store, 'posts', posts(...range(1, 10)), 3, { acceptDeletes: true });
     assert.deepEqual([deleted, held], [50, 0]);
@@ -120,6 +120,22 @@ describe('mass deletions', () => {
       ],
     );
     assert.deepEqual([await accepting(30, 4), liveIds(read).length], [[40, 0], 60]);
+  });
+
+  story('rows that were accepted do not hold others that went with them', async ({ store, read }) => {
+    await sweep(store, 'posts', posts(...range(1, 100)), 1);
+    oneSweep(store, 'posts', posts(...range(1, 75)), 2);
+    const missing = (at: number, low: number, high: number, acceptDeletes = false) => {
+      const pass = begin(store, 'posts', at, { resume: false });
+      for (const _ of [1, 2])
+        apply(store, pass, posts(...range(1, 75)), at, { absence: gaps([between(low, high)]) });
+      const { deleted, held } = finish(store, pass, at, { conclusion: PROOF, acceptDeletes });
+      return [deleted, held];
+    };
+    assert.deepEqual(missing(3, 75, 98), [0, 22]);
+    assert.deepEqual(missing(4, 10, 12, true), [0, 0], 'nothing more speaks against them in this sweep');
+    assert.deepEqual(missing(5, 97, 101), [3, 0]);
+    assert.deepEqual(liveIds(read), range(1, 97));
   });
 
   story('accepted rows go when a sweep has as much against them as against any row', async (mirror) => {

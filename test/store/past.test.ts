@@ -88,3 +88,15 @@ story('before and after have the names of statuses and boards of that time', asy
   );
   assert.deepEqual([told[0]?.post?.status, told[0]?.post?.board], ['Shipped', 'Team']);
 });
+
+story('a post that comments show under another title has changed', async (mirror) => {
+  begin(mirror);
+  const before = changes(mirror).length;
+  sweep(mirror.store, 'comments', [aComment(1, { post: { id: 1, title: 'Two', url: '/p/1' } })], 2);
+  assert.deepEqual(
+    changes(mirror)
+      .slice(before)
+      .map(({ type, post_id }) => [type, post_id]),
+    [['post.updated', 1]],
+  );
+});

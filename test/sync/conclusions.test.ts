@@ -220,6 +220,40 @@ describe('a list that was in strict order', () => {
   });
 });
 
+describe('a head pass', () => {
+  /** A mirror that knows ten posts, the newest first, two on each page. */
+  async function knowing(t: TestContext): Promise<Bench> {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 2;
+    bench.upstream.posts = range(1, 10)
+      .toReversed()
+      .map((id) => aPost(id));
+    await bench.sweep();
+    bench.upstream.pagesRead = 0;
+    return bench;
+  }
+
+  it('reads on past one page without anything new', async (t) => {
+    const bench = await knowing(t);
+    bench.upstream.posts = bench.upstream.posts.map((post) =>
+      post.id === 7 ? { ...post, title: 'Other' } : post,
+    );
+    const outcome = await passOf(bench, { mode: 'head' });
+    assert.equal(outcome.done && outcome.summary.updated, 1);
+    assert.equal(bench.upstream.pagesRead, 4);
+  });
+
+  it('after one that was killed goes down to the first row that was known before it, and no further', async (t) => {
+    const bench = await knowing(t);
+    const marks = () => bench.query("SELECT learned -> 'highWater' ->> 'id' AS mark FROM sync_state");
+    for (let n = 0; n < 3; n++) bench.upstream.publish();
+    await assert.rejects(passOf(bench, { mode: 'head', store: killedAfter(bench.mirror, 2) }), KILLED);
+    assert.deepEqual([bench.upstream.pagesRead, marks()], [2, [{ mark: 10 }]]);
+    await passOf(bench, { mode: 'head' });
+    assert.deepEqual([bench.upstream.pagesRead, marks()], [4, [{ mark: null }]]);
+  });
+});
+
 describe('a sweep that goes on in the next process', () => {
   it('tells of what it deleted, as a sweep in one process does', async (t) => {
     const post = (id: number): Post => aPost(id, { votes_count: id % 3, comments_count: id % 2 });
