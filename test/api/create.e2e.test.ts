@@ -296,6 +296,18 @@ describe('the reason of a create', () => {
   });
 });
 
+describe('the words of a rejection', () => {
+  it('have no half of the token where they are cut', async (t) => {
+    const detail = `${'x'.repeat(280)} ${CANARY}`;
+    const upstream = await startUpstream(t, (_, response) => json(response, { detail }, 422));
+    const outcome = await clientOf(t, upstream.url).create(DRAFT);
+    assert.equal(
+      outcome.outcome === 'rejected' && outcome.reason,
+      `the upstream answered 422: ${'x'.repeat(280)} [secret]`,
+    );
+  });
+});
+
 describe('100 Continue that nobody asked for', () => {
   const AGAIN = 'HTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
   const created = http(201, JSON.stringify(CREATED));
@@ -448,5 +460,13 @@ describe('closing the client', () => {
     answer.resolve();
     await closing;
     assert.equal((await sending).outcome, 'confirmed');
+  });
+
+  it('leaves no create to be sent', async (t) => {
+    const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
+    const client = clientOf(t, upstream.url);
+    await client.close();
+    assert.deepEqual(await client.create(DRAFT), { outcome: 'not-sent', reason: 'the client is closed' });
+    assert.equal(upstream.connections(), 0);
   });
 });

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { contentHash } from '../../src/outbox/match.ts';
 import { push } from '../../src/outbox/push.ts';
 import { EDITABLE } from '../../src/outbox/states.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
 import type { OutboxState } from '../../src/store/outbox/types.ts';
 import { rowErasers } from '../../src/store/suppression/rows.ts';
 import { benchFor, TEXT } from '../outbox/bench.ts';
@@ -106,5 +107,23 @@ describe('a post or comment that is erased', () => {
     assert.partialDeepStrictEqual(db.prepare('SELECT * FROM users').get(), {
       ...{ email: null, name: null, alias: null, extra: null, changed_at: AT },
     });
+  });
+});
+
+describe('a deleted row whose words were erased because its time was up', () => {
+  it('is as any other when the list shows it again: its time begins anew when it is gone', (t) => {
+    const { path, mirror, db } = open(t);
+    const erasure = openErasureStore({ path, upstream: 'http://upstream.test', holder: 'a test' });
+    t.after(() => erasure.close());
+    const stateOf = () => db.prepare('SELECT title, deleted_at, erased_at FROM posts WHERE id = 1').get();
+    const [shown, gone] = [[aPost(1, { title: 'Words' }), aPost(2)], [aPost(2)]];
+    const now = Date.parse(AT);
+    for (const rows of [shown, gone]) sweep(mirror, 'posts', rows, 1);
+    assert.equal(erasure.expire(now, now).counts.posts, 1);
+    assert.partialDeepStrictEqual(stateOf(), { title: '[erased]', erased_at: AT });
+    sweep(mirror, 'posts', shown, 2);
+    assert.deepEqual({ ...Object(stateOf()) }, { title: 'Words', deleted_at: null, erased_at: null });
+    sweep(mirror, 'posts', gone, 3);
+    assert.equal(erasure.expire(now, now).counts.posts, 1);
   });
 });

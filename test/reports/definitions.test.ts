@@ -73,6 +73,12 @@ describe('a post that is dated now or later', () => {
         aPost(3, { creator: ANN, created: new Date(NOW).toISOString() }),
       ];
       await sweep(store, 'comments', [comment(11, 1, { created: new Date(NOW).toISOString() })]);
+      const gone = aPost(4, { creator: ANN, created: '2026-02-01T00:00:00Z' });
+      await sweep(
+        store,
+        'posts',
+        [...rows, gone].map((row) => ({ ...row, votes_count: 1 })),
+      );
       for (const day of [0, 28])
         await sweep(
           store,

@@ -97,6 +97,17 @@ describe('every report', () => {
   });
 });
 
+describe('the statuses of a report', () => {
+  it('may be named or numbered, and a number is no part of a name', async (t) => {
+    const story = await tell(t);
+    const titles = async (...status: string[]) =>
+      pick(await story.ask('top-posts', { status }), 'post').flat();
+    assert.deepEqual(await titles('planned'), await titles(' 2 '));
+    assert.deepEqual(await titles('2', 'Done'), [101, 105, 104]);
+    await assert.rejects(titles('22'), { code: 'usage', message: /there is no status "22"/ });
+  });
+});
+
 describe('a date', () => {
   it('is a day, a time or how long ago', () => {
     assert.equal(momentOf('since', '2026-01-31', NOW, UTC), '2026-01-31T00:00:00.000Z');

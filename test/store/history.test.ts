@@ -64,6 +64,21 @@ describe('history', () => {
     });
   });
 
+  for (const [what, created, creator, isAnother] of [
+    ['another day before it was first seen', '2025-06-01T00:00:00Z', 7, false],
+    ['another day after it was first seen', '2026-06-01T00:00:00Z', 7, true],
+    ['another author', wire.post.created, 8, false],
+    ['another author and another day', '2025-06-01T00:00:00Z', 8, true],
+  ] as const)
+    story(
+      `a number that comes with ${what} is ${isAnother ? 'that of a new post' : 'still the same post'}`,
+      async ({ store, read }) => {
+        await sweep(store, 'posts', [aPost(1)], 1);
+        await sweep(store, 'posts', [aPost(1, { created, creator: { ...wire.user, id: creator } })], 2);
+        assert.equal(read.table('posts')[0]?.first_seen_at, iso(isAnother ? 2 : 1));
+      },
+    );
+
   for (const change of [{ url: '/moved' }, { creator: { ...wire.user, id: 8 } }, { mood: 'new' }])
     story(
       `a change of ${Object.keys(change)} alone is a change of the row, and no version`,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import { liveIds, story } from '../support/mirror.ts';
-import { aPost, posts, range } from '../support/rows.ts';
+import { liveIds, queryFile, story } from '../support/mirror.ts';
+import { aComment, aPost, posts, range } from '../support/rows.ts';
 import {
   apply,
   begin,
@@ -259,6 +259,19 @@ describe('mass deletions', () => {
     Object.assign(pass.counts, counts);
     assert.equal((await finish(store, pass, 3, { conclusion: THREE_SWEEPS })).deleted, 1);
     assert.deepEqual(liveIds(read), [1, 3]);
+  });
+
+  story('of the ids of all sweeps only those of the last one are kept, for each list', async (mirror) => {
+    const { store, path } = mirror;
+    for (const at of [1, 2, 3]) {
+      unorderedSweep(store, 'posts', [posts(3), posts(1)], at);
+      unorderedSweep(store, 'comments', [[aComment(1)]], at);
+    }
+    const kept = queryFile(path, 'SELECT run_id, count(*) AS pages FROM sweep_pages GROUP BY run_id');
+    assert.deepEqual(kept, [
+      { run_id: 5, pages: 2 },
+      { run_id: 6, pages: 1 },
+    ]);
   });
 
   story('a sweep that was resumed counts the ids of both its parts, each page once', async (mirror) => {

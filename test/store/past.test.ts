@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import Database from 'better-sqlite3';
 import type { Change } from '../../src/store/changes/change.ts';
-import { openChangeFeed } from '../../src/store/changes/feed.ts';
+import { openChangeFeed, touchedRows } from '../../src/store/changes/feed.ts';
 import { type Mirror, story } from '../support/mirror.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -99,4 +100,43 @@ story('a post that comments show under another title has changed', async (mirror
       .map(({ type, post_id }) => [type, post_id]),
     [['post.updated', 1]],
   );
+});
+
+story('a change that replaced no version of a comment is on the board it is on now', async (mirror) => {
+  const { store } = mirror;
+  sweep(store, 'posts', [aPost(1, POST), aPost(2, { ...POST, board: INTERNAL })], 1);
+  const on = (id: number, mood?: string) =>
+    aComment(1, { post: { id, title: 'One', url: '/p' }, ...(mood && { mood }) });
+  sweep(store, 'comments', [on(1)], 1);
+  sweep(store, 'comments', [on(2)], 2);
+  sweep(store, 'comments', [on(2, 'good')], 3);
+  assert.deepEqual(typesOn(mirror, 'Mobile'), []);
+  assert.deepEqual(typesOn(mirror, 'Internal'), ['comment.updated', 'comment.updated']);
+});
+
+story('a position of a change that was never there is none to go on from', async (mirror) => {
+  begin(mirror);
+  const feed = openChangeFeed(mirror);
+  try {
+    assert.equal(feed.resolve('0'), '0');
+    assert.throws(() => feed.resolve('0-abc'), { code: 'gone' });
+  } finally {
+    feed.close();
+  }
+});
+
+story('a consumer of rows is told of authors of comments, and when there is more', async (mirror) => {
+  begin(mirror);
+  const db = new Database(mirror.path, { readonly: true });
+  try {
+    const touched = touchedRows(db);
+    const { next } = touched('', 100);
+    sweep(mirror.store, 'comments', [aComment(1, { content: 'a' }), aComment(2, { content: 'b' })], 2);
+    const all = touched(next, 100);
+    assert.deepEqual([all.ids.comment, all.ids.user, all.isLast], [[1, 2], [aComment(1).creator.id], true]);
+    const some = touched(next, all.ids.comment.length);
+    assert.equal(some.isLast, false, 'a page that is full may not be the last');
+  } finally {
+    db.close();
+  }
 });

@@ -182,6 +182,24 @@ describe('a page none of whose rows can be read', () => {
   });
 });
 
+describe('the page at the plain address of a list', () => {
+  it('is its start only where no page comes before it', () => {
+    const evidence = withPage(noEvidence('posts', false), slots([5, 4]));
+    const above = (previous: string | null) =>
+      absenceShownBy(
+        slots([5, 4]),
+        { cursor: '', next: 'page=9', previous },
+        {
+          evidence,
+          order: null,
+          previous: null,
+        },
+      ).gaps.filter(({ range }) => range.below === null);
+    assert.equal(above(null).length, 1);
+    assert.deepEqual(above('page=7'), []);
+  });
+});
+
 describe('a page of one row', () => {
   it('shows what is absent before it where the order of the list is known, and nothing where it is not', () => {
     const previous = { cursor: 'before', key: { created: '', id: 9 } };

@@ -40,8 +40,10 @@ describe('a sweep', () => {
         );
       });
       let isGrown = false;
-      await bench.sync(POSTS, { client: clientOf(t, upstream.url) });
+      const { rows, inserted } = await bench.sync(POSTS, { client: clientOf(t, upstream.url) });
       assert.deepEqual(liveIds(mirrorReader(bench.path)), range(1, 40));
+      assert.equal(inserted, 40);
+      assert.ok(rows <= 40, 'those that were read on the way back are not counted twice');
     });
 
   it('is complete where its last page goes while it is read, with the row that slid from it to the page before', async (t) => {

@@ -300,8 +300,9 @@ describe('what is known of an endpoint', () => {
     assert.equal(store.state('one').position, position + 1, 'it never goes back');
     fail(second, 'it is gone');
     assert.deepEqual([known().disabled_at, troubled()], [second, ['one']]);
+    assert.equal(store.state('one').disabled_why, 'it is gone');
     store.enable('one');
-    assert.deepEqual(known(), well);
+    assert.deepEqual([known(), store.state('one').disabled_why], [well, null]);
   });
 
   it('is forgotten with it, also its deliveries, and a new one is told of what comes after it', (t) => {
