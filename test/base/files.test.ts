@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { replaceFile } from '../../src/base/files.ts';
+import { makeFolder, removeLeftovers, replaceFile, temporaryName } from '../../src/base/files.ts';
 import { folderFor } from '../support/folder.ts';
 
 describe('a file that is replaced', () => {
@@ -45,5 +45,40 @@ describe('a file that is replaced', () => {
     });
     assert.equal(readFileSync(path, 'utf8'), 'before');
     assert.deepEqual(readdirSync(folder), ['kept.txt']);
+  });
+});
+
+describe('what a killed run left', () => {
+  it('goes, also where this process has the number of that one; what is being written stays', async (t) => {
+    const folder = folderFor(t, 'leftovers');
+    const own = temporaryName(join(folder, 'posts.csv'));
+    const names = {
+      own: basename(own),
+      namesake: `.posts.csv.${process.pid}-deadbeef-1234.part`,
+      dead: '.posts.csv.4711-deadbeef-1234.part',
+      alive: '.posts.csv.4712-deadbeef-1234.part',
+      anothers: '.users.csv.4711-deadbeef-1234.part',
+      file: 'posts.csv',
+    };
+    for (const name of Object.values(names)) writeFileSync(join(folder, name), '');
+    t.mock.method(process, 'kill', (pid: number) => {
+      throw Object.assign(new Error('no'), { code: pid === 4712 ? 'EPERM' : 'ESRCH' });
+    });
+    await removeLeftovers(folder, (name) => name === 'posts.csv');
+    assert.deepEqual(readdirSync(folder).sort(), [names.own, names.alive, names.anothers, names.file].sort());
+  });
+});
+
+describe('a folder', () => {
+  it('is made with those above it, for its owner alone', (t) => {
+    const path = join(folderFor(t, 'made'), 'one', 'two');
+    makeFolder(path);
+    makeFolder(path);
+    assert.deepEqual(
+      [path, join(path, '..')].map((each) => statSync(each).mode & 0o777),
+      [0o700, 0o700],
+    );
+    writeFileSync(join(path, 'file'), '');
+    assert.throws(() => makeFolder(join(path, 'file', 'below')));
   });
 });

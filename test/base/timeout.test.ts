@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import { readWithin } from '../../src/base/timeout.ts';
+import { readWithin, unlessStopped, within } from '../../src/base/timeout.ts';
 
 describe('a reader with a time limit', () => {
   it('gives what was read', async () => {
@@ -32,5 +33,38 @@ describe('a reader with a time limit', () => {
     resolve('late');
     assert.equal(await read(), 'late');
     assert.equal(await read(), 'fresh');
+  });
+});
+
+describe('work that a stop does not wait for', () => {
+  const never = new Promise<string>(() => undefined);
+
+  it('gives nothing where the stop came before it, or comes meanwhile, and lets go of the signal', async () => {
+    assert.equal(await unlessStopped(AbortSignal.abort(), never), undefined);
+    const controller = new AbortController();
+    const waiting = unlessStopped(controller.signal, never);
+    controller.abort();
+    assert.equal(await waiting, undefined);
+    const { signal } = new AbortController();
+    assert.equal(await unlessStopped(signal, Promise.resolve('done')), 'done');
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+    assert.equal(await unlessStopped(undefined, Promise.resolve('done')), 'done');
+  });
+
+  it('fails where the work fails first', async () => {
+    const { signal } = new AbortController();
+    await assert.rejects(unlessStopped(signal, Promise.reject(new Error('broken'))), /broken/);
+  });
+});
+
+describe('a promise with a time limit', () => {
+  it('is replaced by a value, or fails with an error, when the time is over', async () => {
+    const never = new Promise<string>(() => undefined);
+    assert.equal(await within(1, never, () => 'instead'), 'instead');
+    await assert.rejects(
+      within(1, never, () => new Error('late')),
+      /late/,
+    );
+    assert.equal(await within(600_000, Promise.resolve('in time'), () => 'instead'), 'in time');
   });
 });

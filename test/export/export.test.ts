@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PassThrough } from 'node:stream';
@@ -30,6 +39,21 @@ async function exported(mirror: ExportMirror, changes: Parameters<typeof request
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Row);
+}
+
+/** As the kernel tells them; none where it does not. */
+function openFilesIn(folder: string): string[] {
+  if (!existsSync('/proc/self/fd')) return [];
+  const linked = (name: string): string => {
+    try {
+      return readlinkSync(join('/proc/self/fd', name));
+    } catch {
+      return '';
+    }
+  };
+  return readdirSync('/proc/self/fd')
+    .map(linked)
+    .filter((path) => path.startsWith(join(folder, '.')));
 }
 
 function ids(rows: Row[]): unknown[] {
@@ -220,6 +244,22 @@ describe('an export', () => {
     );
   });
 
+  it('of one table forgets what the manifest says of a file that somebody removed', async (t) => {
+    const mirror = await openMirror(t);
+    const folder = join(mirror.folder, 'out');
+    const run = (what: 'users' | 'posts' | 'boards') =>
+      exportMirror(mirror.source(), request({ folder }, { what: [what] }));
+    await run('users');
+    await run('posts');
+    rmSync(join(folder, 'users.ndjson'));
+    await run('boards');
+    const { files } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+    assert.deepEqual(
+      files.map(({ name }: { name: string }) => name),
+      ['boards.ndjson', 'posts.ndjson'],
+    );
+  });
+
   it('into a folder with files of another service does not describe those', async (t) => {
     const mirror = await openMirror(t);
     mirror.addPosts(1, 1);
@@ -301,6 +341,7 @@ describe('an export', () => {
     const run = exportMirror(mirror.source(), request({ folder }, { what, signal: stop.signal, onProgress }));
     await assert.rejects(run, { code: 'interrupted' });
     assert.deepEqual(readdirSync(folder), ['users.ndjson']);
+    assert.deepEqual(openFilesIn(folder), []);
     assert.equal(readFileSync(join(folder, 'users.ndjson'), 'utf8'), 'older');
   });
 

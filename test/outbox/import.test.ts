@@ -7,9 +7,11 @@ import Database from 'better-sqlite3';
 import { batchId } from '../../src/outbox/create.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
 import { conflictReason } from '../../src/outbox/import/intake.ts';
+import { contentHash } from '../../src/outbox/match.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { newClaims } from '../../src/store/outbox/source.ts';
 import { folderFor } from '../support/folder.ts';
+import { benchFor, TEXT } from './bench.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
 const FILE = `board,title,content,email,full_name,key
@@ -414,5 +416,30 @@ describe('the name of a batch', () => {
     );
     assert.ok(batchId('import', at, () => 0.999) < batchId('import', at + 1000, () => 0));
     assert.match(batchId('create', at, Math.random), /^create-20261115-014207-[0-9a-z]{6}$/);
+  });
+});
+
+describe('a row that an earlier file has named', () => {
+  it('keeps that name where a later file has none for it, and gets another where that has', (t) => {
+    const { store, clock, query } = benchFor(t);
+    const accept = (source_key: string, cells?: string[]) => {
+      const claims = newClaims({ hasKeys: cells !== undefined, tools: new Set() });
+      const row = {
+        ...TEXT,
+        batch: 'import-1',
+        line: 1,
+        source_key,
+        content_hash: contentHash(TEXT),
+        claims,
+      };
+      const [taken] = store.accept([{ ...row, ...(cells && { cells }) }], clock.now());
+      return [
+        taken?.outcome,
+        query<{ key: string }>('SELECT source_key AS key FROM outbox').map(({ key }) => key),
+      ];
+    };
+    assert.deepEqual(accept('key:A1', ['A1']), ['accepted', ['key:A1']]);
+    assert.deepEqual(accept('row:words:1'), ['already', ['key:A1']]);
+    assert.deepEqual(accept('key:B7', ['B7', 'A1']), ['already', ['key:B7']]);
   });
 });

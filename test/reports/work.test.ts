@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aComment, aPost } from '../support/rows.ts';
-import { sweep } from '../support/steps.ts';
+import { begin, finish, sweep } from '../support/steps.ts';
 import { ANN, pick, TESS, table, tell, write } from './story.ts';
 
 const HOUR = 3600;
@@ -149,6 +149,20 @@ describe('reports about the work', () => {
       ['Features', 4, 35, 8.75, 35 / 39, 6, 2 / 3, 0.25, [0, 0, 0, 1, 0, 2, 0, 1, 0, 0, 0, 0]],
       ['Bugs', 1, 4, 4, 4 / 39, 0, 0, 0, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]],
     ]);
+  });
+
+  it('sync-health counts passes that failed and those that were interrupted as cut short', async (t) => {
+    const story = await write(t, async (store) => {
+      for (const outcome of ['failed', 'interrupted'] as const)
+        finish(store, begin(store, 'posts', 28 * 1440, { resume: false }), 28 * 1440, { outcome });
+    });
+    const names = ['list', 'passes', 'complete', 'cut_short', 'last_complete'];
+    assert.deepEqual(pick(await story.ask('sync-health'), ...names), [['posts', 2, 0, 2, null]]);
+  });
+
+  it('delivered has no share where nobody voted', async (t) => {
+    const story = await write(t, async (store) => void sweep(store, 'posts', [aPost(1, { votes_count: 0 })]));
+    assert.deepEqual(pick(await story.ask('delivered'), 'posts', 'votes', 'share'), [[1, 0, null]]);
   });
 
   it('sync-health sums up the passes of each list', async (t) => {
