@@ -1,56 +1,8 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
-import { type JobsOptions, type MinimalJob, Queue } from 'bullmq';
-import type { WorkerSettings } from '../../src/queue/backend.ts';
+import { describe, it } from 'node:test';
+import { type JobsOptions, Queue } from 'bullmq';
 import { createSqliteBackend } from '../../src/queue/sqlite/index.ts';
-import { folderFor } from '../support/folder.ts';
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const START = Date.parse('2026-01-01T00:00:00.000Z');
-
-/** A queue in a file, without workers that run by themselves, on a clock that only moves when told to. */
-function queueFor(t: TestContext, name = 'work') {
-  t.mock.timers.enable({ apis: ['Date'], now: START });
-  const connection = { file: join(folderFor(t, 'queue'), 'queue.db') };
-  const queue = new Queue(name, { connection }, createSqliteBackend);
-  t.after(() => queue.close());
-  return {
-    queue,
-    /** What a worker asks and tells the queue; its token is its name. */
-    worker(token: string, settings: WorkerSettings & { metrics?: { maxDataPoints: number } } = {}) {
-      const backend = createSqliteBackend(name, { connection, ...settings }, {});
-      t.after(() => backend.close());
-      const named = (id: string) => ({ id }) as MinimalJob;
-      return {
-        backend,
-        /** The id of the job that it is handed out, or an empty text. */
-        take: async (): Promise<string> => String((await backend.moveToActive(token, token))[1]),
-        /** For how long nothing is handed out because of a limit, and until when because nothing is due. */
-        async waits() {
-          const [job, , limitedFor, delayedUntil] = await backend.moveToActive(token, token);
-          assert.equal(job, null);
-          return { limitedFor, delayedUntil };
-        },
-        complete: (id: string, keep: boolean | number | { age?: number; count?: number } = false) =>
-          backend.moveToCompleted(named(id), { ok: true }, keep as boolean, token, false),
-        fail: (id: string, keep: boolean | number = false) =>
-          backend.moveToFailed(named(id), 'why', keep, token, false),
-        putOff: (id: string, delay: number) => backend.moveToDelayed(id, Date.now(), delay, token),
-        again: (id: string) => backend.retryJob(id, false, token),
-        handBack: (id: string) => backend.moveJobFromActiveToWait(id, token),
-        renew: (id: string) => backend.extendLock(id, token, 30 * SECOND),
-      };
-    },
-    add: async (id: string, options: JobsOptions = {}) => {
-      await queue.add(id, {}, { jobId: id, ...options });
-    },
-    tick: (ms: number) => t.mock.timers.tick(ms),
-    setBack: (ms: number) => t.mock.timers.setTime(Date.now() - ms),
-  };
-}
+import { HOUR, MINUTE, queueFor, SECOND, START } from './sqlite-queue.ts';
 
 const LOCKED = { lockDuration: 30 * SECOND, stalledInterval: 5 * SECOND, maxStalledCount: 3 };
 
@@ -121,6 +73,38 @@ describe('a job of a worker that was thought dead', () => {
       await dying.backend.moveStalledJobsToWait();
     }
     assert.deepEqual(reasons, [undefined, undefined, 'job stalled more than allowable limit']);
+  });
+});
+
+describe('a lock', () => {
+  it('is as long as its worker asks for, and renewed for each job that is still its own', async (t) => {
+    const { queue, worker, add, tick } = queueFor(t);
+    const ours = worker('ours', { ...LOCKED, lockDuration: MINUTE });
+    for (const id of ['a', 'b']) await add(id);
+    await ours.take();
+    await ours.take();
+    tick(MINUTE - SECOND);
+    assert.equal(await queue.remove('a'), 0);
+    assert.deepEqual(await ours.backend.extendLocks(['a', 'b', 'c'], ['ours', 'other', 'ours'], MINUTE), [
+      'b',
+      'c',
+    ]);
+    tick(2 * SECOND);
+    assert.deepEqual([await queue.remove('a'), await queue.remove('b')], [0, 1]);
+  });
+
+  it('that runs out again and again ends no job of a schedule', async (t) => {
+    const { queue, worker, tick } = queueFor(t);
+    const dying = worker('dying', { ...LOCKED, maxStalledCount: 0 });
+    await queue.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
+    for (let death = 0; death < 3; death++) {
+      const [job] = await dying.backend.moveToActive('dying', 'dying');
+      assert.equal(job.deferredFailure, undefined);
+      for (const ms of [31 * SECOND, 5 * SECOND]) {
+        tick(ms);
+        await dying.backend.moveStalledJobsToWait();
+      }
+    }
   });
 });
 
@@ -221,6 +205,53 @@ describe('what a queue hands out', () => {
     assert.equal(await ours.take(), 'a');
   });
 
+  it('is limited by what the queue says before what its worker says', async (t) => {
+    const { queue, worker, add, tick } = queueFor(t);
+    const ours = worker('ours', { limiter: { max: 5, duration: MINUTE } });
+    await queue.setGlobalRateLimit(1, HOUR);
+    for (const id of ['a', 'b']) await add(id);
+    assert.equal(await ours.take(), 'a');
+    assert.deepEqual(await ours.waits(), { limitedFor: MINUTE, delayedUntil: 0 });
+    assert.equal(await queue.getRateLimitTtl(), MINUTE);
+    assert.equal(await queue.getRateLimitTtl(2), 0);
+    await queue.removeRateLimitKey();
+    assert.equal(await ours.take(), 'b');
+    tick(MINUTE);
+    assert.equal(await queue.getRateLimitTtl(), 0);
+  });
+
+  it('is first what was handed back or is to be first, and what changed its rank goes behind its like', async (t) => {
+    const { queue, worker, add } = queueFor(t);
+    const ours = worker('ours');
+    await add('a');
+    await add('b');
+    await add('c', { priority: 3 });
+    await add('d', { priority: 3 });
+    await add('first', { lifo: true });
+    assert.deepEqual([await ours.take(), await ours.take()], ['first', 'a']);
+    await ours.handBack('a');
+    await ours.backend.retryJob('first', true, 'ours');
+    assert.deepEqual([await ours.take(), await ours.take(), await ours.take()], ['first', 'b', 'a']);
+    assert.equal(await ours.take(), 'c');
+    await ours.handBack('c');
+    assert.equal(await ours.take(), 'c', 'before those of its priority');
+    await ours.handBack('c');
+    await (await queue.getJob('c'))?.changePriority({ priority: 3 });
+    assert.deepEqual([await ours.take(), await ours.take()], ['d', 'c']);
+  });
+
+  it('is what was delayed in the order of its times, also where the clock was set back', async (t) => {
+    const { worker, add, tick, setBack } = queueFor(t);
+    const ours = worker('ours');
+    await add('later', { delay: 2 * MINUTE });
+    await add('sooner', { delay: MINUTE });
+    tick(2 * MINUTE);
+    assert.deepEqual([await ours.take(), await ours.take()], ['sooner', 'later']);
+    await add('ahead', { delay: MINUTE });
+    setBack(HOUR);
+    assert.equal(await ours.take(), 'ahead', 'nobody knows how long it has waited');
+  });
+
   it('is nothing while it is paused, and no more than may run at once', async (t) => {
     const { queue, worker, add } = queueFor(t);
     const ours = worker('ours');
@@ -233,6 +264,38 @@ describe('what a queue hands out', () => {
     assert.equal(await queue.isMaxed(), true);
     await ours.complete('a');
     assert.equal(await ours.take(), 'b');
+  });
+});
+
+describe('a worker that waits', () => {
+  it('is woken when a job comes, its turn comes earlier, or a place is free, and for nothing else', async (t) => {
+    const { queue, worker, add } = queueFor(t);
+    const [ours, other] = [worker('ours'), worker('other')];
+    const woken: string[] = [];
+    const wait = async (what: string): Promise<void> => {
+      await ours.backend.waitForJob(3600);
+      woken.push(what);
+    };
+    const turn = () => new Promise((next) => setImmediate(next));
+    await add('later', { delay: HOUR });
+    let waiting = wait('its delay was taken back');
+    await turn();
+    await other.backend.publishEvent({ event: 'progress' }, 0);
+    await turn();
+    assert.deepEqual(woken, []);
+    await (await queue.getJob('later'))?.changeDelay(SECOND);
+    await waiting;
+    await (await queue.getJob('later'))?.promote();
+    assert.equal(await other.take(), 'later');
+    await queue.setGlobalConcurrency(1);
+    await add('next');
+    waiting = wait('a place is free');
+    await turn();
+    await turn();
+    assert.equal(woken.length, 1, 'it may not be taken while the other runs');
+    await other.complete('later');
+    await waiting;
+    assert.deepEqual(woken, ['its delay was taken back', 'a place is free']);
   });
 });
 
@@ -265,6 +328,78 @@ describe('a job that has ended', () => {
     const { failedReason, attemptsMade, finishedOn } = (await queue.getJob('bad')) ?? {};
     assert.deepEqual([failedReason, attemptsMade, finishedOn], ['why', 1, Date.now()]);
     assert.deepEqual(await kept(), ['e', 'd'], 'a failed one removes no completed ones');
+  });
+
+  it('of one moment is kept as one of the last, or not at all where none is to be kept', async (t) => {
+    const { queue, worker, add } = queueFor(t);
+    const ours = worker('ours');
+    for (const id of ['a', 'b', 'c']) {
+      await add(id);
+      await ours.take();
+      await ours.complete(id, 2);
+    }
+    assert.deepEqual(
+      (await queue.getCompleted()).map(({ id }) => id),
+      ['c', 'b'],
+    );
+    await add('d');
+    await ours.take();
+    await ours.complete('d', 0);
+    assert.deepEqual(await queue.getCompleted(), []);
+  });
+
+  it('is counted by the minute, also the minutes in which none ended', async (t) => {
+    const { queue, worker, add, tick } = queueFor(t);
+    const ours = worker('ours', { metrics: { maxDataPoints: 3 } });
+    const end = async (id: string): Promise<void> => {
+      await add(id);
+      await ours.take();
+      await ours.complete(id);
+    };
+    const counted = async () => {
+      const { data, meta, count } = await queue.getMetrics('completed');
+      return { data: data.map(Number), total: Number(meta.count), count };
+    };
+    tick(50 * SECOND);
+    await end('a');
+    await end('b');
+    tick(20 * SECOND);
+    await end('c');
+    assert.deepEqual(await counted(), { data: [2], total: 3, count: 1 }, 'the clock is in another minute');
+    tick(2 * MINUTE);
+    await end('d');
+    assert.deepEqual(await counted(), { data: [0, 1, 2], total: 4, count: 3 });
+    tick(MINUTE);
+    await end('e');
+    assert.deepEqual(await counted(), { data: [1, 0, 1], total: 5, count: 3 }, 'no more than were asked for');
+    assert.deepEqual((await queue.getMetrics('failed')).data, []);
+    assert.deepEqual((await queue.getMetrics('completed', 1, 1)).data.map(Number), [0]);
+  });
+
+  it('is run again as if for the first time, or with its attempts, and all failed ones at once', async (t) => {
+    const { queue, worker, add, tick } = queueFor(t);
+    const ours = worker('ours');
+    for (const id of ['a', 'b', 'c']) {
+      await add(id);
+      await ours.take();
+      await ours.fail(id);
+      tick(MINUTE);
+    }
+    await add('d');
+    await (await queue.getJob('a'))?.retry('failed');
+    const { attemptsMade, failedReason, finishedOn } = (await queue.getJob('a')) ?? {};
+    assert.deepEqual([attemptsMade, failedReason, finishedOn], [1, undefined, undefined]);
+    assert.deepEqual([await ours.take(), await ours.take()], ['d', 'a']);
+    await ours.fail('a');
+    await (await queue.getJob('a'))?.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+    const reset = await queue.getJob('a');
+    assert.deepEqual([reset?.attemptsMade, reset?.attemptsStarted], [0, 0]);
+    await assert.rejects((await queue.getJob('a'))?.retry('failed') ?? Promise.resolve(), /failed state/);
+    assert.equal(await ours.backend.retryFinishedJobs('failed', 10, START + MINUTE), 1, 'those until then');
+    assert.equal(await queue.getJobState('c'), 'failed');
+    await queue.retryJobs({ state: 'failed' });
+    assert.deepEqual([await ours.take(), await ours.take(), await ours.take()], ['a', 'b', 'c']);
+    assert.equal((await queue.getJob('b'))?.attemptsMade, 0);
   });
 
   it('may be added again only once it is gone', async (t) => {
@@ -416,5 +551,97 @@ describe('jobs that are not to be doubled', () => {
     assert.equal(await add('c', MINUTE), 'b', 'for a minute, done or not');
     tick(1);
     assert.equal(await add('c', MINUTE), 'c');
+  });
+
+  it('take the place of one that waits for its time, or put it off, where that is asked for', async (t) => {
+    const { queue, worker, add, tick } = queueFor(t);
+    const ours = worker('ours');
+    const first = { id: 'list', ttl: MINUTE };
+    const key = () => queue.getDeduplicationJobId('list');
+    await add('a', { delay: HOUR, deduplication: first });
+    tick(MINUTE / 2);
+    await add('b', { delay: HOUR, deduplication: { ...first, replace: true } });
+    assert.deepEqual([await queue.getJobState('a'), await key()], ['unknown', 'b']);
+    tick(MINUTE / 2);
+    assert.equal(await key(), null, 'for no longer than the first asked for');
+    await add('c', { delay: HOUR, deduplication: first });
+    tick(MINUTE / 2);
+    await add('d', { delay: HOUR, deduplication: { ...first, replace: true, extend: true } });
+    tick(MINUTE / 2);
+    assert.equal(await key(), 'd', 'for longer, where that is asked for');
+    tick(MINUTE / 2);
+    await add('e', { deduplication: first });
+    await add('f', { deduplication: { ...first, replace: true } });
+    assert.deepEqual(
+      [await key(), await queue.getJobState('f')],
+      ['e', 'unknown'],
+      'one that waits for a worker stays',
+    );
+    assert.equal(await ours.take(), 'e');
+    const put = { id: 'put', reschedule: true };
+    await add('g', { delay: MINUTE, deduplication: put });
+    tick(MINUTE / 2);
+    await add('h', { delay: MINUTE, deduplication: put });
+    assert.equal((await queue.getJob('g'))?.delay, MINUTE);
+    tick(MINUTE / 2);
+    assert.equal(await ours.take(), '', 'its time began anew');
+    tick(MINUTE / 2);
+    assert.equal(await ours.take(), 'g');
+  });
+
+  it('keep the key for longer only where that is asked for', async (t) => {
+    const { queue, add, tick } = queueFor(t);
+    const key = () => queue.getDeduplicationJobId('list');
+    await add('a', { deduplication: { id: 'list', ttl: MINUTE } });
+    tick(MINUTE / 2);
+    await add('b', { deduplication: { id: 'list', ttl: MINUTE } });
+    tick(MINUTE / 2);
+    assert.equal(await key(), null);
+    await add('c', { deduplication: { id: 'list', ttl: MINUTE } });
+    tick(MINUTE / 2);
+    await add('d', { deduplication: { id: 'list', ttl: MINUTE, extend: true } });
+    tick(MINUTE / 2);
+    assert.equal(await key(), 'c');
+  });
+
+  it('are kept for the end of the one that runs, the last of them, where that is asked for', async (t) => {
+    const { queue, worker, add, tick } = queueFor(t);
+    const ours = worker('ours');
+    const deduplication = { id: 'list', keepLastIfActive: true, ttl: SECOND };
+    await add('a', { deduplication });
+    await add('early', { deduplication });
+    assert.equal(await ours.take(), 'a');
+    tick(MINUTE);
+    await add('b', { deduplication, delay: MINUTE });
+    await add('c', { deduplication, delay: MINUTE });
+    assert.equal(await queue.getJobState('c'), 'unknown');
+    tick(MINUTE);
+    await ours.complete('a');
+    assert.deepEqual(await queue.getRanges(['waiting', 'delayed'], 0, -1), ['c']);
+    assert.equal(await queue.getDeduplicationJobId('list'), 'c');
+    assert.deepEqual(await ours.waits(), { limitedFor: 0, delayedUntil: Date.now() + MINUTE });
+  });
+
+  it('are let in where the one there is gone, and by no end of another', async (t) => {
+    const { queue, worker, add } = queueFor(t);
+    const ours = worker('ours');
+    const deduplication = { id: 'list' };
+    await add('a', { deduplication });
+    await queue.drain();
+    await add('b', { deduplication });
+    assert.equal(await ours.take(), 'b');
+    await queue.removeDeduplicationKey('list');
+    await add('c', { deduplication });
+    await ours.complete('b');
+    assert.equal(
+      await queue.getDeduplicationJobId('list'),
+      'c',
+      'it is no longer the key of the one that ended',
+    );
+    await queue.remove('b');
+    assert.equal(await queue.getDeduplicationJobId('list'), 'c');
+    assert.equal(await (await queue.getJob('b'))?.removeDeduplicationKey(), undefined);
+    assert.equal(await (await queue.getJob('c'))?.removeDeduplicationKey(), true);
+    assert.equal(await queue.getDeduplicationJobId('list'), null);
   });
 });

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { FlowProducer, type JobsOptions } from 'bullmq';
+import { createSqliteBackend } from '../../src/queue/sqlite/index.ts';
+import { MINUTE, queueFor, START } from './sqlite-queue.ts';
+
+/** A parent that waits for its children, in one queue. */
+async function flowFor(t: TestContext, children: Record<string, JobsOptions>, parent: JobsOptions = {}) {
+  const bench = queueFor(t);
+  const flow = new FlowProducer({ connection: bench.connection }, createSqliteBackend);
+  t.after(() => flow.close());
+  const add = (id: string, of: Record<string, JobsOptions>) =>
+    flow.add({
+      name: id,
+      queueName: 'work',
+      opts: { ...parent, jobId: id },
+      children: Object.entries(of).map(([name, opts]) => ({
+        name,
+        queueName: 'work',
+        opts: { ...opts, jobId: name },
+      })),
+    });
+  await add('parent', children);
+  const ours = bench.worker('ours');
+  const state = (id = 'parent') => bench.queue.getJobState(id);
+  /** Takes every waiting job and ends it by its name. */
+  const run = async (failing: readonly string[] = []): Promise<string[]> => {
+    const taken: string[] = [];
+    for (let id = await ours.take(); id !== '' && id !== 'parent'; id = await ours.take()) {
+      taken.push(id);
+      await (failing.includes(id) ? ours.fail(id) : ours.complete(id));
+    }
+    return taken;
+  };
+  return { ...bench, ours, state, run, addFlow: add };
+}
+
+describe('a job with children', () => {
+  it('waits for all of them, and has what they returned', async (t) => {
+    const { queue, ours, state } = await flowFor(t, { a: {}, b: {} });
+    assert.equal(await state(), 'waiting-children');
+    await ours.complete(await ours.take());
+    assert.equal(await state(), 'waiting-children', 'one is left');
+    assert.deepEqual(await (await queue.getJob('parent'))?.getDependenciesCount(), {
+      processed: 1,
+      unprocessed: 1,
+      ignored: 0,
+      failed: 0,
+    });
+    await ours.complete(await ours.take());
+    assert.equal(await state(), 'waiting');
+    assert.equal(await ours.take(), 'parent');
+    const parent = await queue.getJob('parent');
+    assert.deepEqual(await parent?.getChildrenValues(), {
+      'work:a': { ok: true },
+      'work:b': { ok: true },
+    });
+    await ours.complete('parent');
+    assert.equal(await state(), 'completed');
+  });
+
+  it('is not done while one is left, and begins to wait for those that came while it ran', async (t) => {
+    const { queue, ours, state } = await flowFor(t, {});
+    assert.equal(await ours.take(), 'parent');
+    const { backend } = ours;
+    assert.equal(await backend.moveToWaitingChildren('parent', 'ours', {}), false, 'nothing to wait for');
+    await queue.add('late', {}, { jobId: 'late', parent: { id: 'parent', queue: 'work' } });
+    await assert.rejects(ours.complete('parent'), /pending dependencies/);
+    await assert.rejects(backend.moveToWaitingChildren('parent', 'other', {}), /Lock mismatch/);
+    assert.equal(await backend.moveToWaitingChildren('parent', 'ours', {}), true);
+    assert.equal(await state(), 'waiting-children');
+    assert.equal(await ours.take(), 'late');
+    await ours.complete('late');
+    assert.equal(await state(), 'waiting');
+    await assert.rejects(
+      queue.add('lost', {}, { jobId: 'lost', parent: { id: 'gone', queue: 'work' } }),
+      /Missing key for parent/,
+    );
+  });
+
+  it('waits on for one that failed, and goes on once that was run again', async (t) => {
+    const { queue, state, run } = await flowFor(t, { a: {}, b: {} });
+    await run(['a']);
+    assert.equal(await state(), 'waiting-children');
+    await (await queue.getJob('a'))?.retry();
+    assert.equal(await state(), 'waiting-children');
+    assert.deepEqual(await run(), ['a']);
+    assert.equal(await state(), 'active', 'it was handed out');
+  });
+
+  it('fails with a child that says so, also in the end', async (t) => {
+    const { queue, ours, state, run } = await flowFor(t, { a: { failParentOnFailure: true }, b: {} });
+    assert.equal(await ours.take(), 'a');
+    await ours.fail('a');
+    assert.equal(await state(), 'waiting', 'at once, whatever the other does');
+    assert.equal((await queue.getJob('parent'))?.deferredFailure, 'child work:a failed');
+    assert.deepEqual(await run(), ['b']);
+    await assert.rejects(ours.complete('parent'), /at least one failed child/);
+    await assert.rejects(ours.backend.moveToWaitingChildren('parent', 'ours', {}), /failed child/);
+    await (await queue.getJob('a'))?.retry();
+    await assert.rejects(ours.complete('parent'), /pending dependencies/, 'it is run again');
+  });
+
+  it('goes on without one that failed, as that one says', async (t) => {
+    for (const [option, counts] of Object.entries({
+      ignoreDependencyOnFailure: { ignored: 1, unprocessed: 0 },
+      removeDependencyOnFailure: { ignored: 0, unprocessed: 0 },
+      continueParentOnFailure: { ignored: 1, unprocessed: 1 },
+    }))
+      await t.test(option, async (t) => {
+        const { queue, ours, state } = await flowFor(t, { a: { [option]: true }, b: {} });
+        assert.equal(await ours.take(), 'a');
+        await ours.fail('a');
+        const isAtOnce = option === 'continueParentOnFailure';
+        assert.equal(await state(), isAtOnce ? 'waiting' : 'waiting-children');
+        if (!isAtOnce) {
+          await ours.take();
+          await ours.complete('b');
+        }
+        assert.equal(await state(), 'waiting');
+        const parent = await queue.getJob('parent');
+        const { ignored, unprocessed } = (await parent?.getDependenciesCount()) ?? {};
+        assert.deepEqual({ ignored, unprocessed }, counts);
+        const failures = counts.ignored === 1 ? { 'work:a': 'why' } : {};
+        assert.deepEqual(await parent?.getIgnoredChildrenFailures(), failures);
+      });
+  });
+
+  it('waits for its own delay after them', async (t) => {
+    const { ours, state, run } = await flowFor(t, { a: {} }, { delay: MINUTE });
+    assert.deepEqual(await run(), ['a']);
+    assert.equal(await state(), 'delayed');
+    assert.deepEqual(await ours.waits(), { limitedFor: 0, delayedUntil: START + MINUTE });
+  });
+
+  it('is let go by a child that is removed, and by one that is not kept', async (t) => {
+    const { queue, ours, state } = await flowFor(t, { a: {}, b: {}, c: {} });
+    assert.equal(await queue.remove('a'), 1);
+    await (await queue.getJob('b'))?.removeChildDependency();
+    assert.equal((await queue.getJob('b'))?.parent, undefined);
+    assert.equal(await state(), 'waiting-children');
+    assert.equal(await ours.take(), 'b');
+    assert.equal(await ours.take(), 'c');
+    await ours.complete('c', true);
+    assert.equal(await state(), 'waiting');
+  });
+
+  it('takes its children along when it is removed, unless one of them runs', async (t) => {
+    const { queue, ours, state } = await flowFor(t, { a: {}, b: {} });
+    await ours.take();
+    assert.equal(await queue.remove('parent'), 0);
+    assert.deepEqual([await state(), await state('b')], ['waiting-children', 'waiting']);
+    await ours.complete('a');
+    await queue.remove('parent', { removeChildren: true });
+    assert.deepEqual([await state(), await state('a'), await state('b')], ['unknown', 'unknown', 'unknown']);
+  });
+
+  it('loses only those that were not begun, where those are to go', async (t) => {
+    const { queue, ours, state } = await flowFor(t, { a: {}, b: {}, c: {} });
+    await ours.complete(await ours.take());
+    await ours.take();
+    await (await queue.getJob('parent'))?.removeUnprocessedChildren();
+    assert.deepEqual(
+      [await state('a'), await state('b'), await state('c')],
+      ['completed', 'active', 'unknown'],
+    );
+    await ours.complete('b');
+    assert.equal(await state(), 'waiting');
+  });
+
+  it('has the child of the same name that is there already, unless it is another’s', async (t) => {
+    const { queue, ours, state, run, addFlow } = await flowFor(t, { a: {} });
+    await addFlow('second', { a: {} });
+    assert.equal((await queue.getJob('a'))?.parent?.id, 'parent');
+    assert.deepEqual(await run(), ['a']);
+    assert.equal(await state('second'), 'waiting-children', 'it has not got its child');
+    await ours.complete('parent');
+    await queue.remove('parent', { removeChildren: false });
+    await addFlow('third', { a: {} });
+    assert.equal(await state('third'), 'waiting', 'it had ended before');
+    const third = await queue.getJob('third');
+    assert.deepEqual(await third?.getChildrenValues(), { 'work:a': { ok: true } });
+  });
+
+  it('shows its children in pages', async (t) => {
+    const { queue, run } = await flowFor(t, { a: {}, b: {}, c: {} });
+    const parent = await queue.getJob('parent');
+    assert.deepEqual(await parent?.getDependencies(), {
+      processed: {},
+      unprocessed: ['work:a', 'work:b', 'work:c'],
+      ignored: {},
+      failed: [],
+    });
+    assert.deepEqual(await parent?.getDependencies({ unprocessed: { cursor: 0, count: 2 } }), {
+      unprocessed: ['work:a', 'work:b'],
+      nextUnprocessedCursor: 2,
+    });
+    assert.deepEqual(await parent?.getDependencies({ unprocessed: { cursor: 2, count: 2 } }), {
+      unprocessed: ['work:c'],
+      nextUnprocessedCursor: 0,
+    });
+    const waiting = await queue.getDependencies('parent', 'pending', 0, 1);
+    assert.deepEqual([waiting.items.map(({ id }) => id), waiting.total], [['work:a', 'work:b'], 3]);
+    await run(['b']);
+    const ended = await queue.getDependencies('parent', 'processed', 0, -1);
+    assert.deepEqual(
+      ended.items.map(({ id, v }) => [id, v]),
+      [
+        ['work:a', { ok: true }],
+        ['work:c', { ok: true }],
+      ],
+    );
+    assert.deepEqual(
+      ended.jobs.map(({ id }) => id),
+      ['a', 'c'],
+    );
+  });
+});
