@@ -82,9 +82,12 @@ export async function ensureSchedules(
   let found = await schedulersOf(backend);
   const isOf = (schedule: Schedule) => (one: Scheduler) =>
     one.queue === schedule.job.queue && one.key === schedule.id;
+  // One of another rhythm is set anew in any case, and its next run may well be further away than a turn of the one that is wanted.
   const isAhead = wanted.some((schedule) => {
-    const next = found.find(isOf(schedule))?.next;
-    return next != null && isPlannedAhead(next, schedule.rhythm, now);
+    const one = found.find(isOf(schedule));
+    return (
+      one?.next != null && isOfRhythm(one, schedule.rhythm) && isPlannedAhead(one.next, schedule.rhythm, now)
+    );
   });
   if (isAhead) {
     await startOver(backend);
