@@ -141,7 +141,7 @@ describe('a job with children', () => {
     assert.equal(await state(), 'waiting-children');
     assert.equal(await ours.take(), 'b');
     assert.equal(await ours.take(), 'c');
-    await ours.complete('c', true);
+    await ours.fail('c', true);
     assert.equal(await state(), 'waiting');
   });
 

@@ -327,11 +327,58 @@ describe('the copy in PostgreSQL', () => {
     ],
     ['costs nothing where it has everything', { copy: whole }, null, /a lost disk would cost nothing/],
     [
+      'is written by another service',
+      { copy: { ...whole, behindSince: NOW - HOUR, isElsewhere: true } },
+      null,
+      /copy: another service writes the copy in feedback$/m,
+    ],
+    [
+      'may be a minute behind',
+      { copy: { ...whole, behind: 1, behindSince: NOW - MINUTE } },
+      null,
+      /the copy in feedback at db:5432: a lost disk would cost the last 60 s, 1 change$/m,
+    ],
+    [
+      'is late after a minute',
+      { copy: { ...whole, behind: 2, behindSince: NOW - MINUTE - 1 } },
+      null,
+      /the copy in feedback is late: a lost disk would cost the last 60 s, 2 changes$/m,
+    ],
+    [
       'does not have what webhooks were not told yet',
       { copy: whole, webhooks: [{ ...WEBHOOK, lag: 3 }] },
       null,
       /a lost disk would cost only the 3 changes that webhooks were not told yet/,
     ],
+  ]);
+});
+
+describe('a warning', () => {
+  const copy = { place: null, schema: 'feedback', behind: 0, publishedAt: NOW, isElsewhere: false };
+  const warned = (differences: Differences): string[] =>
+    assess(progressWith(differences)).checks.flatMap(({ name, warning }) => (warning ? [name] : []));
+
+  it('is of what a person has to see to, while the service is ready', () => {
+    const late = { ...copy, behindSince: NOW - MINUTE - 1, trouble: null };
+    const failing = { ...WEBHOOK, id: 'failing', failingSince: NOW - MINUTE };
+    const disabled = { ...WEBHOOK, id: 'disabled', disabledWhy: 'it answered 410' };
+    const differences = {
+      copy: late,
+      webhooks: [WEBHOOK, { ...WEBHOOK, id: 'behind', lag: 9 }, failing, disabled],
+    };
+    assert.deepEqual(warned(differences), ['webhook failing', 'webhook disabled', 'copy']);
+    assert.equal(assess(progressWith(differences)).ready, true);
+    assert.deepEqual(warned({ copy: { ...late, behindSince: null, trouble: 'db is away' } }), ['copy']);
+    assert.deepEqual(warned({ copy: { ...late, behindSince: NOW - MINUTE } }), []);
+    assert.deepEqual(warned({ copy: { ...late, isElsewhere: true } }), []);
+  });
+});
+
+describe('the upstream', () => {
+  table([
+    ['may be called', {}, null, /upstream: may be called$/m],
+    ['is left alone for a while', { closedUntil: NOW + MINUTE }, null, /no calls for another 60 s/],
+    ['may be called again after that', { closedUntil: NOW }, null, /upstream: may be called$/m],
   ]);
 });
 
