@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { FlowProducer, type JobsOptions } from 'bullmq';
+import { FlowProducer, type JobsOptions, Queue } from 'bullmq';
 import { createSqliteBackend } from '../../src/queue/sqlite/index.ts';
 import { MINUTE, queueFor, START } from './sqlite-queue.ts';
 
@@ -88,6 +88,21 @@ describe('a job with children', () => {
     assert.equal(await state(), 'active', 'it was handed out');
   });
 
+  it('is not done before a child that is run again, and not let go twice', async (t) => {
+    const { queue, ours, state, run } = await flowFor(t, { a: {}, b: { failParentOnFailure: true } });
+    await run(['b']);
+    assert.equal(await state(), 'active');
+    await (await queue.getJob('a'))?.retry('completed');
+    await (await queue.getJob('b'))?.retry('failed');
+    const counts = await (await queue.getJob('parent'))?.getDependenciesCount();
+    assert.deepEqual([counts?.unprocessed, counts?.processed, counts?.failed], [2, 0, 0]);
+    assert.deepEqual([await ours.take(), await ours.take()], ['a', 'b']);
+    await ours.complete('a');
+    await ours.complete('b');
+    assert.equal(await state(), 'active', 'it is run already');
+    await ours.complete('parent');
+  });
+
   it('fails with a child that says so, also in the end', async (t) => {
     const { queue, ours, state, run } = await flowFor(t, { a: { failParentOnFailure: true }, b: {} });
     assert.equal(await ours.take(), 'a');
@@ -136,12 +151,14 @@ describe('a job with children', () => {
   it('is let go by a child that is removed, and by one that is not kept', async (t) => {
     const { queue, ours, state } = await flowFor(t, { a: {}, b: {}, c: {} });
     assert.equal(await queue.remove('a'), 1);
-    await (await queue.getJob('b'))?.removeChildDependency();
-    assert.equal((await queue.getJob('b'))?.parent, undefined);
     assert.equal(await state(), 'waiting-children');
-    assert.equal(await ours.take(), 'b');
-    assert.equal(await ours.take(), 'c');
+    assert.deepEqual([await ours.take(), await ours.take()], ['b', 'c']);
     await ours.fail('c', true);
+    assert.equal(await state(), 'waiting-children');
+    const last = await queue.getJob('b');
+    assert.equal(await last?.removeChildDependency(), true);
+    assert.equal(await last?.removeChildDependency(), false);
+    assert.equal((await queue.getJob('b'))?.parent, undefined);
     assert.equal(await state(), 'waiting');
   });
 
@@ -153,6 +170,20 @@ describe('a job with children', () => {
     await ours.complete('a');
     await queue.remove('parent', { removeChildren: true });
     assert.deepEqual([await state(), await state('a'), await state('b')], ['unknown', 'unknown', 'unknown']);
+  });
+
+  it('of another queue is let go where they are cleaned away, and goes with them in the same one', async (t) => {
+    const { queue, connection, state } = await flowFor(t, { a: {} });
+    const other = new Queue('other', { connection }, createSqliteBackend);
+    t.after(() => other.close());
+    const flow = new FlowProducer({ connection }, createSqliteBackend);
+    t.after(() => flow.close());
+    const child = { name: 'b', queueName: 'other', opts: { jobId: 'b' } };
+    await flow.add({ name: 'far', queueName: 'work', opts: { jobId: 'far' }, children: [child] });
+    await other.drain();
+    assert.deepEqual([await state('far'), await state()], ['waiting', 'waiting-children']);
+    await queue.drain();
+    assert.deepEqual([await state('far'), await state()], ['unknown', 'unknown']);
   });
 
   it('loses only those that were not begun, where those are to go', async (t) => {

@@ -162,6 +162,11 @@ describe('jobs that are cleaned away', () => {
     assert.deepEqual(await queue.clean(2 * MINUTE, 1, 'completed'), ['a']);
     assert.deepEqual(await queue.clean(2 * MINUTE, 10, 'completed'), ['b']);
     assert.equal(await queue.getJobState('c'), 'completed');
+    await add('long');
+    await ours.take();
+    tick(HOUR);
+    await ours.complete('long');
+    assert.deepEqual(await queue.clean(MINUTE, 10, 'completed'), ['c'], 'by when they ended');
     await queue.upsertJobScheduler('tick', { every: HOUR }, { name: 'tick' });
     await add('w');
     await add('p', { priority: 1 });
@@ -184,13 +189,15 @@ describe('jobs that are cleaned away', () => {
     await assert.rejects(backend.obliterate({ count: 10, force: true }), /non-paused/);
     for (const id of ['a', 'b', 'c']) await add(id);
     await queue.add('numbered', {});
+    await add('late', { delay: HOUR, deduplication: { id: 'list', ttl: HOUR } });
     await queue.pause();
     assert.equal(await backend.obliterate({ count: 3, force: false }), 1);
-    assert.equal(await queue.getWaitingCount(), 1);
+    assert.equal(await queue.getJobCountByTypes('waiting', 'delayed'), 2);
     await queue.rateLimit(HOUR);
     assert.equal(await backend.obliterate({ count: 3, force: false }), 0);
     assert.deepEqual([await queue.getWaitingCount(), await queue.isPaused()], [0, false]);
     assert.equal(await queue.getRateLimitTtl(), -2);
+    assert.equal(await queue.getDeduplicationJobId('list'), null);
     assert.equal((await queue.add('numbered', {})).id, '1', 'its numbers begin anew');
     const other = new Queue('other', { connection }, createSqliteBackend);
     t.after(() => other.close());

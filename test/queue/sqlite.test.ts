@@ -222,7 +222,7 @@ describe('what a queue hands out', () => {
   });
 
   it('is first what was handed back or is to be first, and what changed its rank goes behind its like', async (t) => {
-    const { queue, worker, add } = queueFor(t);
+    const { queue, worker, add, tick } = queueFor(t);
     const ours = worker('ours');
     await add('a');
     await add('b');
@@ -239,6 +239,11 @@ describe('what a queue hands out', () => {
     await ours.handBack('c');
     await (await queue.getJob('c'))?.changePriority({ priority: 3 });
     assert.deepEqual([await ours.take(), await ours.take()], ['d', 'c']);
+    await add('first due', { delay: MINUTE });
+    await add('second due', { delay: MINUTE });
+    await (await queue.getJob('first due'))?.changePriority({ priority: 0 });
+    tick(MINUTE);
+    assert.deepEqual([await ours.take(), await ours.take()], ['first due', 'second due']);
   });
 
   it('is what was delayed in the order of its times, also where the clock was set back', async (t) => {
