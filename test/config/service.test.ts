@@ -11,7 +11,15 @@ describe('a cron pattern', () => {
   });
 
   it('is refused when it has too few fields, makes no sense, or never comes true', () => {
-    for (const pattern of ['* * *', '61 * * * *', 'nonsense', '0 0 31 2 *', '@sometimes', '* * * * * * *'])
+    for (const pattern of [
+      '* * *',
+      '61 * * * *',
+      'nonsense',
+      '0 0 31 2 *',
+      '0 0 31 4,6 *',
+      '@sometimes',
+      '* * * * * * *',
+    ])
       assert.throws(() => cron(pattern), /must be a cron pattern that comes true/, pattern);
   });
 });
@@ -42,6 +50,9 @@ describe('the address of the service', () => {
     assert.equal(load({ env: { HTTP_TOKEN: 'abcd' } }).httpHost, '127.0.0.1');
     const short = problemsOf({ env: { HTTP_HOST: '0.0.0.0', HTTP_TOKEN: HTTP_TOKEN.slice(1) } });
     assert.match(short[0] ?? '', /^HTTP_TOKEN must have at least 16 characters with HTTP_HOST="0.0.0.0"/);
+    const agents = { HTTP_HOST: '0.0.0.0', HTTP_TOKEN, MCP_TOKEN: 'abcdefgh-654321' };
+    assert.match(problemsOf({ env: agents })[0] ?? '', /^MCP_TOKEN must have at least 16 characters/);
+    assert.deepEqual(problemsOf({ env: { ...agents, MCP_TOKEN: 'abcdefgh-7654321' } }), []);
     assert.match(problemsOf({ env: { HTTP_TOKEN: 'abc' } })[0] ?? '', /HTTP_TOKEN.* at least 4 characters/);
     assert.deepEqual(load({ env: { HTTP_NAMES: 'A.example, b', HTTP_TOKEN } }).httpNames, ['a.example', 'b']);
     assert.match(
@@ -101,6 +112,14 @@ describe('the queue', () => {
 });
 
 describe('the time zone of this machine', () => {
+  it('is UTC where the machine does not know its own', (t) => {
+    const { DateTimeFormat } = Intl;
+    t.mock.method(Intl, 'DateTimeFormat', () => ({
+      resolvedOptions: () => ({ ...new DateTimeFormat().resolvedOptions(), timeZone: 'Etc/Unknown' }),
+    }));
+    assert.deepEqual([load({}).timeZone, timeZone(':/etc/localtime')], ['UTC', 'UTC']);
+  });
+
   it('is not looked up for the sake of the secrets: every command has those, few need the zone', (t) => {
     const settings = load({});
     const formats = t.mock.method(Intl, 'DateTimeFormat');
@@ -108,6 +127,30 @@ describe('the time zone of this machine', () => {
     assert.equal(formats.mock.callCount(), 0);
     assert.ok(settings.timeZone);
     assert.equal(formats.mock.callCount(), 1);
+  });
+});
+
+describe('a setting that is a number', () => {
+  it('is taken up to its bounds and not beyond', () => {
+    const bounds = {
+      ...{ SYNC_PAGES_AHEAD: [1, 16], PUSH_CONCURRENCY: [1, 32], PUSH_PER_MINUTE: [1, 1_000_000] },
+      HTTP_PORT: [0, 65_535],
+    };
+    for (const [name, [least = 0, most = 0]] of Object.entries(bounds)) {
+      for (const value of [least, most]) assert.deepEqual(problemsOf({ env: { [name]: String(value) } }), []);
+      for (const value of [least - 1, most + 1])
+        assert.equal(problemsOf({ env: { [name]: String(value) } }).length, 1, `${name}=${value}`);
+    }
+  });
+});
+
+describe('the folders', () => {
+  it('are in the data folder unless they are set', () => {
+    const { mirrorPath, exportDir } = load({ env: { DATA_DIR: 'elsewhere' } });
+    assert.deepEqual([mirrorPath, exportDir], ['elsewhere/mirror.db', 'elsewhere/exports']);
+    const env = { DATA_DIR: 'elsewhere', MIRROR_PATH: 'm.db', EXPORT_DIR: 'out' };
+    const set = load({ env });
+    assert.deepEqual([set.dataDir, set.mirrorPath, set.exportDir], ['elsewhere', 'm.db', 'out']);
   });
 });
 

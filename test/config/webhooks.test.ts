@@ -57,6 +57,7 @@ describe('the endpoints of WEBHOOKS_FILE', () => {
       [{ ...HOOK, rule: 'votes~50' }, /"rule" must be a rule such as votes>=50/],
       [{ ...HOOK, types: [] }, /"types" must be a list of texts/],
       [{ ...HOOK, name: 'a b' }, /"name" must be letters/],
+      [{ ...HOOK, url: 'https://:private@example.com/hook' }, /must not hold a user name or password/],
       [{ ...HOOK, type: ['post.*'] }, /there is no field "type"; there are name, url/],
     ];
     for (const [hook, says] of refusals)

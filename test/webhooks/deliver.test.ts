@@ -86,6 +86,17 @@ describe('a change that an endpoint did not take', () => {
     assert.deepEqual(bench.types(), ['post.votes_changed', 'post.votes_changed', 'post.moved']);
   });
 
+  it('is told again without those before it that were taken', async (t) => {
+    const bench = openBench(t);
+    for (const votes_count of [2, 3]) bench.show({ votes_count });
+    bench.answers.push(204, 503);
+    const { delivered, retryMs } = await bench.deliver();
+    bench.clock.advance(retryMs ?? 0);
+    assert.deepEqual([delivered, (await bench.deliver()).delivered], [1, 1]);
+    const votes = bench.bodies.map((body) => JSON.parse(body).data.after.votes_count);
+    assert.deepEqual(votes, [2, 3, 3]);
+  });
+
   it('is told again although the status of its rule has another name by then', async (t) => {
     const bench = openBench(t, { rule: { field: 'status', operator: '=', value: 'Completed' } });
     bench.show({ status: DONE });
