@@ -48,3 +48,12 @@ describe('what an operator allows', () => {
     );
   });
 });
+
+describe('a message on its way when the service stops', () => {
+  it('is no message that the endpoint did not take', async () => {
+    const sender = createWebhookSender({ allow: [] });
+    const post = { url: 'https://hook.test/', headers: {}, body: '{}' };
+    await assert.rejects(sender.post(post, AbortSignal.abort(new Error('stopped'))), /stopped/);
+    await sender.close();
+  });
+});
