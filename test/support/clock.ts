@@ -55,6 +55,7 @@ export function timeline(start = 0): Timeline {
     now: () => now,
     monotonic: () => now,
     sleep(ms, signal) {
+      if (signal?.aborted) return Promise.reject(signal.reason);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const onAbort = (): void => {
         sleepers = sleepers.filter((other) => other !== sleeper);
