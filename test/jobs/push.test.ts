@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { backoffOf, push, RunAgain, reconcile, rowOf } from '../../jobs/push.ts';
+import { backoffOf, dispatch, push, RunAgain, reconcile, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -12,6 +12,7 @@ import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
 import { confirmed, unknown } from '../outbox/scripted-upstream.ts';
+import { fakeClock } from '../support/clock.ts';
 
 describe('rows that the queue did not take', () => {
   it('are enqueued by the next look', async (t) => {
@@ -226,6 +227,115 @@ describe('a row that may not go yet', () => {
     };
     await reconcile.run(context, job);
     assert.equal(await second, 'another handler has it');
+  });
+});
+
+describe('looking for unclear rows', () => {
+  it('waits while the upstream wants no calls, and is not begun when the service stops', async (t) => {
+    const { context, clock, upstream } = benchOf(t);
+    let reads = 0;
+    upstream.beforePage = () => void reads++;
+    const waits: unknown[] = [];
+    const queue = (name: string) => ({ rateLimit: async (ms: number) => void waits.push([name, ms]) });
+    const stop = new AbortController();
+    const gate = { closedUntil: () => clock.now() + 9000 };
+    const closed = { ...context, backend: { queue }, signal: stop.signal, app: { ...context.app, gate } };
+    const job = { data: { outbox: 0 } } as Job;
+    await assert.rejects(
+      async () => await reconcile.run(closed as unknown as JobContext, job),
+      RateLimitError,
+    );
+    assert.deepEqual(waits, [['reconcile', 9000]]);
+    stop.abort(new Error('the service stops'));
+    const stopping = { ...context, sending: { ...context.sending, signal: stop.signal } };
+    await assert.rejects(async () => await reconcile.run(stopping, job), /the service stops/);
+    assert.equal(reads, 0);
+  });
+
+  it('shows with each page that it gets on, and counts what came of it', async (t) => {
+    const { context, clock, add, upstream } = benchOf(t);
+    upstream.outcomes = [unknown()];
+    await push.run(context, { data: { outbox: await add() } } as Job);
+    clock.advance(3_600_000);
+    const began = clock.monotonic();
+    upstream.beforePage = () => {
+      clock.advance(60_000);
+    };
+    assert.deepEqual(await reconcile.run(context, { data: { outbox: 0 } } as Job), { 'send again': 1 });
+    assert.ok((context.activity.lastAttemptAt ?? 0) >= began + 120_000, 'the list was read twice');
+    const text = await context.metrics.text();
+    assert.match(text, /push_outcomes_total\{outcome="unknown"\} 1/);
+    assert.match(text, /reconcile_results_total\{result="send again"\} 1/);
+  });
+});
+
+describe('the tick of the queue', () => {
+  it('is noted once the outbox was looked at, and not where that failed', async () => {
+    const clock = fakeClock();
+    const activity = newActivity();
+    clock.advance(7000);
+    let failure: Error | null = new Error('the queue is away');
+    const look = async (): Promise<number> => {
+      if (failure) throw failure;
+      return 0;
+    };
+    const { signal } = new AbortController();
+    const context = { app: { clock }, activity, dispatcher: { look }, signal } as unknown as JobContext;
+    await assert.rejects(async () => await dispatch.run(context, {} as Job), /away/);
+    assert.equal(activity.lastTickAt, null);
+    failure = null;
+    await dispatch.run(context, {} as Job);
+    assert.equal(activity.lastTickAt, 7000);
+  });
+});
+
+describe('rows that are enqueued', () => {
+  const dispatcherFor = (t: TestContext, batch?: string) => {
+    const bench = benchFor(t);
+    const { store: outbox, clock } = bench;
+    const { backend, jobIds } = queueOf();
+    const gate = createRateLimit(clock);
+    const app = { outbox, gate, clock, settings: { pushPerMinute: 60, pushSettle: SETTLE_MS } };
+    const dispatcher = createDispatcher({ app, backend, forgetMs: 20_000, batch: batch ?? null });
+    return { ...bench, gate, jobIds, dispatcher };
+  };
+
+  it('are those of one import where a command sends no more than that', async (t) => {
+    const { add, jobIds, dispatcher } = dispatcherFor(t, 'ours');
+    await add({ title: 'Theirs' }, 'theirs');
+    const ours = await add({ title: 'Ours' }, 'ours');
+    assert.equal(await dispatcher.look(), 1);
+    assert.deepEqual([...jobIds], [`push-${ours}`]);
+  });
+
+  it('are enqueued again after so long, or once the queue is done with them', async (t) => {
+    const { add, clock, dispatcher } = dispatcherFor(t);
+    const id = await add();
+    assert.equal(await dispatcher.look(), 1);
+    clock.advance(19_999);
+    assert.equal(await dispatcher.look(), 0);
+    clock.advance(1);
+    assert.equal(await dispatcher.look(), 1);
+    dispatcher.ended(id);
+    assert.equal(await dispatcher.look(), 1);
+  });
+
+  it('are none while sending is paused or the upstream wants no calls, and no slow import has its turn', async (t) => {
+    const { add, clock, gate, store, dispatcher, jobIds } = dispatcherFor(t);
+    store.paceBatch('slow', 1, clock.now());
+    const slow = await add({ title: 'Slow' }, 'slow');
+    gate.closeUntil(clock.now() + 60_000);
+    assert.equal(await dispatcher.look(), 0);
+    assert.equal(
+      store.due(clock.now(), 9).ready.includes(slow),
+      false,
+      'it waits for a turn that it can use',
+    );
+    clock.advance(60_000);
+    store.setPaused('the token');
+    assert.deepEqual([await dispatcher.look(), [...jobIds]], [0, []]);
+    store.setPaused(null);
+    assert.equal(await dispatcher.look(), 1);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { newActivity, type WorkContext } from '../../jobs/context.ts';
-import { runPass, syncSweep } from '../../jobs/sync.ts';
+import { runPass, syncHead, syncSweep } from '../../jobs/sync.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -124,6 +124,74 @@ describe('a sweep of the posts', () => {
     assert.equal((await row(id)).checks_left, 2);
     await runPass(context, 'posts', 'sweep');
     assert.equal((await row(id)).checks_left, 1);
+  });
+});
+
+describe('a pass', () => {
+  const jobOf = (data: object, shown: unknown[] = []) =>
+    ({
+      data: { resource: 'posts', ...data },
+      updateProgress: async (progress: { rows: number }) => {
+        shown.push(progress.rows);
+        throw new Error('the queue has lost the job');
+      },
+    }) as never;
+
+  it('of the schedule is left out where another has only just begun, and one that a person wants is not', async (t) => {
+    const { context, clock } = benchOf(t);
+    const begun = { resource: 'posts', mode: 'sweep', startedAt: clock.now(), finishedAt: clock.now() };
+    context.app.state.lastPasses = () => [{ ...begun, unfinished: false } as LastPass];
+    assert.equal(await syncSweep.run(context as never, jobOf({})), 'a sweep has only just begun');
+    assert.ok(Object(await syncSweep.run(context as never, jobOf({ wish: 'now' }))).runId);
+    assert.equal(
+      await syncSweep.run(context as never, jobOf({ wish: 'nonsense' })),
+      'a sweep has only just begun',
+    );
+    assert.ok(Object(await syncHead.run(context as never, jobOf({}))).runId, 'the newest rows are looked at');
+  });
+
+  it('shows how far it is about once a second, and goes on although the queue lost its job', async (t) => {
+    const { context, upstream, clock } = benchOf(t);
+    const shown: unknown[] = [];
+    upstream.pageSize = 1;
+    upstream.beforePage = () => clock.advance(400);
+    await syncSweep.run(context as never, jobOf({ wish: 'now' }, shown));
+    assert.deepEqual(shown, [1, 4]);
+    const rows = /page_rows_total\{resource="posts"\} (\d+)/.exec(await context.metrics.text())?.[1];
+    assert.equal(rows, '5', 'each row of a page once');
+  });
+
+  it('shows when its last page came', async (t) => {
+    const { context, upstream, clock } = benchOf(t);
+    const pages: unknown[] = [];
+    upstream.pageSize = 3;
+    upstream.beforePage = () => {
+      const { since = 0, lastPageAt = 0 } = context.activity.passes.get('posts') ?? {};
+      pages.push([since, lastPageAt]);
+      clock.advance(MINUTE);
+    };
+    await runPass(context, 'posts', 'sweep');
+    assert.deepEqual(pages, [
+      [0, 0],
+      [0, MINUTE],
+    ]);
+  });
+
+  it('over the newest rows is no sweep that did not fail', async (t) => {
+    const { context, upstream } = benchOf(t);
+    upstream.readError = new AppError('unreachable', 'no route');
+    await assert.rejects(runPass(context, 'posts', 'sweep'), { code: 'unreachable' });
+    upstream.readError = null;
+    await runPass(context, 'posts', 'head');
+    assert.equal(context.activity.failures.size, 1);
+  });
+
+  it('needs to know its list', async (t) => {
+    const { context } = benchOf(t);
+    await assert.rejects(
+      async () => await syncHead.run(context as never, jobOf({ resource: 'people' })),
+      /no list/,
+    );
   });
 });
 
