@@ -175,6 +175,26 @@ describe('a board that may not be posted to (403)', () => {
     assert.deepEqual([board?.refusals, Date.parse(board?.until ?? '') - clock.now()], [1, 30_000]);
   });
 
+  it('waits for five minutes at most, however often it was refused', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock, upstream } = bench;
+    const past = new Date(clock.now() - 1).toISOString();
+    for (const [refusals, ms] of [
+      [3, 240_000],
+      [4, 300_000],
+      [40, 300_000],
+    ] as const) {
+      const id = await bench.add({ title: `After ${refusals}` });
+      const before = { since: past, refused_at: past, until: past, refusals };
+      store.refuseBoard({ board: 'ideas', kind: 'owner', ...before });
+      upstream.outcomes = [FORBIDDEN];
+      await push(bench.context, id);
+      const [board] = store.refusedBoards();
+      const left = Date.parse(board?.until ?? '') - clock.now();
+      assert.deepEqual([board?.since, board?.refusals, left], [past, refusals + 1, ms]);
+    }
+  });
+
   it('counts its refusals anew once it has taken a post', async (t) => {
     const bench = benchFor(t);
     const ids = [await bench.add(), await bench.add({ title: 'Light' }), await bench.add({ title: 'Dim' })];
@@ -369,6 +389,29 @@ describe('a row that is about to be sent again', () => {
     bench.clock.advance(2 * MINUTE);
     assert.partialDeepStrictEqual(await push(context, id), { sent: true, outcome: 'confirmed' });
   });
+
+  for (const [settleMs, longest] of [
+    [1000, 3 * MINUTE],
+    [MINUTE, 5 * MINUTE],
+  ] as const)
+    it(`goes out up to ${longest / MINUTE} minutes after the list was read where it settles for ${settleMs} ms`, async (t) => {
+      for (const [after, goes] of [
+        [longest, true],
+        [longest + 1, false],
+        [-HOUR, false],
+      ] as const) {
+        const bench = benchFor(t);
+        const context = { ...bench.context, settleMs };
+        const id = await bench.add();
+        bench.upstream.outcomes = [unknown()];
+        await push(context, id);
+        bench.clock.advance(HOUR);
+        assert.equal(await reconcileRow(context, id), 'send again');
+        bench.clock.set(bench.clock.now() + after);
+        assert.equal((await push(context, id)).sent, goes, `${after} ms later`);
+        assert.equal((await bench.row(id)).state, goes ? 'confirmed' : 'ambiguous');
+      }
+    });
 
   it('waits, like every row, for a look at what is due where all requests fail', async (t) => {
     const bench = benchFor(t);

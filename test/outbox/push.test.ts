@@ -89,6 +89,20 @@ describe('where a row goes after an attempt', () => {
       assert.equal(now.attempts, isAttempt ? 1 : 0);
     });
 
+  it('an unclear row settles three times as long as the list was ever late', async (t) => {
+    const bench = benchFor(t);
+    for (const [delay, settles] of [
+      [10_000, SETTLE_MS],
+      [30_000, 90_000],
+    ] as const) {
+      const id = await bench.add({ title: `Late by ${delay}` });
+      bench.upstream.outcomes = [unknown()];
+      const store = { ...bench.store, worstListDelay: () => delay };
+      await push({ ...bench.context, store }, id);
+      assert.equal((await bench.row(id)).not_before, at(CREATE_MS + settles));
+    }
+  });
+
   it('an answer that comes after the deadline is left to settle from then on', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
@@ -190,6 +204,70 @@ describe('the time and the posts an attempt starts from', () => {
   });
 });
 
+describe('an attempt that the rate limit stopped', () => {
+  for (const [where, httpStatus] of [
+    ['on this side', null],
+    ['upstream', 429],
+  ] as const)
+    it(`${where} is ${httpStatus === null ? 'none' : 'one'}`, async (t) => {
+      const bench = benchFor(t);
+      const id = await bench.add();
+      const retryAt = bench.clock.now() + MINUTE;
+      bench.upstream.outcomes = [{ outcome: 'throttled', httpStatus, retryAt, reason: 'slow down' }];
+      await push(bench.context, id);
+      const attempts = httpStatus === null ? 0 : 1;
+      assert.partialDeepStrictEqual(await bench.row(id), {
+        state: 'ready',
+        attempts,
+        not_before: at(MINUTE),
+      });
+      assert.equal(bench.store.attempts(id).length, attempts);
+    });
+});
+
+describe('a create that is under way when the sender is to stop', () => {
+  it('has eight seconds, and its answer is written down', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const stop = new AbortController();
+    const asked: { ms: number; signal: AbortSignal | undefined; wake: () => void }[] = [];
+    const sleep = (ms: number, signal?: AbortSignal) =>
+      new Promise<void>((wake) => void asked.push({ ms, signal, wake }));
+    const seen: boolean[] = [];
+    const create = async (_post: object, signal?: AbortSignal): Promise<CreateOutcome> => {
+      stop.abort(new Error('stopped'));
+      seen.push(signal?.aborted ?? true);
+      asked[0]?.wake();
+      await new Promise((next) => setImmediate(next));
+      seen.push(signal?.aborted ?? false);
+      return confirmed(5);
+    };
+    const client = { ...bench.upstream.client, create };
+    const clock = { ...bench.clock, sleep };
+    const result = await push({ ...bench.context, client, clock, signal: stop.signal }, id);
+    assert.deepEqual([result.sent, seen], [true, [false, true]]);
+    assert.deepEqual(
+      [asked.map(({ ms }) => ms), asked[0]?.signal?.aborted],
+      [[8000], true],
+      'nothing is left waiting',
+    );
+    assert.equal((await bench.row(id)).state, 'confirmed');
+  });
+
+  it('is left to the next sender where its answer cannot be written', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const stop = new AbortController();
+    bench.upstream.duringCreate = () => stop.abort(new Error('stopped'));
+    const endAttempt = (): never => {
+      throw new AppError('storage', 'the disk is full');
+    };
+    const store = { ...bench.store, endAttempt };
+    await assert.rejects(push({ ...bench.context, store, signal: stop.signal }, id), { code: 'storage' });
+    assert.equal((await bench.row(id)).state, 'sending');
+  });
+});
+
 describe('a row that is sent before any pass has read the list', () => {
   for (const [order, ids, known] of [
     ['falling order', [9, 5, 3], 9],
@@ -215,6 +293,15 @@ describe('a row that is sent before any pass has read the list', () => {
       await push(bench.context, id);
       assert.equal((await bench.row(id)).known_max_id, known);
     }
+  });
+
+  it('knows nothing by a first page without posts that is not the last', async (t) => {
+    const bench = benchFor(t);
+    const { page } = bench.upstream.client;
+    t.mock.method(bench.upstream.client, 'page', async () => ({ ...(await page('posts', '')), next: '2' }));
+    const id = await bench.add();
+    await push(bench.context, id);
+    assert.equal((await bench.row(id)).known_max_id, null);
   });
 
   it('looks once in ten minutes, and not where a pass has just looked', async (t) => {
@@ -307,6 +394,17 @@ describe('a post that already confirms a row', () => {
     const row = await bench.row(id);
     assert.deepEqual([row.state, row.post_id], ['ambiguous', null]);
     assert.match(row.last_error ?? '', /names post \d+, which stood there before this row was sent/);
+  });
+
+  it('may be one that a pass saw in the very moment in which the row was sent', async (t) => {
+    const bench = benchFor(t);
+    const post = bench.upstream.publish();
+    await bench.sweep();
+    bench.clock.set(bench.clock.now() - 1000);
+    const id = await bench.add();
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, id);
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
   });
 
   it('cannot be one that the mirror came to know while the row waited', async (t) => {
