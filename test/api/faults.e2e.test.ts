@@ -17,6 +17,7 @@ type Reading =
   | 'a row less'
   | 'a page less'
   | 'an early end'
+  | 'no row'
   | ErrorCode;
 
 interface Expectation {
@@ -54,8 +55,8 @@ const EXPECTED: Record<FaultKind, Expectation> = {
   'huge-id': { lists: ['a reject', 'a reject'], search: null },
   'duplicate-row': { lists: ['a row twice', 'a row twice'], search: null },
   'missing-row': { lists: ['a row less', 'a row less'], search: null },
-  'null-results': { lists: ['a page less', 'protocol'], search: null },
-  empty: { lists: ['whole', 'an early end'], search: null },
+  'null-results': { lists: ['a page less', 'no row'], search: null },
+  empty: { lists: ['whole', 'no row'], search: null },
   truncated: { lists: ['an early end', 'an early end'], search: null },
   'no-next': { lists: ['protocol', 'protocol'], search: ['protocol', 'protocol'] },
   'next-loop': { lists: ['protocol', 'protocol'], search: ['whole', 'whole'] },
@@ -123,6 +124,7 @@ function compare(
   if (rows.length > distinct) return distinct === truth.length ? 'a row twice' : 'internal';
   const lost = truth.length - distinct;
   if (lost === 0) return 'whole';
+  if (distinct === 0) return 'no row';
   if (lost === 1 || lost === Math.ceil(truth.length / pageSize)) return 'a row less';
   return lost === pageSize ? 'a page less' : 'an early end';
 }
