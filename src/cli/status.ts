@@ -138,8 +138,9 @@ function outboxLines({ estimate, batches }: OutboxStatus): string[] {
 /** Told until a whole sweep was read and every row was looked for. */
 function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: OlderCopy): string[] {
   const rows = counted(checking, 'outbox row');
+  const copy = since === null ? 'a copy, of a time that is not known,' : `a copy from ${since}`;
   const lines = [
-    `This mirror is a copy from ${since} that was put back. What it may have sent since is looked for before anything is sent: ${rows}.`,
+    `This mirror is ${copy} that was put back. What it may have sent since is looked for before anything is sent: ${rows}.`,
   ];
   if (noticedAt === null)
     lines.push('It was only read so far: that begins with the next command that writes.');

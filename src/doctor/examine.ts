@@ -101,8 +101,9 @@ function described(path: string, { bytes, schema, ms }: Checkup): string {
 
 /** What is known of it, and what is left to do; told until a whole sweep was read and every row was looked for. */
 function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Finding {
+  const copy = since === null ? 'a copy, of a time that is not known,' : `a copy from ${since}`;
   const facts = [
-    `the mirror is a copy from ${since} that was put back`,
+    `the mirror is ${copy} that was put back`,
     `${counted(checking, 'outbox row')} to look for upstream before anything is sent`,
     ...(erasures > 0 ? [`${erasures} erasures made since were applied`] : []),
   ];

@@ -149,11 +149,17 @@ describe('feedback-mirror doctor', () => {
     await site.run(['create', '--board', 'bugs', '--title', 'A wish', '--content', 'Please.']);
     const db = new Database(join(site.folder, 'data', 'mirror.db'));
     t.after(() => db.close());
-    db.exec("UPDATE outbox SET state = 'confirmed', post_id = 8, candidates = '[8, 7]'");
-    const { state, detail } = of('outbox', await examine(site));
-    assert.deepEqual([state, detail], ['warn', '1 row may have left another post upstream']);
-    const { stdout } = await site.run(['outbox', 'list']);
-    assert.match(stdout, /^ *1 +it may have left another post upstream: 7$/m);
+    for (const [settled, post, candidates] of [
+      ['confirmed', 8, '[8, 7]'],
+      ['rejected', null, '[7]'],
+      ['cancelled', null, '[7]'],
+    ]) {
+      db.prepare('UPDATE outbox SET state = ?, post_id = ?, candidates = ?').run(settled, post, candidates);
+      const { state, detail } = of('outbox', await examine(site));
+      assert.deepEqual([state, detail], ['warn', '1 row may have left another post upstream']);
+      const { stdout } = await site.run(['outbox', 'list']);
+      assert.match(stdout, /^ *1 +it may have left another post upstream: 7$/m);
+    }
     db.exec("UPDATE outbox SET matched = 'person'");
     assert.equal(of('outbox', await examine(site)).state, 'ok');
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { queryFile } from '../support/mirror.ts';
 import { openSite, type Running, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
@@ -103,6 +104,19 @@ describe('a mirror that is an older copy', () => {
     writeFileSync(join(site.folder, 'more.csv'), `${FILE}Fourth,four,bugs,\n`);
     await done(site, 'import', 'more.csv', '--wait');
     assert.deepEqual(sent(site), [...ALL, 'Fourth']);
+  });
+
+  it('says that its time is not known where the clock was ahead when it was made', async (t) => {
+    const site = await siteWithFile(t);
+    const db = new Database(site.mirror);
+    db.exec("INSERT INTO meta VALUES ('copied_at', '2999-01-01T00:00:00.000Z')");
+    db.close();
+    const said = [await done(site, 'status'), (await site.run(['doctor'])).stdout];
+    for (const text of said) {
+      assert.match(text, /mirror is a copy, of a time that is not known, that was put back/);
+      assert.doesNotMatch(text, /1970|2999/);
+    }
+    assert.equal((await olderCopy(site))?.since, null);
   });
 
   it('does the same on a machine that has nothing but the copy, and says what it cannot know', async (t) => {

@@ -258,12 +258,19 @@ describe('a file that was put back', () => {
       assert.equal(copy.told()?.since, since);
     }));
 
-  it('with a time in the future has everything looked for', () =>
+  it('with a time in the future has everything looked for, and says that its time is not known', () =>
     withPath(async (path) => {
       const mirror = mirrorAt(path);
       await mirror.accept('key:1');
       edit(path, "INSERT INTO meta VALUES ('copied_at', '2999-01-01T00:00:00.000Z')");
-      assert.equal(mirror.told()?.since, '1970-01-01T00:00:00.000Z');
+      const again = mirrorAt(join(dirname(path), 'again.db'));
+      await mirror.copyTo(again.options.path);
+      for (const copy of [mirror, again]) {
+        assert.equal(copy.told()?.since, null, 'only read so far');
+        assert.deepEqual(await copy.states(), ['ambiguous']);
+        const { first_sent_at } = (await copy.row(1)) ?? {};
+        assert.deepEqual([copy.told()?.since, first_sent_at], [null, '1970-01-01T00:00:00.000Z']);
+      }
     }));
 });
 

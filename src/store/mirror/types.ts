@@ -190,8 +190,8 @@ export interface ResourceStatus {
 
 /** What there is to tell people about an older copy. */
 export interface OlderCopy {
-  /** What was sent or erased after this moment is not in the copy. */
-  since: string;
+  /** What was sent or erased after this moment is not in the copy; null where it is not known, as when the clock was ahead then. */
+  since: string | null;
   /** Null while it was only read. */
   noticedAt: string | null;
   /** Rows of the outbox that are looked for before anything is sent. */

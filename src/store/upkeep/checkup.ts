@@ -91,8 +91,9 @@ export function checkUp(options: OpenOptions): Checkup {
 
 const MOST_FAULTS = 5;
 
+// Those that `outbox list` names below its table.
 const DOUBTFUL = `
-  outbox o WHERE state IN ('confirmed', 'rejected') AND duplicate_of IS NULL AND coalesce(matched, '') <> 'person'
+  outbox o WHERE state IN ('confirmed', 'rejected', 'cancelled') AND duplicate_of IS NULL AND coalesce(matched, '') <> 'person'
    AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value IS NOT o.post_id)`;
 
 const UNLISTED = `

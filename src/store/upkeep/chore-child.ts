@@ -6,7 +6,7 @@ import { AppError, storageError, toldFailure } from '../../base/errors.ts';
 import { errnoOf } from '../../base/files.ts';
 import { compact, openForWriting } from '../db.ts';
 import { isBusy } from '../lock.ts';
-import { markCopy, olderCopyOf } from '../older-copy.ts';
+import { markCopy, olderCopyOf, UNKNOWN } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { closing, rowsOf } from '../sql.ts';
 import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
@@ -25,8 +25,8 @@ const CHORES: Chores = {
   tidy,
   copy({ to, ...mirror }) {
     const db = openMirrorReadOnly(mirror);
-    const now = new Date().toISOString();
-    const at = olderCopyOf(db, mirror)?.since ?? now;
+    const older = olderCopyOf(db, mirror);
+    const at = older ? (older.since ?? UNKNOWN) : new Date().toISOString();
     try {
       // Takes the copy for a write; the mirror itself is open for reading only.
       db.pragma('query_only = 0');
