@@ -76,3 +76,13 @@ it('files that show a person are found wherever the address stands, also across 
   assert.deepEqual(new Set(naming.map((path) => basename(path))), new Set(places.map((n) => `at-${n}.txt`)));
   assert.deepEqual(exports, []);
 });
+
+it('a file that cannot be read is named: it may show them', async (t) => {
+  const folder = folderFor(t, 'broken');
+  const exportDir = join(folder, 'exports');
+  mkdirSync(exportDir);
+  writeFileSync(join(exportDir, 'posts.parquet'), 'no such file');
+  const request = { dataDir: folder, exportDir, mirror: join(folder, 'mirror.db'), hasTexts: false };
+  const { exports } = await untouchedFiles({ ...request, needles: [EMAIL] });
+  assert.deepEqual(exports, [relative('', join(exportDir, 'posts.parquet'))]);
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { erasePerson } from '../../src/erasure/erase.ts';
+import { type Erased, erasePerson } from '../../src/erasure/erase.ts';
 import { compact, noteUnclean } from '../../src/store/db.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
@@ -43,7 +43,7 @@ const JSON_WORDS = {
 interface Opened {
   store: MirrorStore;
   db: Database.Database;
-  erase(): Promise<void>;
+  erase(): Promise<Erased>;
   column(table: string, column: string): unknown[];
 }
 
@@ -63,7 +63,7 @@ function open(t: TestContext): Opened {
   return {
     store,
     db,
-    erase: async () => void (await erasePerson(context, EMAIL)),
+    erase: () => erasePerson(context, EMAIL),
     column: (table, column) => db.prepare(`SELECT DISTINCT ${column} FROM ${table}`).pluck().all(),
   };
 }
@@ -133,9 +133,53 @@ describe('an address in what others wrote', () => {
     const told = db.prepare('SELECT type FROM changes ORDER BY n').pluck();
     assert.deepEqual(told.all().slice(-2), ['board.erased', 'status.erased']);
     const before = told.all().length;
-    await sweep(store, 'posts', [aPost(1, row)]);
+    // After what was erased: a page from before it would change nothing in any case.
+    await sweep(store, 'posts', [aPost(1, row)], 30);
     check();
     assert.equal(told.all().length, before);
+  });
+
+  it('is taken out of the names of other people, whichever list shows them', async (t) => {
+    const { store, erase, column } = open(t);
+    await erase();
+    const friend = (id: number) => ({
+      ...wire.user,
+      id,
+      email: null,
+      name: `Friend of ${EMAIL}`,
+      alias: EMAIL,
+    });
+    await sweep(store, 'posts', [aPost(1, { creator: friend(8) })], 30);
+    await sweep(store, 'comments', [aComment(1, { creator: friend(9) })], 30);
+    assert.deepEqual(column('users', 'name'), ['Friend of [erased]']);
+    assert.deepEqual(column('users', 'alias'), ['[erased]']);
+  });
+
+  it('stays in a row of the outbox that is not settled, with its key, and is told; it goes from any other', async (t) => {
+    const { db, erase } = open(t);
+    const states = ['ready', 'sending', 'ambiguous', 'uncertain', 'rejected', 'confirmed', 'cancelled'];
+    for (const state of states)
+      db.prepare(`
+        INSERT INTO outbox (batch, source_key, kind, board, title, content, content_hash, created_at, changed_at, state, post_id)
+        VALUES ('b', ?, 'owner', 'ideas', ?, '', ?, '', '', ?, ?)`).run(
+        `key:${state}:${EMAIL}`,
+        `As ${EMAIL} says`,
+        state,
+        state,
+        state === 'confirmed' ? 1 : null,
+      );
+    const { unsettled, counts } = await erase();
+    const rows = db.prepare<[], { id: number; title: string; key: string }>(
+      'SELECT id, title, source_key AS key FROM outbox ORDER BY id',
+    );
+    assert.deepEqual([unsettled, counts.mentions], [[1, 2, 3], 4]);
+    for (const { id, title, key } of rows.all())
+      assert.deepEqual(
+        [title, key],
+        id <= 3
+          ? [`As ${EMAIL} says`, `key:${states[id - 1]}:${EMAIL}`]
+          : ['As [erased] says', `erased:${id}`],
+      );
   });
 
   it('is taken out of what an attempt failed with, where the row itself does not name it', async (t) => {
@@ -161,8 +205,30 @@ describe('an address in a post that an agent proposed', () => {
   });
 });
 
+describe('a person who is erased', () => {
+  it('has rows of the outbox counted that may have left a post, and those that were not sent', async (t) => {
+    const { db, erase } = open(t);
+    for (const state of ['ready', 'proposed', 'ambiguous', 'uncertain', 'rejected'])
+      db.prepare(`
+        INSERT INTO outbox (batch, source_key, kind, board, title, content, email, content_hash, created_at, changed_at, state)
+        VALUES ('b', ?, 'as-user', 'ideas', 'Mine', '', ?, ?, '', '', ?)`).run(state, EMAIL, state, state);
+    assert.partialDeepStrictEqual((await erase()).counts, { outbox: 5, cancelled: 2, unclear: 2 });
+  });
+});
+
 describe('a person who was erased and comes back', () => {
   const zoe = { ...wire.user, id: 900, email: EMAIL };
+
+  it('has an empty text as before, and no other', async (t) => {
+    const { store, erase, column } = open(t);
+    await erase();
+    await sweep(store, 'posts', [aPost(1, { creator: zoe, title: 'Mine', content: '' })], 30);
+    await sweep(store, 'comments', [aComment(1, { creator: zoe, content: '' })], 30);
+    assert.deepEqual(
+      [column('posts', 'title'), column('posts', 'content'), column('comments', 'content')],
+      [['[erased]'], [''], ['']],
+    );
+  });
 
   it('under another number is known by that one too', async (t) => {
     const { store, erase, column } = open(t);
@@ -218,6 +284,23 @@ describe('the connection that erases', () => {
 });
 
 describe('the log of the data folder', () => {
+  it('knows a user under the last hash that was noted, until that is taken back', (t) => {
+    const folder = folderFor(t, 'log');
+    const log = openRecoveryLog({ path: join(folder, 'mirror.db'), upstream: 'http://u.test' });
+    t.after(() => log.close());
+    for (const hash of ['one', 'two'])
+      log.addErasures({ keyCheck: hash, hashes: [{ hash, since: '' }], users: [{ user_id: 7, hash }] });
+    assert.deepEqual(log.erasures().users, [{ user_id: 7, hash: 'two' }]);
+    log.removeErasure('one');
+    assert.deepEqual(log.erasures(), {
+      keyCheck: 'two',
+      hashes: [{ hash: 'two', since: '' }],
+      users: [{ user_id: 7, hash: 'two' }],
+    });
+    log.removeHashes();
+    assert.deepEqual(log.erasures(), { keyCheck: null, hashes: [], users: [{ user_id: 7, hash: 'two' }] });
+  });
+
   it('is flushed at each commit: a claim is on disk before its first byte leaves', (t) => {
     const pragmas = t.mock.method(Database.prototype, 'pragma');
     openRecoveryLog({ path: join(folderFor(t, 'log'), 'mirror.db'), upstream: 'http://u.test' }).close();

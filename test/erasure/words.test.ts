@@ -51,6 +51,12 @@ describe('taking an address out of a text', () => {
     assert.equal(without('ask **bob**@bob.example', 'bob@bob.example'), 'ask **[erased]');
   });
 
+  it('takes out the first of two that overlap, and nothing twice', () => {
+    const isMeant = (email: string): boolean =>
+      ['ann@bob.example', 'bob.example@eve.example'].includes(email);
+    assert.equal(withoutAddresses('to ann@bob.example@eve.example', isMeant), 'to [erased]@eve.example');
+  });
+
   it('finds it in a link with letters that are percent-encoded', () => {
     const link = 'https://x.example/posts?creator=';
     assert.equal(
@@ -73,6 +79,13 @@ describe('taking an address out of JSON', () => {
   it('keeps numbers that are longer than the language can count', () => {
     const id = '12345678901234567890';
     assert.equal(json(`{"by":"bob@bob.example","id":${id}}`), `{"by":"[erased]","id":${id}}`);
+  });
+
+  it('finds it in a key, too', () => {
+    assert.equal(
+      json('{"bob@bob.example":[1,{"x":"to bob@bob.example"}]}'),
+      '{"[erased]":[1,{"x":"to [erased]"}]}',
+    );
   });
 
   it('leaves the text as it is where there is none', () => {

@@ -206,6 +206,17 @@ describe('an import with a pace of its own', () => {
     assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
   });
 
+  it('that was cancelled lets a row go at once that a person sends again: nothing would release it', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    store.paceBatch('slow', 6, clock.now());
+    const id = await bench.add({}, 'slow');
+    store.stopBatch('slow', clock.now());
+    store.move(id, { from: ['ready'], to: 'cancelled' }, { now: clock.now() });
+    store.move(id, { from: ['cancelled'], to: 'ready' }, { now: clock.now() });
+    assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
+  });
+
   it('stays paused until it is resumed', async (t) => {
     const bench = benchFor(t);
     bench.store.paceBatch('slow', 60, bench.clock.now());

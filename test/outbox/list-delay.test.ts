@@ -100,6 +100,23 @@ describe('how long a list was seen to lag behind', () => {
     assert.equal(await bench.another().worstListDelay(), 0);
   });
 
+  it('is believed up to the longer ones of the usual times between two passes', async (t) => {
+    const bench = benchFor(t);
+    const sweep = async (minutes: number): Promise<void> => {
+      bench.clock.advance(minutes * MINUTE);
+      await bench.sweep();
+    };
+    for (const minutes of [1, 1, 1, 1, 10]) await sweep(minutes);
+    const post = bench.upstream.publish();
+    const hidden = bench.upstream.posts.splice(0, 1);
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add());
+    await sweep(10);
+    bench.upstream.posts.unshift(...hidden);
+    await sweep(10);
+    assert.equal(await bench.store.worstListDelay(), 10 * MINUTE);
+  });
+
   it('is nothing where the clock was put back before the answer', async (t) => {
     const bench = benchFor(t);
     for (let n = 0; n < 3; n++) {

@@ -226,6 +226,13 @@ describe('an import', () => {
     moveTo(bench, await add('C', 'zoe@example.com'), 'sending');
     moveTo(bench, await add('D', 'bob@example.com'), 'rejected');
     assert.deepEqual(store.waitingCustomers('import-2'), { people: 2, isMore: false });
+    fileOf(t, bench).exec(`
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5001)
+      INSERT INTO outbox (batch, source_key, kind, board, title, content, email, content_hash, created_at, changed_at)
+      SELECT 'import-1', 'many' || i, 'as-user', 'ideas', 'T', '', 'one' || (i % 7) || '@example.com', i, '', '' FROM n`);
+    assert.deepEqual(store.waitingCustomers('import-1'), { people: 7, isMore: true });
+    assert.deepEqual(store.waitingCustomers('import-0'), { people: 0, isMore: false });
+    fileOf(t, bench).exec("DELETE FROM outbox WHERE batch = 'import-1'");
     for (const title of ['E', 'F']) moveTo(bench, await add(title, null, 'bugs'), 'uncertain');
     const erased = await add('G', null, 'gone');
     moveTo(bench, erased, 'rejected');

@@ -50,13 +50,14 @@ describe('the files of a mirror', () => {
 });
 
 describe('the handle for writing', () => {
-  it('logs ahead, keeps foreign keys and waits for others', () =>
+  it('logs ahead, keeps foreign keys, waits for others, and leaves nothing of what is deleted', () =>
     withPath(async (path) => {
       const db = openForWriting({ path, upstream });
       assert.equal(db.pragma('journal_mode', { simple: true }), 'wal');
       assert.equal(db.pragma('foreign_keys', { simple: true }), 1);
       assert.equal(db.pragma('busy_timeout', { simple: true }), 5000);
       assert.equal(db.pragma('synchronous', { simple: true }), 1);
+      assert.equal(db.pragma('secure_delete', { simple: true }), 1);
       db.close();
     }));
 });

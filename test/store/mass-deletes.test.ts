@@ -274,6 +274,25 @@ describe('mass deletions', () => {
     ]);
   });
 
+  story(
+    'a sweep that was resumed forgets the ids of pages that it read beyond its checkpoint',
+    async (mirror) => {
+      const { store, read } = mirror;
+      sweep(store, 'posts', posts(1, 2, 3), 1);
+      const pass = begin(store, 'posts', 2);
+      apply(store, pass, [aPost(3, { votes_count: 9 })], 2, { keepIds: true, state: 'two' });
+      const counts = { ...pass.counts };
+      for (const id of [1, 2]) apply(store, pass, posts(id), 2, { keepIds: true });
+      Object.assign(pass.counts, counts);
+      finish(store, pass, 2, { outcome: 'interrupted', keepState: 'two' });
+      const resumed = begin(store, 'posts', 3);
+      assert.equal(resumed.runId, pass.runId);
+      apply(store, resumed, posts(1), 3, { keepIds: true });
+      assert.equal(finish(store, resumed, 3, { conclusion: THREE_SWEEPS }).suspects, 1);
+      assert.deepEqual(liveIds(read), [1, 2, 3]);
+    },
+  );
+
   story('a sweep that was resumed counts the ids of both its parts, each page once', async (mirror) => {
     await sweep(mirror.store, 'posts', posts(1, 2, 3, 4), 1);
     for (const at of [2, 3, 4]) {
