@@ -54,6 +54,22 @@ describe('codeOf', () => {
     assert.match(storageError(coded('SQLITE_IOERR_READ'))?.message ?? '', /^the disk cannot be read/);
   });
 
+  it('names the disk of the file that is full, and the data folder where none is known', () => {
+    const full = () => Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' });
+    assert.match(
+      storageError(full(), '/mnt/copy.db')?.hint ?? '',
+      /^Make room on the disk of \/mnt\/copy\.db,/,
+    );
+    assert.match(storageError(full())?.hint ?? '', /^Make room on the disk of DATA_DIR,/);
+  });
+
+  it('is of no disk where a socket or a process has the same code', () => {
+    const refused = (syscall: string) => Object.assign(new Error('no'), { code: 'EACCES', syscall });
+    for (const syscall of ['listen', 'bind', 'connect', 'spawn node'])
+      assert.equal(storageError(refused(syscall)), null);
+    assert.equal(storageError(refused('open'))?.code, 'usage');
+  });
+
   it('is internal for everything else', () => {
     for (const thrown of [new Error('x'), new TypeError('x'), 'text', null, undefined, { code: 'usage' }])
       assert.equal(codeOf(thrown), 'internal');
