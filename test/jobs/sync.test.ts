@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { newActivity, type WorkContext } from '../../jobs/context.ts';
 import { runPass, syncHead, syncSweep } from '../../jobs/sync.ts';
@@ -161,6 +162,19 @@ describe('a pass', () => {
     assert.equal(rows, '5', 'each row of a page once');
   });
 
+  it('that goes on where it stopped counts no row twice', async (t) => {
+    const { context, upstream } = benchOf(t);
+    upstream.pageSize = 3;
+    upstream.beforePage = (page) => {
+      if (page === 2) throw new AppError('unreachable', 'no route');
+    };
+    await assert.rejects(runPass(context, 'posts', 'sweep'), { code: 'unreachable' });
+    upstream.beforePage = () => {};
+    assert.equal(Object(await runPass(context, 'posts', 'sweep')).resumed, 1);
+    const rows = /page_rows_total\{resource="posts"\} (\d+)/.exec(await context.metrics.text())?.[1];
+    assert.ok(Number(rows) <= 5, `${rows} of 5 rows`);
+  });
+
   it('shows when its last page came', async (t) => {
     const { context, upstream, clock } = benchOf(t);
     const pages: unknown[] = [];
@@ -193,6 +207,34 @@ describe('a pass', () => {
       /no list/,
     );
   });
+});
+
+describe('the text of a post that a sweep finds deleted', () => {
+  for (const [retention, kept] of [
+    ['0', '[erased]'],
+    ['24 hours', 'A post'],
+    ['never', 'A post'],
+  ] as const)
+    it(`is ${kept === '[erased]' ? 'erased at once' : 'left to the night'} where it is kept for ${retention}`, async (t) => {
+      const { context, upstream, path, query, clock } = benchOf(t);
+      const retentionDeleted = retention === 'never' ? retention : retention === '0' ? 0 : 24 * HOUR;
+      const baseUrl = new URL('http://upstream.test');
+      const place = { mirrorPath: path, dataDir: dirname(path), baseUrl, pushSettle: MINUTE };
+      Object.assign(context.app.settings, { retentionDeleted, ...place });
+      upstream.posts = range(1, 5)
+        .toReversed()
+        .map((id) => aPost(id, { title: 'A post' }));
+      for (let sweeps = 0; sweeps < 3; sweeps++) {
+        await runPass(context, 'posts', 'sweep');
+        upstream.posts = upstream.posts.filter(({ id }) => id !== 3);
+        clock.advance(MINUTE);
+      }
+      const [row] = query<{ title: string; deleted_at: string }>(
+        'SELECT title, deleted_at FROM posts WHERE id = 3',
+      );
+      assert.ok(row?.deleted_at);
+      assert.equal(row.title, kept);
+    });
 });
 
 describe('a sweep that somebody asked for', () => {

@@ -457,3 +457,16 @@ describe('a row that was cancelled before it was sent again', () => {
     assert.deepEqual(bench.store.toCheck(), []);
   });
 });
+
+describe('a row that changed while the clock was ahead', () => {
+  it('is checked by every sweep all the same', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const checks = async () => (await bench.row(id)).checks_left;
+    assert.equal(await checks(), 2);
+    for (const left of [1, 0]) {
+      bench.clock.set(bench.clock.now() - HOUR);
+      await bench.sweep();
+      assert.equal(await checks(), left);
+    }
+  });
+});

@@ -162,6 +162,36 @@ describe('how far a copy was', () => {
     );
   });
 
+  it('is never further than the mirror itself, nor since a time to come', async (t) => {
+    const session = () => willingSession(() => undefined);
+    const { publisher } = openPublisher(t, session, (life) => ({ life, number: 50, at: 0 }));
+    assert.equal(publisher.progress().behind, 0);
+    const { path, source, clock } = openPublisher(t, session);
+    const outbox = openOutboxStore({ path, upstream: UPSTREAM, holder: 'a test' });
+    t.after(() => outbox.close());
+    const post = { board: 'ideas', title: 'One', content: 'One.', email: null, full_name: null };
+    const key = { batch: 'b', source_key: 'k', line: null, content_hash: 'h' };
+    outbox.accept([{ ...post, ...key }], clock.now() + 3_600_000);
+    const last = { read: () => ({ life: source.life, number: 0, at: 0 }), write: () => undefined };
+    const openSession = async () => session();
+    const late = createPublisher({ source, schema: 'feedback', words: [], last, openSession, clock });
+    assert.deepEqual([late.progress().behindSince, late.progress().behind], [clock.now(), 1]);
+  });
+
+  it('is noted again where the clock was set back', async (t) => {
+    const { path, publisher, clock, noted } = openPublisher(t, () => willingSession(() => undefined));
+    await publisher.step();
+    clock.set(clock.now() - 3_600_000);
+    const db = new Database(path);
+    t.after(() => db.close());
+    db.exec("INSERT INTO sent_boards (slug, confirmed_at) VALUES ('ideas', '2026-01-01T00:00:00.000Z')");
+    await publisher.step();
+    assert.deepEqual(
+      noted.map(({ at }) => at - clock.now()),
+      [3_600_000, 0],
+    );
+  });
+
   it('is noted once in five seconds, and at the end', async (t) => {
     const { path, publisher, clock, noted, source } = openPublisher(t, () => willingSession(() => undefined));
     const db = new Database(path);
@@ -192,16 +222,21 @@ describe('how far a copy was', () => {
 describe('what is written while a step publishes', () => {
   it('is published by the next one, and the copy counts as behind until then', async (t) => {
     let isWriting = true;
-    const { publisher } = openPublisher(t, (path) => {
+    let pass = (): void => undefined;
+    const { publisher, clock } = openPublisher(t, (path) => {
       const outbox = openOutboxStore({ path, upstream: UPSTREAM, holder: 'a test' });
       t.after(() => outbox.close());
       return willingSession(() => {
         if (isWriting) outbox.setPaused('the upstream refused the token');
         isWriting = false;
+        pass();
       });
     });
+    const began = clock.now();
+    pass = () => clock.advance(1000);
     await publisher.step();
-    assert.notEqual(publisher.progress().behindSince, null);
+    clock.advance(5000);
+    assert.equal(publisher.progress().behindSince, began);
     assert.ok((await publisher.step()) > 0);
     assert.equal(publisher.progress().behindSince, null);
     assert.equal(await publisher.step(), 0);
