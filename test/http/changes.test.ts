@@ -48,6 +48,34 @@ describe('a page of changes', () => {
   });
 });
 
+describe('a stream of changes', () => {
+  it('begins with what a browser last had, with what it is told, or now', async (t) => {
+    const begun: string[] = [];
+    const feed = {
+      version: () => 1,
+      resolve(since: string) {
+        begun.push(since);
+        return '5-a';
+      },
+      after: (since: string) => ({ changes: [{ position: '6-a', since }], next: '6-a', isLast: true }),
+    } as unknown as ChangeFeed;
+    const app = Fastify();
+    addChanges(app, { feed, log: SILENT });
+    const url = '/api/changes/stream';
+    const told = [
+      app.inject({ url }),
+      app.inject({ url: `${url}?since=4-a` }),
+      app.inject({ url: `${url}?since=4-a`, headers: { 'last-event-id': '3-a' } }),
+    ];
+    await new Promise((next) => setImmediate(next));
+    await app.close();
+    const bodies = (await Promise.all(told)).map(({ body }) => body);
+    assert.deepEqual(begun, ['now', '4-a', '3-a']);
+    const first = 'id: 6-a\ndata: {"position":"6-a","since":"5-a"}\n\n';
+    assert.deepEqual(bodies, Array(3).fill(`retry: 2000\n\n${first}`));
+  });
+});
+
 describe('the feed of posts', () => {
   const POST: RecentPost = {
     ...{ id: 7, title: 'Dark <mode> & "more"', url: '/p/7?a=1&b=2', board: 'Ideas "x"', status: 'Open' },

@@ -60,6 +60,7 @@ describe('connections', () => {
     const { connect, admit } = service(t, { strangers: 9 });
     const [first, second, late] = [connect(), connect(), connect()];
     assert.deepEqual([admit(first), admit(first), admit(second), admit(late)], [true, true, true, false]);
+    assert.equal(admit(second), true, 'who has a place keeps it');
     first.destroy();
     assert.equal(admit(late), true);
   });

@@ -38,7 +38,7 @@ describe('a failure', () => {
     const { app, lines } = site(t);
     const failing = (statusCode: unknown) => () =>
       Promise.reject(Object.assign(new Error('why'), { statusCode }));
-    for (const status of [399, 400, 499, 500, '404', undefined]) app.get(`/${status}`, failing(status));
+    for (const status of [399, 400, 499, 500, 503, '404', undefined]) app.get(`/${status}`, failing(status));
     const answer = async (path: string) => {
       const { statusCode, body } = await app.inject(path);
       return [statusCode, body.includes('why')];
@@ -50,9 +50,9 @@ describe('a failure', () => {
         [499, true],
       ],
     );
-    for (const path of ['/399', '/500', '/404', '/undefined'])
+    for (const path of ['/399', '/500', '/503', '/404', '/undefined'])
       assert.deepEqual(await answer(path), [500, false], path);
-    assert.equal(lines.length, 4);
+    assert.equal(lines.length, 5);
   });
 });
 

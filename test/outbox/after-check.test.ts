@@ -287,7 +287,7 @@ describe('a second post that turns up after all', () => {
 
   it('and a third in the same sweep: the first of them is the second post', async (t) => {
     const { bench, id } = await confirmedLater(t);
-    const late = [bench.upstream.publish().id, bench.upstream.publish().id];
+    const late = [bench.upstream.publish({ id: 9999 }).id, bench.upstream.publish({ id: 10_000 }).id];
     await bench.sweep();
     const { duplicate_of, candidates } = await bench.row(id);
     assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
