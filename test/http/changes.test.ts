@@ -49,7 +49,7 @@ describe('a page of changes', () => {
 });
 
 describe('a stream of changes', () => {
-  it('begins with what a browser last had, with what it is told, or now', async (t) => {
+  it('begins with what a browser last had, with what it is told, or now', async () => {
     const begun: string[] = [];
     const feed = {
       version: () => 1,

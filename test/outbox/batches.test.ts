@@ -122,6 +122,8 @@ describe('a cancelled import', () => {
     assert.equal((await retryBatch(bench, 'one')).rows, 1);
     assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, [id]);
     await assert.rejects(cancelBatch(bench, 'one', 'confirmed'), /cannot be cancelled/);
+    await assert.rejects(retryBatch(bench, 'one', 'confirmed'), /cannot be sent again/);
+    await assert.rejects(retryBatch(bench, 'none'), /there is no batch none/);
   });
 
   it('does not drop a row that a person sends again and that comes back from an attempt', async (t) => {
@@ -335,5 +337,24 @@ describe('the CSV of the cancelled rows of an import', () => {
     assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, []);
     bench.store.releasePaced(bench.clock.now());
     assert.equal(bench.store.due(bench.clock.now(), 10).ready.length, 1);
+  });
+});
+
+describe('an import that was cancelled', () => {
+  it('is open again where its rows are edited and sent again, and not where they are only edited', async (t) => {
+    const bench = benchFor(t);
+    const ids = [
+      await bench.add({ board: 'X' }, 'one'),
+      await bench.add({ board: 'X', title: 'Two' }, 'one'),
+    ];
+    for (const id of ids) reject(bench, id);
+    await cancelBatch(bench, 'one');
+    const isCancelled = (): boolean => Boolean(bench.store.batch('one')?.cancelled_at);
+    await editBatch(bench, 'one', { title: 'Two' }, { board: 'Y' });
+    assert.equal(isCancelled(), true);
+    const again = { board: 'ideas', isSentAgain: true };
+    assert.equal((await editBatch(bench, 'one', { board: 'X' }, again)).rows, 1);
+    assert.equal(isCancelled(), false);
+    assert.deepEqual(bench.store.due(bench.clock.now(), 9).ready, [ids[0]]);
   });
 });
