@@ -31,6 +31,15 @@ describe('status', () => {
     });
   });
 
+  story('the status tells the newest complete pass of each kind, whatever runs since', async ({ store }) => {
+    const told = () => store.status().resources.find(({ resource }) => resource === 'posts');
+    for (const at of [1, 3]) finish(store, begin(store, 'posts', at, { mode: 'head' }), at + 1);
+    assert.deepEqual([told()?.lastHeadAt, told()?.lastSweepAt], [iso(4), null]);
+    for (const at of [5, 6]) sweep(store, 'posts', [aPost(1)], at);
+    begin(store, 'posts', 7, { mode: 'head' });
+    assert.deepEqual([told()?.lastHeadAt, told()?.lastSweepAt], [iso(4), iso(6)]);
+  });
+
   story('the status counts rows, people, absences, quarantine and the last passes', async ({ store }) => {
     await sweep(store, 'posts', posts(1, 2, 3), 1);
     await sweep(store, 'posts', posts(1, 2), 2);
