@@ -15,7 +15,7 @@ import { outboxCsv } from '../../src/outbox/import/results.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
-import { type Bench, benchFor, CREATE_MS, MINUTE, SETTLE_MS } from './bench.ts';
+import { type Bench, benchFor, CREATE_MS, MINUTE, SETTLE_MS, TEXT } from './bench.ts';
 import { importBenchFor } from './import-feed.ts';
 import { unknown } from './scripted-upstream.ts';
 
@@ -356,5 +356,32 @@ describe('an import that was cancelled', () => {
     assert.equal((await editBatch(bench, 'one', { board: 'X' }, again)).rows, 1);
     assert.equal(isCancelled(), false);
     assert.deepEqual(bench.store.due(bench.clock.now(), 9).ready, [ids[0]]);
+  });
+});
+
+describe('a decision about an import', () => {
+  it('reaches every row, however many there are', async (t) => {
+    const bench = benchFor(t);
+    const post = { ...TEXT, content_hash: 'the same for all' };
+    const rows = Array.from({ length: 1002 }, (_, n) => ({
+      ...post,
+      batch: 'one',
+      source_key: `k${n}`,
+      line: n,
+    }));
+    bench.store.accept(rows, bench.clock.now());
+    assert.equal((await cancelBatch(bench, 'one')).rows, 1002);
+    assert.equal((await retryBatch(bench, 'one', 'cancelled')).rows, 1002);
+    assert.equal(bench.store.counts('one').ready, 1002);
+  });
+});
+
+describe('a row whose person is taken away', () => {
+  it('goes out as the owner’s, without the name either', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({ email: 'ada@example.com', full_name: 'Ada' });
+    reject(bench, id);
+    const { email, full_name, kind } = edit(bench, id, { email: ' ' });
+    assert.deepEqual([email, full_name, kind], [null, null, 'owner']);
   });
 });
