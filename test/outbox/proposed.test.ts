@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { proposePost } from '../../src/outbox/create.ts';
-import { approve, cancel, edit, retry, sameWords } from '../../src/outbox/decide.ts';
+import { approve, cancel, edit, retry, sameWords, sendEdited } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import { openOutboxView } from '../../src/store/outbox/view.ts';
 import { openSearchReads } from '../../src/store/search/search.ts';
@@ -82,5 +82,17 @@ describe('a post that an agent proposes', () => {
     assert.deepEqual(types, [{ type: 'outbox.needs_decision' }]);
     assert.throws(() => propose(bench, { title: 'One too many' }), /wait for a person already/);
     assert.equal(bench.store.counts(null).proposed, 100);
+  });
+});
+
+describe('what a person changed before it is sent', () => {
+  it('goes out: what was proposed is approved by that, and what was rejected is sent again', async (t) => {
+    const bench = benchFor(t);
+    const proposed = sendEdited(bench, edit(bench, propose(bench).id, { title: 'Better' }));
+    assert.deepEqual([proposed.state, proposed.title], ['ready', 'Better']);
+    const id = await bench.add({ title: 'Wrong board' });
+    bench.upstream.outcomes = [{ outcome: 'rejected', httpStatus: 400, reason: 'no', serverTime: null }];
+    await push(bench.context, id);
+    assert.equal(sendEdited(bench, edit(bench, id, { board: 'bugs' })).state, 'ready');
   });
 });

@@ -43,11 +43,23 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal((await reconcile(bench.context)).get(id), 'send again');
   });
 
+  it('does not let a row settle anew because a time server moved the clock', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(CREATE_MS + SETTLE_MS - 1000);
+    bench.clock.set(bench.clock.now() + 1000);
+    assert.equal((await reconcile(bench.context)).get(id), 'send again');
+  });
+
   it('one in the list is it', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void upstream.publish();
     });
+    const before = bench.upstream.pagesRead;
     assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.equal(bench.upstream.pagesRead - before, 1, 'one read is enough');
     const { state, post_id, url, checks_left, last_error } = await bench.row(id);
     const [post] = bench.upstream.posts;
     const expected = {
