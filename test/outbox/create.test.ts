@@ -88,6 +88,15 @@ describe('whoever waits for a row', () => {
     assert.equal(bench.clock.slept.length, 1);
   });
 
+  it('waits also while its row is on its way, or unclear', async (t) => {
+    const bench = benchFor(t);
+    const row = createRow({ ...bench, random }, { post: TEXT });
+    const { signal } = bench.context;
+    const states = ['sending', 'ambiguous', 'ready'] as const;
+    for (const state of states) await waitForRow(bench, { ...row, state }, { waitMs: 50, signal });
+    assert.equal(bench.clock.slept.length, states.length);
+  });
+
   it('waits no longer than it said, and not once it has gone', async (t) => {
     const bench = benchFor(t);
     const row = createRow({ ...bench, random }, { post: TEXT });

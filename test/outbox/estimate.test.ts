@@ -31,13 +31,17 @@ describe('how long an import takes', () => {
   it('counts what goes before, and the wait that the service asked for', () => {
     assert.equal(estimateOf({ ...PACE, ahead: 600 }, NOW).ms, (5600 / 60) * MINUTE);
     assert.equal(estimateOf({ ...PACE, rows: 60, closedUntil: NOW + MINUTE }, NOW).ms, 2 * MINUTE);
+    assert.equal(estimateOf({ ...PACE, rows: 60, closedUntil: NOW - MINUTE }, NOW).ms, MINUTE, 'it is over');
   });
 
   it('follows a service that is slower, and never promises more than is set', () => {
     const slow = { posts: 50, ms: 5 * MINUTE };
     assert.equal(estimateOf({ ...PACE, observed: slow }, NOW).perMinute, 10);
     assert.equal(estimateOf({ ...PACE, observed: { posts: 900, ms: MINUTE } }, NOW).perMinute, 60);
-    assert.equal(estimateOf({ ...PACE, observed: { posts: 1, ms: MINUTE } }, NOW).perMinute, 60);
+    assert.equal(estimateOf({ ...PACE, observed: { posts: 4, ms: MINUTE } }, NOW).perMinute, 60);
+    assert.equal(estimateOf({ ...PACE, observed: { posts: 5, ms: MINUTE } }, NOW).perMinute, 5);
+    assert.equal(estimateOf({ ...PACE, observed: { posts: 5, ms: MINUTE / 2 - 1 } }, NOW).perMinute, 60);
+    assert.equal(estimateOf({ ...PACE, observed: { posts: 5, ms: MINUTE / 2 } }, NOW).perMinute, 10);
   });
 
   it('does not take a service for slow because there was nothing to send', async (t) => {
@@ -93,6 +97,14 @@ describe('how long an import takes', () => {
     const told = estimateWaiting(bench.store, 'small', 60, now);
     assert.deepEqual([told, told?.perMinute, told?.ms], [dry, 6, MINUTE]);
     assert.equal(estimateWaiting(bench.store, 'big', 60, now)?.ms, MINUTE / 2, 'what came later goes later');
+  });
+
+  it('is nothing for an import that was cancelled, whatever waits in it', async (t) => {
+    const { store, clock, add } = benchFor(t);
+    await add({}, 'one');
+    assert.equal(estimateWaiting(store, 'one', 60, clock.now())?.rows, 1);
+    store.stopBatch('one', clock.now());
+    assert.equal(estimateWaiting(store, 'one', 60, clock.now()), null);
   });
 
   it('goes by the pace of the import, and is nothing while it is paused', async (t) => {
