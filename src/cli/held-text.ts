@@ -6,7 +6,7 @@ export function heldText({ resource, held }: Pick<ResourceStatus, 'resource' | '
   if (held === 0) return [];
   const what = `${counted(held, resource.slice(0, -1))} ${held === 1 ? 'seems' : 'seem'} to be gone upstream`;
   return [
-    `${what}, many at once or all there were: held, not deleted. ` +
+    `${what}, together with many others or with all there were: held, not deleted. ` +
       `If that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
   ];
 }

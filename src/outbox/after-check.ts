@@ -29,10 +29,17 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
     const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
     if (!counts && !found) continue;
-    store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, ...found });
+    const error = found && row.state === 'uncertain' ? turnedUp(found) : null;
+    store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, error, ...found });
     if (found) told.push({ ...row, ...found, duplicate_of: row.duplicate_of ?? found.duplicate });
   }
   return told;
+}
+
+function turnedUp({ candidates }: Found): string {
+  return candidates.length === 1
+    ? `post ${candidates[0]} has turned up, and could be this one`
+    : `${candidates.length} posts could be this one, some of which have turned up since`;
 }
 
 /**

@@ -23,6 +23,8 @@ interface Words {
   signs: string;
   /** Signs that carry a meaning, `+`, `€`, the minus of a number: a service may drop some, but puts none in their place. */
   operators: string[];
+  /** Those that no service drops: at numbers, and the hyphen inside of a word. */
+  kept: string[];
   /** It ends with dots that stand for what was left out. */
   isCut: boolean;
   counts: Map<string, number>;
@@ -81,6 +83,9 @@ const MOST_NAMES = 3;
 function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   if (sent.signs !== '' && !sent.signs.startsWith(shown.signs)) return false;
   if (!isPartOf(shown.operators, sent.operators)) return false;
+  // Cut off with the end of the text, but not from between what is shown.
+  if (shown.kept.some((one, n) => sent.kept[n] !== one)) return false;
+  if (sent.letters === shown.letters && shown.kept.length < sent.kept.length) return false;
   // A masked word that was never sent is a word of another row.
   if (sent.letters === shown.letters) return shown.masks <= sent.masks;
   if (shown.letters === '') return shortestCut === 0;
@@ -201,7 +206,7 @@ function wordsOf(text: string): Words {
     list: [],
     optional: new Set(optionalIn(short)),
     signs: (short.match(/\p{Extended_Pictographic}/gu) ?? []).join(''),
-    operators: operatorsIn(scriptless),
+    ...operatorsIn(scriptless),
     isCut: /(?:\.{3}|…)\W*$/u.test(plain),
     counts: new Map(),
     cut: new Set(),
@@ -228,13 +233,18 @@ function wordsOf(text: string): Words {
 const OPERATORS =
   /[+#%=<>±≤≥≠]|\p{Sc}|(?<=\p{N})[.,-](?=\p{N})|(?<![\p{L}\p{N}-])-(?=\p{N})|(?<=\p{L})-(?=\p{N})|(?<=[\p{L}\p{N}])-(?![\p{L}\p{N}\s-])|(?<=\p{Lu})-(?=\s)/gu;
 
-function operatorsIn(text: string): string[] {
+/** "Show -5 degrees" is not what became of "Show 5 degrees", nor "Resign" of "Re-sign". */
+const KEPT =
+  /[%±≤≥≠]|\p{Sc}|[<>+](?=\s*\p{N})|(?<=\p{N})[.,-](?=\p{N})|(?<![\p{L}\p{N}-])-(?=\p{N})|(?<=\p{L})-(?=[\p{L}\p{N}])/gu;
+
+function operatorsIn(text: string): Pick<Words, 'operators' | 'kept'> {
   const plain = withoutMarkup(text)
     .normalize('NFKC')
-    .replace(/\p{Pd}/gu, '-');
+    .replace(/\p{Pd}+/gu, '-');
   // Links are shortened, and emoji spelt, in ways of their own.
   const words = plain.split(/\s+/).filter((word) => !word.includes('/') && !/^:[a-z0-9_+-]+:$/i.test(word));
-  return words.join(' ').match(OPERATORS) ?? [];
+  const line = words.join(' ');
+  return { operators: line.match(OPERATORS) ?? [], kept: line.match(KEPT) ?? [] };
 }
 
 function isPartOf(some: readonly string[], all: readonly string[]): boolean {

@@ -107,18 +107,20 @@ function questionOf(store: OutboxStore, now: number, rows: readonly OutboxRow[],
 }
 
 /**
- * Without posts that confirm a row. One with the words of another row that is confirmed, and was once unclear, is perhaps that row's second
- * one, which its own check shows; a row that is clearly like it is not sent again all the same.
+ * Without posts that confirm a row. One with the words of another row that is confirmed is perhaps that row's second one and confirms no
+ * other. Where that row was once unclear, its own check shows the post; a row that is clearly like it is not sent again all the same.
  */
 function unaccounted(store: OutboxStore, rows: readonly OutboxRow[], posts: SeenPost[]): SeenPost[] {
   const bound = store.boundPosts(posts.map(({ id }) => id));
   const hashes = new Map(posts.map((post) => [post.id, contentHash(post)]));
-  const confirmed = store.doubledHashes([...hashes.values()]);
+  const confirmed = store.confirmedHashes([...hashes.values()]);
   for (const row of rows) confirmed.delete(contentHash(row));
   const texts = confirmed.size === 0 ? [] : rows.filter(({ state }) => state !== 'confirmed').map(comparable);
   return posts.flatMap((post) => {
     if (post.reusedFrom === undefined && bound.has(post.id)) return [];
-    if (!confirmed.has(hashes.get(post.id) ?? '')) return [post];
+    const wasUnclear = confirmed.get(hashes.get(post.id) ?? '');
+    if (wasUnclear === undefined) return [post];
+    if (!wasUnclear) return [{ ...post, isSecond: true }];
     const shown = comparable(post);
     const isLike = texts.some((text) => similarity(text, shown, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR);
     return isLike ? [{ ...post, isSecond: true }] : [];

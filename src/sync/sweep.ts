@@ -2,7 +2,7 @@ import { secondIn } from '../api/next.ts';
 import { pagesBefore } from '../api/walk.ts';
 import { AppError } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type { Conclusion } from '../store/mirror/types.ts';
+import { BEHIND_CACHE, type Conclusion } from '../store/mirror/types.ts';
 import { absenceShownBy } from './gaps.ts';
 import {
   byOf,
@@ -67,7 +67,9 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, began };
   const again = await reread(context, under, last);
   const { conclusion, learned } = concluded(last, again, under.learned);
-  return { conclusion, learned: { ...learned, readAt: context.clock.now() }, began };
+  // A sweep that read copies from before the last one that counts is one with it.
+  const readAt = last.isCached ? under.learned.readAt : context.clock.now();
+  return { conclusion, learned: { ...learned, ...(readAt !== undefined && { readAt }) }, began };
 }
 
 /**
@@ -225,7 +227,7 @@ type Ruled = Omit<Conclusion, 'moved' | 'sameEnd' | 'isTimed'>;
 
 const CACHED: Ruled = {
   rule: 'none',
-  why: 'a cache in between showed the last sweep pages from before the sweep before',
+  why: BEHIND_CACHE,
   sweeps: null,
 };
 

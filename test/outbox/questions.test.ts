@@ -90,7 +90,7 @@ describe('what was sent before', () => {
     const bench = benchFor(t);
     const [one, other] = [await bench.row(await bench.add()), await bench.row(await bench.add())];
     const stranger = await bench.row(await bench.add({ title: 'Light mode' }));
-    const check = { id: one.id, now: bench.clock.now(), counts: false };
+    const check = { id: one.id, now: bench.clock.now(), counts: false, error: null };
     bench.store.checked({ ...check, duplicate: 7, candidates: [8] });
     for (const post of [7, 8]) {
       assert.equal(bench.store.isShownElsewhere(post, other), true);

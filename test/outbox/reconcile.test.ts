@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
-import { retry } from '../../src/outbox/decide.ts';
+import { retry, retryBatch } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -243,7 +243,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.deepEqual(candidates, [(await bench.row(plain)).post_id]);
   });
 
-  it('one that says what another row said is it, or may be it where that row may have left two', async (t) => {
+  it('one that says what another row said may be it, and only a person can tell', async (t) => {
     const bench = benchFor(t);
     const content = 'It is slow';
     const clear = await bench.add({ content });
@@ -254,7 +254,7 @@ describe('looking for the post of an unclear attempt', () => {
     const id = await bench.add({ content: 'It is slow.' });
     bench.upstream.duringCreate = () => void bench.upstream.publish({ content });
     await doubt(bench, id);
-    assert.equal(await reconcileRow(bench.context, id), 'found');
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
     const [unclear, other] = [await bench.add({ content: 'Why' }), await bench.add({ content: 'Why?' })];
     bench.upstream.duringCreate = () => void bench.upstream.publish({ content: 'Why' });
     await doubt(bench, unclear);
@@ -589,6 +589,41 @@ describe('a row that a person lets go', () => {
     retry(bench, id);
     assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'adopted' });
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
+  });
+
+  it('is not sent where a sweep has shown its post since, which the person may not have seen', async (t) => {
+    const bench = benchFor(t);
+    const id = await undecided(bench);
+    const post = bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { candidates, last_error } = await bench.row(id);
+    assert.deepEqual(candidates, [post.id]);
+    assert.match(last_error ?? '', /has turned up, and could be this one/);
+    assert.partialDeepStrictEqual(retry(bench, id), {
+      state: 'confirmed',
+      post_id: post.id,
+      matched: 'exact',
+    });
+  });
+
+  it('with its import is not sent either where a sweep has shown its post since', async (t) => {
+    const bench = benchFor(t);
+    const id = await undecided(bench);
+    const other = await undecided(bench, { title: 'Invoices', content: 'Please.' });
+    const post = bench.upstream.publish();
+    await bench.sweep();
+    assert.deepEqual(await retryBatch(bench, 'test', 'uncertain'), { batch: 'test', rows: 2 });
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
+    assert.equal((await bench.row(other)).state, 'ready');
+  });
+
+  it('is sent where the post that turned up is not clearly its own', async (t) => {
+    const bench = benchFor(t);
+    const id = await undecided(bench);
+    bench.upstream.publish({ title: 'Something else', content: 'By whom?' });
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal(retry(bench, id).state, 'ready');
+    assert.equal((await push(bench.context, id)).sent, true);
   });
 
   it('is sent where no post could be its own, and one read of the list serves all that were let go', async (t) => {

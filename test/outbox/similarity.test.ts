@@ -87,6 +87,8 @@ describe('what a service can have made of a text', () => {
       ['This damn export', 'This **** export'],
       ['Docs <script>alert(1)</script> please', 'Docs please'],
       ['Ship it 🚀', 'Ship it'],
+      ['Re-open posts -- and 50% of comments', 'Re‑open posts – and 50% of comments'],
+      ['# Load more than 50 % of +5 rows', 'Load more than 50 % of +5 rows'],
     ] as const)
       assert.ok(isMade(sent, shown), shown);
     assert.ok(
@@ -112,6 +114,9 @@ describe('what a service can have made of a text', () => {
       ['A plan for $10', 'A plan for €10'],
       ['Grades from A+ on', 'Grades from A- on'],
       ['Print rows 1-5', 'Print rows 1.5'],
+      ['Show -5 degrees', 'Show 5 degrees'],
+      ['Re-sign the contract', 'Resign the contract'],
+      ['Raise the limit by 50%', 'Raise the limit by 50'],
     ] as const)
       assert.ok(!isMade(sent, shown), shown);
     const form = 'Expected: it works as described. Actual: it does not.';

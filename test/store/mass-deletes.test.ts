@@ -92,6 +92,24 @@ describe('mass deletions', () => {
     assert.deepEqual(liveIds(read), range(1, 55));
   });
 
+  story(
+    'what went at once is held also where sweeps that broke off had missed parts of it',
+    async (mirror) => {
+      const { store, read } = mirror;
+      await sweep(store, 'posts', posts(...range(1, 100)), 1);
+      for (const [at, low] of [
+        [2, 85],
+        [3, 70],
+      ] as const) {
+        const pass = begin(store, 'posts', at, { resume: false });
+        apply(store, pass, posts(low, 101), at, { absence: gaps([between(low, 101)]) });
+        finish(store, pass, at, { outcome: 'failed' });
+      }
+      const { deleted, held } = sweep(store, 'posts', posts(...range(1, 55), 101), 4);
+      assert.deepEqual([deleted, held, liveIds(read).length], [0, 45, 101]);
+    },
+  );
+
   story('rows of several sweeps beyond the end are counted together', async ({ store, read }) => {
     await sweep(store, 'posts', posts(...range(1, 100)), 1);
     const beyond = (last: number) => gaps([{ above: { created: '', id: last }, below: null }], 'end');

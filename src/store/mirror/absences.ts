@@ -87,11 +87,15 @@ export function absences(db: Db) {
                       WHERE resource = $resource AND mode = 'sweep' AND outcome = 'complete' AND id < $run
                       ORDER BY id DESC LIMIT 1), 0) AS before,
            (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0 AND first_run < $run) AS stayed`);
-  const cohort = db.prepare<[string], { first_run: number; size: number }>(`
-    SELECT first_run, count(*) AS size FROM absences WHERE resource = ? AND accepted = 0 GROUP BY first_run`);
+  // A sweep that broke off has missed only some of what went: those of several belong to the next one that was complete.
+  const firstWhole = `
+    coalesce((SELECT min(r.id) FROM sync_runs r
+               WHERE r.resource = a.resource AND r.mode = 'sweep' AND r.outcome = 'complete' AND r.id >= a.first_run), 0) AS first_whole`;
+  const cohort = db.prepare<[string], { first_whole: number; size: number }>(`
+    SELECT ${firstWhole}, count(*) AS size FROM absences a WHERE resource = ? AND accepted = 0 GROUP BY first_whole`);
   const unaccepted = db.prepare<[string, number], Unaccepted>(`
-    SELECT first_run, held, end_reads > 0 AND reads = 0 AS beyond
-      FROM absences WHERE resource = ? AND id = ? AND accepted = 0`);
+    SELECT ${firstWhole}, held, end_reads > 0 AND reads = 0 AS beyond
+      FROM absences a WHERE resource = ? AND id = ? AND accepted = 0`);
   const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ? AND held = 0');
   const acceptHeld = db.prepare('UPDATE absences SET accepted = 1, held = 0 WHERE resource = ? AND held = 1');
 
@@ -200,17 +204,17 @@ export function absences(db: Db) {
       return missed.all({ resource, run, sweeps, same: Number(isSame) });
     },
     /**
-     * With how many others each of these rows went, those that somebody accepted left out: first missed by the same sweep; beyond the end
-     * also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
+     * With how many others each of these rows went, those that somebody accepted left out: first missed by the same complete sweep, or by
+     * one before it that broke off; beyond the end also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
      */
     cohorts(resource: Resource, ids: readonly number[]): Map<number, Cohort> {
-      const sizes = new Map(cohort.all(resource).map(({ first_run, size }) => [first_run, size]));
+      const sizes = new Map(cohort.all(resource).map(({ first_whole, size }) => [first_whole, size]));
       const rows = ids.map((id) => ({ id, row: unaccepted.get(resource, id) }));
       const beyond = [0, 1].map((held) => rows.filter(({ row }) => row?.beyond && row.held === held).length);
       const cohortOf = (row: Unaccepted | undefined): Cohort => {
         if (!row) return { size: 0, isHeld: false };
         const atEnd = row.beyond ? (beyond[row.held] ?? 0) : 0;
-        return { size: Math.max(sizes.get(row.first_run) ?? 0, atEnd), isHeld: row.held === 1 };
+        return { size: Math.max(sizes.get(row.first_whole) ?? 0, atEnd), isHeld: row.held === 1 };
       };
       return new Map(rows.map(({ id, row }) => [id, cohortOf(row)]));
     },
@@ -227,7 +231,7 @@ export function absences(db: Db) {
 }
 
 interface Unaccepted {
-  first_run: number;
+  first_whole: number;
   held: number;
   beyond: number;
 }

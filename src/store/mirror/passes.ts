@@ -13,7 +13,15 @@ import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
 import { packIds } from './sightings.ts';
 import { rowCounter } from './status.ts';
-import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './types.ts';
+import {
+  BEHIND_CACHE,
+  type PageResult,
+  type PageWrite,
+  type Pass,
+  type PassEnd,
+  type PassStart,
+  type PassSummary,
+} from './types.ts';
 
 /**
  * Pages in a row that changed nothing and were not worth a transaction, and how long the first of them waits: a kill makes us read at
@@ -136,8 +144,10 @@ export function passes(db: Db, options: OpenOptions) {
     const { rule, why: ruleWhy } = conclusion;
     const { resource } = pass;
     // What was noted in an order that proved to be none, or without one that there is, must not add up with the rest.
-    const known = runs.ruleOf(resource).rule;
-    if (known !== null && (known === 'proof') !== (rule === 'proof')) absent.reset(resource);
+    const known = runs.ruleOf(resource);
+    const before = known.ruleWhy === BEHIND_CACHE ? 'proof' : known.rule;
+    const isOther = before !== null && (before === 'proof') !== (rule === 'proof');
+    if (isOther && ruleWhy !== BEHIND_CACHE) absent.reset(resource);
     runs.rule(resource, { rule, ruleWhy });
     if (rule === 'none') return [];
     const missed =

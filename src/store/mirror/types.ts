@@ -118,6 +118,10 @@ export interface Candidate extends Pick<Gap, 'page' | 'pageBefore'> {
 /** How deletions of a list are found: by gaps in its order, by three sweeps without the row, or not at all. */
 export type Rule = 'proof' | 'three sweeps' | 'none';
 
+/** Why a sweep is none of its own: what was noted before it counts on. */
+export const BEHIND_CACHE =
+  'a cache in between showed the last sweep pages from before the last one that counts';
+
 /** What a complete sweep says about absence. */
 export interface Conclusion {
   rule: Rule;

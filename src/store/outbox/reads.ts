@@ -274,9 +274,9 @@ function readyQueries(db: Db, of: string) {
 
 function boundReader(db: Db) {
   const isBound = scalar(db)<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?');
-  const confirmed = scalar(db)<[string], string>(`
-      SELECT DISTINCT content_hash FROM outbox
-        WHERE content_hash IN (SELECT value FROM json_each(?)) AND +state = 'confirmed' AND was_ambiguous = 1`);
+  const confirmed = db.prepare<[string], { hash: string; once: number }>(`
+      SELECT content_hash AS hash, max(was_ambiguous) AS once FROM outbox
+        WHERE content_hash IN (SELECT value FROM json_each(?)) AND +state = 'confirmed' GROUP BY content_hash`);
   const isShown = scalar(db)<{ post: number; hash: string; id: number }, number>(`
       SELECT EXISTS (SELECT 1 FROM outbox o
          WHERE content_hash = $hash AND id <> $id
@@ -292,8 +292,9 @@ function boundReader(db: Db) {
   return {
     /** Those of the given posts that already confirm some row. */
     boundPosts: (ids: readonly number[]): Set<number> => new Set(ids.filter((id) => isBound.get(id) === 1)),
-    /** Those of the content hashes that a confirmed row has which was once unclear, and may have left two posts. */
-    doubledHashes: (hashes: readonly string[]): Set<string> => new Set(confirmed.all(JSON.stringify(hashes))),
+    /** Those of the content hashes that a confirmed row has; true where one of them was once unclear, and may have left two posts. */
+    confirmedHashes: (hashes: readonly string[]): Map<string, boolean> =>
+      new Map(confirmed.all(JSON.stringify(hashes)).map(({ hash, once }) => [hash, once === 1])),
     /** A row that was sent, or is to be, with the content hash of this one; null where there is none. */
     sentAlike: ({ id, content_hash: hash }: Pick<OutboxRow, 'id' | 'content_hash'>): number | null =>
       alike.get({ hash, id }) ?? null,

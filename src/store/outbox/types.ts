@@ -193,6 +193,8 @@ export interface SweepCheck {
   duplicate: number | null;
   /** Posts to show on the row; null leaves what is there. */
   candidates: number[] | null;
+  /** Why a person has to decide, where that is another reason now; null leaves what is there. */
+  error: string | null;
 }
 
 /** What tells how fast posts go out. */

@@ -72,7 +72,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const readPause = scalar(db)<[], string>("SELECT value FROM meta WHERE key = 'push_paused'");
   const check = db.prepare(`
     UPDATE outbox SET checks_left = checks_left - $counts, duplicate_of = coalesce(duplicate_of, $duplicate),
-                      candidates = coalesce($candidates, candidates), changed_at = $at
+                      candidates = coalesce($candidates, candidates), last_error = coalesce($error, last_error), changed_at = $at
      WHERE id = $id`);
 
   const batches = batchWriter(db, changes);
@@ -232,9 +232,9 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       }
       return row;
     },
-    checked({ id, now, counts, duplicate, candidates }: SweepCheck): void {
+    checked({ id, now, counts, duplicate, candidates, error }: SweepCheck): void {
       const shown = candidates === null ? null : JSON.stringify(candidates);
-      check.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown });
+      check.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown, error });
       changes.add('outbox.updated', iso(now), id);
     },
     setPaused: (reason: string | null): void =>
