@@ -267,8 +267,10 @@ describe('the answer of the upstream', () => {
     });
   }
 
-  it('with more rows than allowed is no page', async (t) => {
+  it('with more rows than allowed is no page, with as many it is', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, envelope([1, 2, 3, 4])));
+    const { rows } = await clientOf(t, upstream.url, { limits: { maxRows: 4 } }).page('posts', '');
+    assert.equal(rows.length, 4);
     const error = await appError(clientOf(t, upstream.url, { limits: { maxRows: 3 } }).page('posts', ''));
     assert.equal(error.code, 'protocol');
     assert.match(error.message, /4 rows/);

@@ -76,6 +76,31 @@ describe('a stream of changes', () => {
   });
 });
 
+describe('a stream to somebody who reads slowly', () => {
+  it('goes on as soon as there is room, without waiting for the next change', async () => {
+    const asked: string[] = [];
+    const feed = {
+      version: () => 1,
+      resolve: () => '5-a',
+      after(since: string) {
+        asked.push(since);
+        return { changes: [], next: since, isLast: true };
+      },
+    } as unknown as ChangeFeed;
+    const app = Fastify();
+    const streams: NodeJS.EventEmitter[] = [];
+    app.addHook('onRequest', async (_, reply) => void streams.push(reply.raw));
+    addChanges(app, { feed, log: SILENT });
+    const told = app.inject({ url: '/api/changes/stream' });
+    await new Promise((next) => setImmediate(next));
+    assert.equal(asked.length, 1);
+    streams[0]?.emit('drain');
+    assert.equal(asked.length, 2);
+    await app.close();
+    await told;
+  });
+});
+
 describe('the feed of posts', () => {
   const POST: RecentPost = {
     ...{ id: 7, title: 'Dark <mode> & "more"', url: '/p/7?a=1&b=2', board: 'Ideas "x"', status: 'Open' },

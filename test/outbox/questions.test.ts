@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { iso } from '../../src/base/clock.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
+import { edit } from '../../src/outbox/decide.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import { push } from '../../src/outbox/push.ts';
 import { EDITABLE, TRANSITIONS } from '../../src/outbox/states.ts';
@@ -84,6 +85,26 @@ describe('what was sent before', () => {
       assert.equal(found, ['proposed', 'rejected', 'cancelled'].includes(state) ? null : one, state);
     }
     assert.equal(bench.store.sentAlike(await bench.row(await bench.add({ title: 'Alone' }))), null);
+  });
+
+  it('is another one once it is edited, and the feed tells of that', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    bench.upstream.outcomes = [{ outcome: 'rejected', httpStatus: 422, reason: 'No.', serverTime: null }];
+    await push(bench.context, id);
+    const told = () => bench.query<{ n: number }>('SELECT count(*) AS n FROM changes')[0]?.n ?? 0;
+    const before = told();
+    edit(bench, id, { title: 'Dim mode' });
+    assert.equal(told(), before + 1);
+  });
+
+  it('counts posts that are there, without those that are gone', async (t) => {
+    const bench = benchFor(t);
+    for (const title of ['One', 'Two', 'Three']) bench.upstream.publish({ title });
+    await bench.sweep();
+    bench.upstream.posts = bench.upstream.posts.slice(1);
+    for (let sweeps = 0; sweeps < 4; sweeps++) await bench.sweep();
+    assert.equal(bench.store.liveCount(), 2);
   });
 
   it('and may be a post that was left behind, is shown on one row: as its second post or one that it could be', async (t) => {

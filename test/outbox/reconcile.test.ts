@@ -73,6 +73,23 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(bench.upstream.created.length, 1);
   });
 
+  it('one that only the second of two reads shows is found, also where the post of another row was in the first', async (t) => {
+    const bench = benchFor(t);
+    const other = { title: 'Invoices', content: 'As a table, please.' };
+    const ids = [await bench.add(), await bench.add(other)];
+    for (const id of ids) await doubt(bench, id);
+    bench.upstream.publish();
+    let reads = 0;
+    bench.upstream.beforePage = () => {
+      if (++reads === 2) bench.upstream.publish(other);
+    };
+    const results = await reconcile(bench.context);
+    assert.deepEqual(
+      ids.map((id) => results.get(id)),
+      ['found', 'found'],
+    );
+  });
+
   it('one that only the first of two reads shows is not taken for missing', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void upstream.publish({ title: 'Night theme', content: 'Too bright.' });

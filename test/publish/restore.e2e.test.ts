@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
@@ -186,7 +186,10 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
     await publisher.close();
     await restore();
     await assert.rejects(restore(), { code: 'usage', message: /there is a mirror at/ });
+    // Left by a service that was killed: it belongs to the mirror that is kept.
+    writeFileSync(`${settings.mirrorPath}-wal`, '');
     const { keptAs } = await restore({ replace: true });
+    assert.ok(existsSync(`${keptAs}-wal`));
     assertWhole(String(keptAs));
     assertWhole(settings.mirrorPath);
     await tell(server.url, `UPDATE ${schema}.mirror_position SET upstream = 'https://other.test'`);

@@ -113,4 +113,18 @@ describe('the change feed', () => {
     pruneChanges(db, { keepMs: 0, now: NOW + 100 * DAY });
     assert.deepEqual(kept(), [2504], 'the last of all stays');
   });
+
+  it('keeps what an endpoint still waits for, also where another has had it and one is disabled', (t) => {
+    const { log, db } = logFor(t);
+    for (const ago of [20, 15, 10, 1]) log.add('sync.failed', iso(NOW - ago * DAY), 1);
+    const endpoint = db.prepare('INSERT INTO webhooks (id, position, disabled_at) VALUES (?, ?, ?)');
+    for (const [position, disabled] of [
+      [1, AT],
+      [2, null],
+      [4, null],
+    ] as const)
+      endpoint.run(`hook ${position}`, position, disabled);
+    pruneChanges(db, { keepMs: 7 * DAY, now: NOW });
+    assert.deepEqual(db.prepare('SELECT n FROM changes').pluck().all(), [2, 3, 4]);
+  });
 });

@@ -61,6 +61,18 @@ function cutAfter(client: Client, pages: number): Client {
   return walking(client, page);
 }
 
+/** The same list, which ends after so many pages where that page is read for the first time. */
+function cutOnce(client: Client, pages: number): Client {
+  let isRead = false;
+  const page = async (cursor: string, signal?: AbortSignal): Promise<Page<Post>> => {
+    const read = (await client.page('posts', cursor, signal)) as Page<Post>;
+    if (isRead || cursor !== `page=${pages}`) return read;
+    isRead = true;
+    return { ...read, next: null };
+  };
+  return walking(client, page);
+}
+
 /** The same list through a cache that keeps every page for as long as it is told, whatever it is asked. */
 function cached(client: Client, clock: FakeClock): { client: Client; forget(): void } {
   const kept = new Map<string, Page<Post>>();
@@ -306,6 +318,14 @@ describe('a living row', () => {
     bench.sandbox.faults.set('bad-row on=posts row=4 from=4');
     for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sync(SWEEP);
     assert.ok(isLive(bench, 20));
+  });
+});
+
+describe('a list without an order', () => {
+  it('keeps the rows behind a page that says once in every sweep that it is the last', async (t) => {
+    const bench = await settledBench(t, { order: 'votes' });
+    for (let sweeps = 0; sweeps < 6; sweeps++) await bench.sync(SWEEP, { client: cutOnce(bench.client, 3) });
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 });
 
