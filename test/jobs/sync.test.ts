@@ -126,6 +126,22 @@ describe('a sweep of the posts', () => {
     await runPass(context, 'posts', 'sweep');
     assert.equal((await row(id)).checks_left, 1);
   });
+
+  it('that began before the row was settled is none of its checks', async (t) => {
+    const { context, store, upstream, add, clock, row } = benchOf(t);
+    const id = await add();
+    upstream.beforePage = () => {
+      clock.advance(MINUTE);
+      store.move(
+        id,
+        { from: ['ready'], to: 'uncertain' },
+        { now: clock.now(), wasAmbiguous: true, checksLeft: 2 },
+      );
+      clock.advance(MINUTE);
+    };
+    await runPass(context, 'posts', 'sweep');
+    assert.equal((await row(id)).checks_left, 2);
+  });
 });
 
 describe('a pass', () => {
