@@ -666,6 +666,15 @@ describe('a row that a person lets go', () => {
     }
   });
 
+  it('is none that is still looked for, or on its way', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    for (const state of ['ambiguous', 'sending', 'ready'] as const) {
+      bench.store.move(id, { from: [(await bench.row(id)).state], to: state }, { now: bench.clock.now() });
+      assert.throws(() => retry(bench, id), /cannot be sent again/, state);
+      assert.equal((await bench.row(id)).state, state);
+    }
+  });
+
   it('waits while the list cannot be read', async (t) => {
     const bench = benchFor(t);
     const id = await undecided(bench);
