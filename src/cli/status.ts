@@ -2,7 +2,13 @@ import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
 import { counted, durationText } from '../base/text.ts';
 import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate.ts';
-import type { MirrorStatus, OlderCopy, ResourceStatus, RunRow } from '../store/mirror/types.ts';
+import {
+  copyText,
+  type MirrorStatus,
+  type OlderCopy,
+  type ResourceStatus,
+  type RunRow,
+} from '../store/mirror/types.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
 import type { RefusedBoard } from '../store/outbox/refused.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
@@ -138,9 +144,8 @@ function outboxLines({ estimate, batches }: OutboxStatus): string[] {
 /** Told until a whole sweep was read and every row was looked for. */
 function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: OlderCopy): string[] {
   const rows = counted(checking, 'outbox row');
-  const copy = since === null ? 'a copy, of a time that is not known,' : `a copy from ${since}`;
   const lines = [
-    `This mirror is ${copy} that was put back. What it may have sent since is looked for before anything is sent: ${rows}.`,
+    `This mirror is ${copyText({ since })}. What it may have sent since is looked for before anything is sent: ${rows}.`,
   ];
   if (noticedAt === null)
     lines.push('It was only read so far: that begins with the next command that writes.');

@@ -3,7 +3,7 @@ import type { Page } from '../api/client.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { counted, durationText, grouped, sizeText } from '../base/text.ts';
 import type { OpenOptions } from '../store/db.ts';
-import type { OlderCopy } from '../store/mirror/types.ts';
+import { copyText, type OlderCopy } from '../store/mirror/types.ts';
 import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
 import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
 import { type Checkup, checkUp, type FailingList } from '../store/upkeep/checkup.ts';
@@ -101,9 +101,8 @@ function described(path: string, { bytes, schema, ms }: Checkup): string {
 
 /** What is known of it, and what is left to do; told until a whole sweep was read and every row was looked for. */
 function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Finding {
-  const copy = since === null ? 'a copy, of a time that is not known,' : `a copy from ${since}`;
   const facts = [
-    `the mirror is ${copy} that was put back`,
+    `the mirror is ${copyText({ since })}`,
     `${counted(checking, 'outbox row')} to look for upstream before anything is sent`,
     ...(erasures > 0 ? [`${erasures} erasures made since were applied`] : []),
   ];

@@ -28,6 +28,15 @@ async function doubt(bench: Bench, id: number): Promise<void> {
   bench.clock.advance(2 * MINUTE);
 }
 
+/** A row that comes when the whole list has been read. */
+async function afterSweep(t: TestContext): Promise<{ bench: Bench; id: number }> {
+  const bench = benchFor(t);
+  for (const title of ['One', 'Two', 'Three']) bench.upstream.publish({ title });
+  await bench.sweep();
+  bench.clock.advance(1000);
+  return { bench, id: await bench.add() };
+}
+
 describe('looking for the post of an unclear attempt', () => {
   it('lets a row settle although the clock was put ahead', async (t) => {
     const bench = benchFor(t);
@@ -155,12 +164,8 @@ describe('looking for the post of an unclear attempt', () => {
       [20, 'found'],
       [5 * 24, 'uncertain'],
     ] as const) {
-      const bench = benchFor(t);
+      const { bench, id } = await afterSweep(t);
       const { upstream } = bench;
-      for (const title of ['One', 'Two', 'Three']) upstream.publish({ title });
-      await bench.sweep();
-      bench.clock.advance(1000);
-      const id = await bench.add();
       upstream.duringCreate = () => {
         const created = new Date(bench.clock.now() - hoursAgo * HOUR).toISOString();
         upstream.posts = [...upstream.posts, { ...upstream.publish({ created }), id: 17 }].filter(
@@ -175,15 +180,10 @@ describe('looking for the post of an unclear attempt', () => {
   });
 
   it('one that the mirror has never seen may be it also where number, time and words all say otherwise', async (t) => {
-    const bench = benchFor(t);
-    const { upstream } = bench;
-    for (const title of ['One', 'Two', 'Three']) upstream.publish({ title });
-    await bench.sweep();
-    bench.clock.advance(1000);
-    const id = await bench.add();
+    const { bench, id } = await afterSweep(t);
     await doubt(bench, id);
     const created = new Date(bench.clock.now() - 34 * HOUR).toISOString();
-    upstream.publish({ id: 17, created, title: '[awaiting moderation]', content: '' });
+    bench.upstream.publish({ id: 17, created, title: '[awaiting moderation]', content: '' });
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
     assert.deepEqual((await bench.row(id)).candidates, [17]);
   });

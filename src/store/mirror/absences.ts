@@ -205,7 +205,8 @@ export function absences(db: Db) {
     },
     /**
      * With how many others each of these rows went, those that somebody accepted left out: first missed by the same complete sweep, or by
-     * one before it that broke off; beyond the end also those of other sweeps that would go now. What is held already is counted by itself, or it would hold later deletions as well.
+     * one before it that broke off; beyond the end also those of other sweeps that would go now. What is held already is counted by
+     * itself, or it would hold later deletions as well.
      */
     cohorts(resource: Resource, ids: readonly number[]): Map<number, Cohort> {
       const sizes = new Map(cohort.all(resource).map(({ first_whole, size }) => [first_whole, size]));

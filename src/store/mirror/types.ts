@@ -192,6 +192,12 @@ export interface ResourceStatus {
   ruleWhy: string | null;
 }
 
+export function copyText({ since }: Pick<OlderCopy, 'since'>): string {
+  return since === null
+    ? 'a copy, of a time that is not known, that was put back'
+    : `a copy from ${since} that was put back`;
+}
+
 /** What there is to tell people about an older copy. */
 export interface OlderCopy {
   /** What was sent or erased after this moment is not in the copy; null where it is not known, as when the clock was ahead then. */
