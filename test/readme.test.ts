@@ -20,7 +20,7 @@ const pages = [
   readme,
   architecture,
   operations,
-  ...['sql', 'api', 'chaos', 'agents'].map((name) => page(`docs/${name}.md`)),
+  ...['promises', 'sql', 'api', 'chaos', 'agents'].map((name) => page(`docs/${name}.md`)),
 ];
 const all = [...pages, page('CONTRIBUTING.md')].join('\n');
 const manifest = JSON.parse(page('package.json')) as {
@@ -46,7 +46,7 @@ describe('the documents', () => {
     const last = codes.pop();
     assert.ok(operations.includes(`sending --> rejected: ${codes.join(' ')} ${last}\n`));
     assert.ok(page('docs/api.md').includes(`| ${codes.join(', ')} and ${last} reject a create;`));
-    assert.ok(readme.includes(`a refusal (${codes.join(', ')}, ${last})`));
+    assert.ok(page('docs/promises.md').includes(`a refusal (${codes.join(', ')}, ${last})`));
   });
 
   it('have the limits of one request', () => {
