@@ -179,7 +179,7 @@ function outcome({ outcome, finished_at }: RunRow): string {
 
 const RULES = {
   proof: 'gaps in its order prove them',
-  'three sweeps': 'a row must be missing from three complete sweeps, or five while rows change places',
+  'three sweeps': 'a row must be missing from three complete sweeps, or from more while rows change places',
   none: 'none can be concluded',
 } satisfies Record<NonNullable<ResourceStatus['rule']>, string>;
 

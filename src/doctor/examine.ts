@@ -140,7 +140,7 @@ function ruleFinding(rule: string, why: string): Finding {
   if (rule === 'proof') return fine(`found by gaps in the order: ${why}`);
   if (rule === 'three sweeps')
     return fine(
-      `found after three complete sweeps without the row, or five while rows change places: ${why}`,
+      `found after three complete sweeps without the row, or after more while rows change places: ${why}`,
     );
   return warning(
     `none can be concluded: ${why}`,

@@ -130,7 +130,7 @@ function suspects({ suspects: n }: SyncList): string {
 
 const RULES: Record<NonNullable<SyncList['rule']>, string> = {
   proof: 'proven by gaps in the order',
-  'three sweeps': 'after three sweeps without the row, or five while it moves',
+  'three sweeps': 'after three sweeps without the row, or more while rows move',
   none: 'none can be concluded',
 };
 
