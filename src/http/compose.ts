@@ -25,7 +25,7 @@ import { addExports } from './dashboard/exports.ts';
 import { addImports, type ImportDeps } from './dashboard/imports.ts';
 import { addOutbox } from './dashboard/outbox.ts';
 import { addPosts } from './dashboard/posts.ts';
-import { openReads } from './dashboard/reads.ts';
+import { openReads } from './dashboard/reading-pool.ts';
 import { addOverview, addReports, type OverviewDeps } from './dashboard/reports.ts';
 import { addSaved } from './dashboard/saved.ts';
 import { addSql } from './dashboard/sql.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { SEARCH_LIMIT } from '../contract/endpoints.ts';
 import type { FoundPost, Wanted } from '../http/dashboard/reading.ts';
-import type { DashboardReads } from '../http/dashboard/reads.ts';
+import type { DashboardReads } from '../http/dashboard/reading-pool.ts';
 import { SCHEMA_HINT } from '../query/explain.ts';
 import { collect, type Value } from '../query/run.ts';
 import { calendarOf, momentOf } from '../reports/moment.ts';

@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import { fileId } from '../base/files.ts';
 import { versionText } from '../base/program.ts';
 import { redactionKey } from '../export/redaction-key.ts';
-import { openReads } from '../http/dashboard/reads.ts';
+import { openReads } from '../http/dashboard/reading-pool.ts';
 import type { Drafts, ToolHandles } from './answers.ts';
 import { LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';

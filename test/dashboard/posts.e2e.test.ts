@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LinksAnswer, PostsAnswer } from '../../src/http/dashboard/posts.ts';
-import { openReads } from '../../src/http/dashboard/reads.ts';
+import { openReads } from '../../src/http/dashboard/reading-pool.ts';
 import { openBrowseReads, pageSql, SORTS } from '../../src/store/browse/browse.ts';
 import { boundOf, EVERY_LIVE_POST, type PostFilter } from '../../src/store/browse/filter.ts';
 import { openForReading } from '../../src/store/db.ts';

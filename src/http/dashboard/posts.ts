@@ -12,7 +12,7 @@ import type { SimilarPost } from '../../store/search/similar.ts';
 import { sendFile, untilGone } from '../replies.ts';
 import { idOf, listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
-import type { DashboardReads } from './reads.ts';
+import type { DashboardReads } from './reading-pool.ts';
 
 interface PostsDeps {
   reads: DashboardReads;

@@ -10,7 +10,7 @@ import { readSegments } from '../../reports/segments.ts';
 import type { Choices } from '../../store/browse/browse.ts';
 import { sendFile } from '../replies.ts';
 import { listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
-import type { DashboardReads } from './reads.ts';
+import type { DashboardReads } from './reading-pool.ts';
 
 type ReportsDeps = Pick<OverviewDeps, 'reads' | 'version' | 'clock' | 'timeZone' | 'usualDelivered'>;
 

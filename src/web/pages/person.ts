@@ -1,6 +1,6 @@
 import type { PersonComment, PersonFacts, PersonView } from '../../store/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { customerRow } from '../customers.ts';
+import { customerRow } from '../customer-file.ts';
 import { type Child, h } from '../dom.ts';
 import { counted, date, number } from '../format.ts';
 import { keepDrawn, type Page } from '../page.ts';

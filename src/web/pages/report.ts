@@ -9,7 +9,7 @@ import {
   type Series,
   timeChart,
 } from '../chart.ts';
-import { customerColumns, customersText, keepCustomers } from '../customers.ts';
+import { customerColumns, customersText, keepCustomers } from '../customer-file.ts';
 import { type Child, h, refill } from '../dom.ts';
 import {
   boardChoices,
