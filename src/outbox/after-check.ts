@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.ts';
+import { emailKey } from '../base/email.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
-import { contentHash, mailbox } from './match.ts';
+import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { isSentAs, isTimely, learnAuthors, type ScoredPost, sentAt } from './unaccounted.ts';
+import { isAnothers, isSentAs, isTimely, learnAuthors, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
 
 /** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
@@ -101,10 +102,11 @@ function foreignCheck(store: OutboxStore, unlike: readonly number[]) {
   const onOurs = (creator: number): number => sent.filter(({ creator_id }) => creator_id === creator).length;
   return (row: OutboxRow, post: MirroredPost): boolean => {
     const { creator_id, creator_email: shown } = post;
-    const isKnown = row.email !== null && authors.accounts.get(mailbox(row.email))?.has(creator_id) === true;
+    const known = row.email === null ? undefined : authors.accounts.get(emailKey(row.email));
     // Where customers are shown with their addresses, one without is none of them.
-    if (row.email !== null && !shown && authors.showsCustomers) return !isKnown;
+    if (row.email !== null && !shown && authors.showsCustomers) return !known?.has(creator_id);
     if (isSentAs(row, fromMirror(post), authors)) return false;
+    if (known || isAnothers(creator_id, row.email, authors)) return true;
     return authors.owners.size > 0 || authors.showsCustomers || !shown || onOurs(creator_id) < 2;
   };
 }

@@ -1,4 +1,5 @@
 import { boardSlug } from '../base/boards.ts';
+import { emailKey } from '../base/email.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxRow, SentAuthor } from '../store/outbox/types.ts';
 import { contentHash, mailbox } from './match.ts';
@@ -465,56 +466,90 @@ export function sentAt({ first_sent_at, created_at }: OutboxRow): number {
 
 /** Who the upstream shows as the creator of what we send, learned from posts whose row is certain. */
 export interface Authors {
+  /** Accounts on posts of the token's owner, and those that stand on the posts of several customers. */
   owners: ReadonlySet<number>;
+  /** What is shown as the address of such an account: another account with it can be the owner's too, but need not. */
   ownerMailboxes: ReadonlySet<string>;
   /** Customers are shown as creators of the posts that were sent in their name. */
   showsCustomers: boolean;
-  /** The accounts under which a customer's posts are shown where no address is. */
+  /** What follows the plus of an address is shown as it was sent. */
+  keepsTags: boolean;
+  /** The accounts on a customer's posts, by the address that they were sent as, where another address is shown or none. */
   accounts: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Addresses that are not those of one account: the same for everybody. */
+  placeholders: ReadonlySet<string>;
 }
 
 export function learnAuthors(sent: readonly SentAuthor[]): Authors {
-  const isCustomer = ({ asked, shown }: SentAuthor): boolean =>
-    asked !== null && shown !== null && mailbox(asked) === mailbox(shown);
-  // Whoever stands on a customer's post and is not that customer is the owner of the token.
-  const owners = sent.filter((author) => !isCustomer(author) && (author.asked === null || author.shown));
+  const hidden = sent.filter(({ asked, shown }) => asked === null || !isAddressOf(asked, shown, false));
+  const byAccount = Map.groupBy(hidden, ({ creator_id }) => creator_id);
+  const owners = [...byAccount].filter(([, posts]) => isOwners(posts)).map(([account]) => account);
+  const keysOf = (email: string | null): string[] => (email?.trim() ? [emailKey(email)] : []);
+  const byAddress = Map.groupBy(hidden, ({ shown }) => keysOf(shown)[0] ?? '');
+  const shownOf = (account: number): string[] =>
+    byAccount.get(account)?.flatMap(({ shown }) => keysOf(shown).map(mailbox)) ?? [];
   return {
-    owners: new Set(owners.map(({ creator_id }) => creator_id)),
-    ownerMailboxes: new Set(owners.flatMap(({ shown }) => (shown ? [mailbox(shown)] : []))),
-    showsCustomers: sent.some(isCustomer),
-    accounts: accountsOf(sent),
+    owners: new Set(owners),
+    ownerMailboxes: new Set(owners.flatMap(shownOf)),
+    showsCustomers: hidden.length < sent.length,
+    keepsTags: sent.some(({ asked, shown }) => asked?.includes('+') && isAddressOf(asked, shown, true)),
+    accounts: accountsOf(hidden.filter(({ creator_id }) => !owners.includes(creator_id))),
+    placeholders: new Set(
+      [...byAddress].filter(([, posts]) => accountsIn(posts) > 1).map(([address]) => address),
+    ),
   };
 }
 
-function accountsOf(sent: readonly SentAuthor[]): Map<string, Set<number>> {
-  const accounts = new Map<string, Set<number>>();
-  for (const { asked, shown, creator_id } of sent) {
-    if (asked === null || shown) continue;
-    const key = mailbox(asked);
-    accounts.set(key, (accounts.get(key) ?? new Set()).add(creator_id));
-  }
-  return accounts;
+/** Whoever stands on a post of the owner, or on those of several customers, is the owner of the token. */
+function isOwners(posts: readonly SentAuthor[]): boolean {
+  const asked = new Set(posts.map((post) => (post.asked === null ? null : mailbox(post.asked))));
+  return asked.has(null) || asked.size > 1;
 }
 
-/** No address is shown, and the customer's other posts show another account. */
-function isOtherAccount(claim: Claim, { post, mailbox: shown }: Candidate, { accounts }: Authors): boolean {
-  if (claim.mailbox === null || shown !== null || post.creator === null) return false;
-  return accounts.get(claim.mailbox)?.has(post.creator.id) === false;
+function accountsIn(posts: readonly SentAuthor[]): number {
+  return new Set(posts.map(({ creator_id }) => creator_id)).size;
+}
+
+function accountsOf(sent: readonly SentAuthor[]): Map<string, Set<number>> {
+  const customers = Map.groupBy(sent, ({ asked }) => emailKey(asked ?? ''));
+  return new Map(
+    [...customers].map(([key, posts]) => [key, new Set(posts.map(({ creator_id }) => creator_id))]),
+  );
+}
+
+/** The address itself, or what a service makes of it: without what follows a plus, and without the dots that one provider ignores. */
+function isAddressOf(asked: string, shown: string | null, keepsTags: boolean): boolean {
+  if (!shown?.trim()) return false;
+  if (emailKey(asked) === emailKey(shown)) return true;
+  return !keepsTags && !shown.includes('+') && mailbox(asked) === mailbox(shown);
+}
+
+/** Nobody can be told by it: a part of it is masked, or everybody has the same. */
+function isHidden(shown: string, { placeholders }: Authors): boolean {
+  return shown.includes('*') || placeholders.has(emailKey(shown));
+}
+
+/** The account stands on posts of customers, and none of them is this one. */
+export function isAnothers(account: number, email: string | null, { accounts }: Authors): boolean {
+  const key = email === null ? null : emailKey(email);
+  if (key !== null && accounts.get(key)?.has(account)) return false;
+  return [...accounts.values()].some((one) => one.has(account));
 }
 
 /**
  * Whether the creator of a post is shown to be who this row was sent as: by the address, or because our other posts show the same one. The
  * owner stands on a customer's post only where no customer is seen to. Before any post of the owner is known, somebody of the team is that.
  */
-function isAuthor(claim: Claim, candidate: Candidate, authors: Authors): boolean {
-  const { post, mailbox: shown } = candidate;
+function isAuthor({ row }: Claim, { post, mailbox: shown }: Candidate, authors: Authors): boolean {
   const { creator } = post;
   if (creator === null) return false;
-  if (shown !== null && shown === claim.mailbox) return true;
-  if (claim.mailbox !== null && shown === null) return !isOtherAccount(claim, candidate, authors);
-  if (claim.mailbox !== null && authors.showsCustomers) return false;
-  const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
-  return isOwner || (authors.owners.size === 0 && (creator.isTeam || shown === null));
+  if (row.email !== null && isAddressOf(row.email, creator.email, authors.keepsTags)) return true;
+  const own = row.email === null ? undefined : authors.accounts.get(emailKey(row.email));
+  if (own?.has(creator.id)) return true;
+  if (isAnothers(creator.id, row.email, authors)) return false;
+  if (row.email !== null && shown === null) return own === undefined;
+  if (row.email !== null && authors.showsCustomers) return false;
+  return authors.owners.has(creator.id) || (authors.owners.size === 0 && (creator.isTeam || shown === null));
 }
 
 /** The same of a single row and post. */
@@ -555,11 +590,10 @@ function nameKey(name: string): string {
 /** Whether the creator of a post can be who this row was sent as. As long as nothing was learned, anybody can. */
 function isPlausible(claim: Claim, { post, mailbox: shown }: Candidate, authors: Authors): boolean {
   const { creator } = post;
-  if (creator === null) return true;
-  const isOwner = authors.owners.has(creator.id) || (shown !== null && authors.ownerMailboxes.has(shown));
-  if (isOwner) return true;
+  if (creator === null || authors.owners.has(creator.id)) return true;
+  if (shown !== null && authors.ownerMailboxes.has(shown)) return true;
   if (claim.mailbox === null) return authors.owners.size === 0;
-  if (shown === null || shown === claim.mailbox) return true;
+  if (!creator.email?.trim() || shown === claim.mailbox || isHidden(creator.email, authors)) return true;
   if (authors.owners.size > 0) return false;
   return !authors.showsCustomers || creator.isTeam;
 }

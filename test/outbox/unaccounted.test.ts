@@ -199,9 +199,9 @@ describe('whose a post is', () => {
     assert.deepEqual([told(both.get(cut.id)), told(both.get(long.id))], ['one of 101', 'one of 101']);
   });
 
-  it('is told by the owner of the token under another account, by the address', () => {
+  it('cannot be told where the address of the owner stands on another account', () => {
     const by = { id: 500, email: 'Owner@Example.com' };
-    assert.equal(verdictOn(aRow(), [aPost(101, {}, by)]), 'exact 101');
+    assert.equal(verdictOn(aRow(), [aPost(101, {}, by)]), 'one of 101');
     assert.equal(verdictOn(aRow(), [aPost(101, REMOVED, by)]), 'one of 101');
     assert.equal(verdictOn(aRow(), [aPost(101, {}, { ...by, email: null })]), 'one of 101');
     const ours = aRow({ email: 'ada@example.com' });
@@ -408,18 +408,55 @@ describe('rows and posts are matched as sets', () => {
 describe('who stands on our posts', () => {
   it('is learned from rows that are certain', () => {
     const hidden = { asked: 'Bob@example.com', shown: null, creator_id: 9 };
-    const asOwner = { asked: 'cy@example.com', shown: 'Owner@example.com', creator_id: 6 };
-    const { owners, ownerMailboxes, showsCustomers, accounts } = learnAuthors([
-      OF_OWNER,
-      OF_CUSTOMER,
-      hidden,
-      asOwner,
-    ]);
-    assert.deepEqual([[...owners], [...ownerMailboxes]], [[OWNER, 6], ['owner@example.com']]);
+    const asOwner = { asked: 'cy@example.com', shown: 'Owner@example.com', creator_id: OWNER };
+    const { owners, showsCustomers, accounts } = learnAuthors([OF_OWNER, OF_CUSTOMER, hidden, asOwner]);
+    assert.deepEqual([...owners], [OWNER]);
     assert.deepEqual([showsCustomers, [...accounts]], [true, [['bob@example.com', new Set([9])]]]);
     assert.equal(learnAuthors([OF_OWNER, hidden]).showsCustomers, false);
-    const unknown = learnAuthors([{ asked: null, shown: null, creator_id: 5 }]);
-    assert.deepEqual([[...unknown.owners], unknown.ownerMailboxes.size], [[5], 0]);
+    assert.deepEqual([...learnAuthors([{ asked: null, shown: null, creator_id: 5 }]).owners], [5]);
+  });
+
+  it('is the owner of the token where one account stands on the posts of several customers', () => {
+    const posts = ['ann@example.com', 'bob@example.com'].map((asked) => ({
+      ...{ asked, shown: 'sales@example.com', creator_id: 6 },
+    }));
+    assert.deepEqual([...learnAuthors(posts).owners], [6]);
+    assert.deepEqual([...learnAuthors(posts.slice(0, 1)).owners], []);
+  });
+
+  describe('where addresses are masked, or the same for everybody', () => {
+    for (const shown of ['a***@example.com', 'private@feedback.example']) {
+      const learned = [
+        OF_OWNER,
+        { asked: 'ann@example.com', shown, creator_id: 108 },
+        { asked: 'amy@example.com', shown, creator_id: 109 },
+      ];
+      const row = aRow({ email: 'ann@example.com' });
+
+      it(`is the account on the customer’s other posts (${shown})`, () => {
+        assert.equal(verdictOn(row, [aPost(101, {}, { id: 108, email: shown })], learned), 'exact 101');
+        assert.equal(verdictOn(row, [aPost(101, {}, { id: 109, email: shown })], learned), 'one of 101');
+      });
+
+      it(`is nobody who was never seen on them (${shown})`, () => {
+        assert.equal(verdictOn(row, [aPost(101, {}, { id: 110, email: shown })], learned), 'one of 101');
+        assert.equal(verdictOn(row, [aPost(101, REMOVED, { id: 110, email: shown })], learned), 'one of 101');
+        const owners = aRow();
+        assert.equal(verdictOn(owners, [aPost(101, {}, { id: 109, email: shown })], learned), 'one of 101');
+      });
+    }
+  });
+
+  it('is told by what follows the plus of an address, unless a service takes that away', () => {
+    const row = aRow({ email: 'desk+acme@example.com' });
+    const by = (email: string, learned?: SentAuthor[]): string =>
+      verdictOn(row, [aPost(101, {}, { id: 50, email })], learned);
+    assert.equal(by('desk@example.com'), 'exact 101');
+    assert.equal(by('desk+globex@example.com'), 'one of 101');
+    const kept = { asked: 'desk+acme@example.com', shown: 'desk+acme@example.com', creator_id: 49 };
+    assert.equal(by('desk@example.com', [OF_OWNER, kept]), 'one of 101');
+    const owners = [aPost(101, {}, { id: 51, email: 'owner+x@example.com' })];
+    assert.equal(verdictOn(aRow(), owners), 'one of 101');
   });
 
   it('is somebody of the team only as long as the owner is not known', () => {
