@@ -46,7 +46,7 @@ function turnedUp({ candidates }: Found): string {
 /**
  * A service may answer with the number of somebody else's post, that of an earlier one with the same title for example, or take ours back
  * and give its number to another; a gateway may mix up the answers to two rows. Where the words are not clearly ours, and the author is
- * another or our words stand in a post that nothing accounts for, or where the words have nothing in common and are those of another row,
+ * another, the post is older than the row or our words stand in a post that nothing accounts for, or where the words have nothing in common and are those of another row,
  * or the number had another post before, the row has no post that anybody has seen.
  */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
@@ -66,6 +66,7 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
   );
   return unlike.flatMap(({ row, post, isReused, score }) => {
     const isOther =
+      isOlder(row, post) ||
       isForeign(row, post) ||
       isElsewhere(row) ||
       (score <= INCOMPARABLE && (isOfAnotherRow(store, row, post) || (isReused && score < INCOMPARABLE)));
@@ -73,6 +74,12 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
     const change = { now, notBefore: null, error: displacedBy(row.post_id), checksLeft: SWEEP_CHECKS };
     return store.move(row.id, TRANSITIONS.displace, change) ?? [];
   });
+}
+
+/** It says of itself that it was there before the row was sent, by more than any clock or time zone explains. */
+function isOlder(row: OutboxRow, post: MirroredPost): boolean {
+  const seen = fromMirror(post);
+  return seen.madeBy !== null && !isTimely({ sentAt: sentAt(row) }, seen);
 }
 
 function isOfAnotherRow(store: OutboxStore, row: OutboxRow, post: MirroredPost): boolean {

@@ -141,6 +141,31 @@ describe('a number under which another post stands', () => {
       assert.equal((await bench.row(id)).state, 'uncertain');
     });
 
+  for (const [whom, creator] of [
+    ['the customer', by(7, OURS.email)],
+    ['the owner', owner],
+  ] as const)
+    it(`leaves a row to a person where the answer named a post of ${whom} from the day before, with another text`, async (t) => {
+      const bench = benchFor(t);
+      await bench.sweep();
+      const created = new Date(bench.clock.now() - 24 * HOUR).toISOString();
+      const id = await answered(
+        bench,
+        {},
+        { title: OURS.title, content: 'As on my phone.', creator, created },
+      );
+      assert.deepEqual(await bench.sweep(), [id]);
+      assert.equal((await bench.row(id)).state, 'uncertain');
+    });
+
+  it('leaves a row to a person where the answer named the post of another account with the same masked address', async (t) => {
+    const bench = benchFor(t);
+    const map = { title: 'A map', content: 'Of our offices.' };
+    await answered(bench, map, { ...map, creator: by(7, 'k***@example.com') });
+    const id = await answered(bench, {}, { ...stranger, creator: by(8, 'k***@example.com') });
+    assert.deepEqual(await bench.sweep(), [id]);
+  });
+
   it('leaves rows to a person whose words stand in another post, before any post shows who we are', async (t) => {
     const bench = benchFor(t);
     await bench.sweep();
