@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import type { Post } from '../../src/contract/decode.ts';
 import { story } from '../support/mirror.ts';
 import { aComment, aPost, iso } from '../support/rows.ts';
-import { apply, begin, between, finish, gaps, sweep } from '../support/steps.ts';
+import { apply, begin, between, EVERYWHERE, finish, gaps, PROOF, sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
 
 const named = (name: string) => ({ creator: { ...wire.user, name } });
@@ -65,6 +66,34 @@ describe('what rows carry', () => {
     );
     assert.equal(read.table('users')[0]?.name, 'after');
   });
+
+  for (const [how, without] of [
+    ['has left it', (id: number) => [aPost(id, { status: { id: 9, name: 'Done', color: '' } })]],
+    ['was deleted', () => []],
+  ] as const)
+    for (const [order, sorted] of [
+      ['newest', (ids: number[]) => ids.toReversed()],
+      ['oldest', (ids: number[]) => ids],
+    ] as const)
+      story(
+        `a status is renamed although its newest row ${how} before every sweep (${order} first)`,
+        async ({ store, read }) => {
+          const showing = (name: string) => (id: number) => aPost(id, { status: { id: 8, name, color: '' } });
+          const ids = [1, 2, 3, 4, 5, 6];
+          const name = () => read.table('statuses').find(({ id }) => id === 8)?.name;
+          const readOnce = (posts: Post[], at: number) => {
+            const pass = begin(store, 'posts', at);
+            apply(store, pass, posts, at, { absence: gaps([EVERYWHERE]) });
+            finish(store, pass, at, { conclusion: PROOF });
+          };
+          readOnce(sorted(ids).map(showing('In progress')), 1);
+          for (const [n, last] of [6, 5].entries()) {
+            const row = (id: number) => (id >= last ? without(id) : [showing('Doing')(id)]);
+            readOnce(sorted(ids).flatMap(row), 2 + n);
+            assert.equal(name(), 'Doing');
+          }
+        },
+      );
 
   story(
     'a newest row that comes later in the same sweep keeps its copy until then',

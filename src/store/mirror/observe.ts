@@ -16,7 +16,8 @@ import {
 /**
  * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side. Rows may show
  * copies of different age: a name as it was when a comment was written. One copy counts: that of the newest live row, and of a post
- * before a comment; what other rows show is no change. A row that an earlier sweep missed, or that could not be read, shows nothing. A page received before the stored values were seen never overwrites them.
+ * before a comment; what other rows show is no change. A row that an earlier sweep missed, or that could not be read, shows nothing. A page
+ * received before the stored values were seen never overwrites them.
  */
 const LATE_PAGE_MS = 600_000;
 /** Pages that are remembered for that: more than are ever under way at once. */
@@ -37,40 +38,88 @@ export interface Observed {
   references: Map<number, Shown<PostReference>>;
 }
 
-/** Returns a function that stores what a page of a list carried and says how many rows that changed. */
-export function entityObserver(
-  db: Db,
-  changes: ChangeLog,
-): (pass: { resource: Resource; runId: number }, observed: Observed, at: string) => number {
-  const [users, boards, statuses, references] = [
-    userTable(db),
-    boardTable(db),
-    statusTable(db),
-    referenceTable(db),
-  ];
-  const tables = [users, boards, statuses, references];
+/** The pass that shows them. */
+interface Watching {
+  resource: Resource;
+  runId: number;
+}
+
+/** What a pass shows and a newer row was said to show otherwise: later pages may tell that this row has let go of it. */
+interface Unsettled {
+  runId: number;
+  observed: Observed;
+  at: string;
+}
+
+export function entityObserver(db: Db, changes: ChangeLog) {
+  const tables = {
+    users: userTable(db),
+    boards: boardTable(db),
+    statuses: statusTable(db),
+    references: referenceTable(db),
+  };
   const isNewest = newestChecks(db);
   // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
   const recent: { at: string; observed: Observed }[] = [];
+  const unsettled = new Map<Resource, Unsettled>();
   const forgetKnown = keptUntilWritten(db, () => {
-    for (const { known } of tables) for (const list of RESOURCES) known[list].clear();
+    for (const { known } of Object.values(tables)) for (const list of RESOURCES) known[list].clear();
   });
-  return ({ resource, runId }, observed, at) => {
-    forgetKnown();
-    const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
-    recent.push({ at, observed });
-    if (recent.length > RECENT_PAGES) recent.shift();
+  const storeAll = ({ resource, runId }: Watching, observed: Observed, at: string, newer: Observed[]) => {
+    const left = nothingShown();
     const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
       observe(table, shown, { resource, at, changes }, (id, by) => {
-        return !newer.some((page) => page[kind].has(id)) && isNewest[kind](resource, { id, by, runId });
+        if (newer.some((page) => page[kind].has(id))) return false;
+        if (isNewest[kind](resource, { id, by, runId })) return true;
+        left[kind].set(id, shown.get(id) as never);
+        return false;
       });
-    return (
-      store('users', users, observed.users) +
-      store('boards', boards, observed.boards) +
-      store('statuses', statuses, observed.statuses) +
-      store('references', references, observed.references)
-    );
+    const written =
+      store('users', tables.users, observed.users) +
+      store('boards', tables.boards, observed.boards) +
+      store('statuses', tables.statuses, observed.statuses) +
+      store('references', tables.references, observed.references);
+    return { written, left };
   };
+  return {
+    /** Stores what a page of a list carried and says how many rows that changed. */
+    page(pass: Watching, observed: Observed, at: string): number {
+      forgetKnown();
+      const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
+      recent.push({ at, observed });
+      if (recent.length > RECENT_PAGES) recent.shift();
+      const { written, left } = storeAll(pass, observed, at, newer);
+      const before = unsettled.get(pass.resource);
+      const all = before?.runId === pass.runId ? before.observed : nothingShown();
+      for (const kind of KINDS) keepNewest<Entity>(all[kind], left[kind]);
+      unsettled.set(pass.resource, { runId: pass.runId, observed: all, at });
+      return written;
+    },
+    /** At the end of a whole sweep: stores what no newer row shows after all. */
+    settle(pass: Watching): void {
+      const left = unsettled.get(pass.resource);
+      unsettled.delete(pass.resource);
+      if (left?.runId !== pass.runId) return;
+      const { users, references, ...named } = left.observed;
+      storeAll(pass, { ...nothingShown(), users, references }, left.at, []);
+      // Boards and statuses are renamed on all rows at once, people not always: here a row that this sweep missed does not count either.
+      storeAll({ ...pass, runId: NO_RUN }, { ...nothingShown(), ...named }, left.at, []);
+    },
+  };
+}
+
+const NO_RUN = -1;
+const KINDS = ['users', 'boards', 'statuses', 'references'] as const;
+
+export function nothingShown(): Observed {
+  return { users: new Map(), boards: new Map(), statuses: new Map(), references: new Map() };
+}
+
+function keepNewest<T>(kept: Map<number, Shown<T>>, shown: ReadonlyMap<number, Shown<T>>): void {
+  for (const [id, copy] of shown) {
+    const other = kept.get(id);
+    if (other ? other.by < copy.by : kept.size < KNOWN_ENTITIES) kept.set(id, copy);
+  }
 }
 
 function observe<T extends Entity>(

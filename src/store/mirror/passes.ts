@@ -8,7 +8,7 @@ import { textIndex } from '../index/text-index.ts';
 import { immediate } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
-import { entityObserver, type Observed, type Shown } from './observe.ts';
+import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
 import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
 import { packIds } from './sightings.ts';
@@ -45,7 +45,7 @@ export function passes(db: Db, options: OpenOptions) {
     posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
     comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
   };
-  const observe = entityObserver(db, changes);
+  const observed = entityObserver(db, changes);
   const withoutErased = suppression(db, options);
   const absent = absences(db);
   const runs = runLog(db);
@@ -73,7 +73,7 @@ export function passes(db: Db, options: OpenOptions) {
     text[resource].refresh();
     packed[resource].refresh();
     changes.refresh();
-    let written = observe(pass, carriedBy(page), at);
+    let written = observed.page(pass, carriedBy(page), at);
     const before = counts.inserted + counts.updated;
     written +=
       page.resource === 'posts'
@@ -130,7 +130,10 @@ export function passes(db: Db, options: OpenOptions) {
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
     const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
-    if (isWholeSweep) releaseOthers.run(resource, pass.runId);
+    if (isWholeSweep) {
+      releaseOthers.run(resource, pass.runId);
+      observed.settle(pass);
+    }
     const { suspects, held } = absent.counts(resource);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
     return runs.finish(end, { deleted, held, suspects }, at);
@@ -249,12 +252,7 @@ function idsOf(page: PageWrite['page'], rejects: PageWrite['rejects']): number[]
 
 /** What the rows carry, each as its newest row shows it. */
 function carriedBy(page: PageWrite['page']): Observed {
-  const observed: Observed = {
-    users: new Map(),
-    boards: new Map(),
-    statuses: new Map(),
-    references: new Map(),
-  };
+  const observed = nothingShown();
   for (const row of page.rows) show(observed.users, row.creator, row.id);
   if (page.resource === 'comments') {
     for (const row of page.rows) show(observed.references, row.post, row.id);
