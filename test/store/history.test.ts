@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { story } from '../support/mirror.ts';
+import { queryFile, story } from '../support/mirror.ts';
 import { aComment, aPost, iso, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -79,7 +79,7 @@ describe('history', () => {
       },
     );
 
-  for (const change of [{ url: '/moved' }, { creator: { ...wire.user, id: 8 } }, { mood: 'new' }])
+  for (const change of [{ url: '/moved' }, { mood: 'new' }])
     story(
       `a change of ${Object.keys(change)} alone is a change of the row, and no version`,
       async (mirror) => {
@@ -94,6 +94,17 @@ describe('history', () => {
         assert.deepEqual([read.postHistory(1).length, read.commentHistory(1).length], [1, 1]);
       },
     );
+
+  story(
+    'a post that gets another author is a new version, and the old one says whose it was',
+    async (mirror) => {
+      const { store, read } = mirror;
+      for (const id of [7, 8]) await sweep(store, 'posts', [aPost(1, { creator: { ...wire.user, id } })], id);
+      assert.equal(read.postHistory(1).length, 2);
+      const versions = queryFile(mirror.path, 'SELECT creator_id, observed_at FROM post_versions');
+      assert.deepEqual(versions, [{ creator_id: 7, observed_at: iso(7) }]);
+    },
+  );
 
   story('every observed change of a comment is kept with its moment', async ({ store, read }) => {
     for (const [at, look] of COMMENT_STORY)

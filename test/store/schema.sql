@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 23; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 24; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -107,7 +107,7 @@ CREATE TABLE post_versions (
   votes_count    INTEGER NOT NULL,
   comments_count INTEGER NOT NULL,
   deleted        INTEGER NOT NULL CHECK (deleted IN (0, 1))
-, erased_at TEXT) STRICT;
+, erased_at TEXT, creator_id INTEGER) STRICT;
 
 CREATE TABLE comment_versions (
   n           INTEGER PRIMARY KEY,

@@ -4,6 +4,7 @@ import type { Comment, Post } from '../../contract/decode.ts';
 import type { ChangeLog, ChangeType } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import type { RowIndex } from '../index/text-index.ts';
+import { isAnother } from '../reused.ts';
 import { rawUnlessSame, type Value } from './entity-tables.ts';
 
 /** What has an id of its own is kept by it. */
@@ -49,8 +50,8 @@ const POST_COLUMNS: RowKind<Post>['columns'] = {
   comments_count: 'told',
   status_id: 'told',
   board_id: 'told',
+  creator_id: 'told',
   url: 'untold',
-  creator_id: 'untold',
 };
 const CREATOR_AT = VALUES_AT + Object.keys(POST_COLUMNS).indexOf('creator_id');
 
@@ -59,19 +60,15 @@ export const POSTS: RowKind<Post> = {
   subject: 'post',
   columns: POST_COLUMNS,
   values({ title, content, votes_count, comments_count, status, board, url, creator }) {
-    return [title, content, votes_count, comments_count, status.id, board.id, url, creator.id];
+    return [title, content, votes_count, comments_count, status.id, board.id, creator.id, url];
   },
   types: {
     status_id: 'post.status_changed',
     board_id: 'post.moved',
     votes_count: 'post.votes_changed',
   },
-  /** A service may give the number of a deleted post to a new one: nobody makes a post anew, or after it was first seen. */
-  isAnother(old, { created, creator }) {
-    const [, , , firstSeenAt, , stored] = old;
-    if (isSameMoment(stored, created)) return false;
-    return old[CREATOR_AT] !== creator.id || (toInstant(created) ?? '') > firstSeenAt;
-  },
+  isAnother: (old, row) =>
+    isAnother({ firstSeenAt: old[3], created: old[5], creatorId: Number(old[CREATOR_AT]) }, row),
 };
 
 export const COMMENTS: RowKind<Comment> = {
