@@ -189,13 +189,21 @@ function countsText(counts: ErasedCounts, head: string): string {
 const COPY_TEXT =
   'the copy in PostgreSQL: what it holds of the person stays until a service with PUBLISH_URL writes it next, about a second from now where one runs';
 
+/** Written by a version of the program that did not keep the authors of old versions. */
+function unknownText(versions: number): string {
+  const many = counted(versions, 'old version');
+  return `${many} of posts, kept before the mirror noted whose words they are: where the service had given a post of the person to somebody else by then, its old words stay`;
+}
+
 /** What a person would otherwise believe to be gone as well. */
-function notReachedText({ exports, naming, backupRenewed, postgresCopy }: Receipt): string {
+function notReachedText(receipt: Receipt): string {
+  const { exports, naming, backupRenewed, postgresCopy, unknownAuthors } = receipt;
   return [
     'Not reached:',
     '- the feedback service itself: erase the person there too',
     "- the person's name in other people's texts: nobody can tell whose it is",
     '- the address in spellings that no program reads as one, such as "kim at example dot com"',
+    ...(unknownAuthors > 0 ? [`- ${unknownText(unknownAuthors)}`] : []),
     '- copies and exports outside the data folder',
     ...(postgresCopy ? [`- ${COPY_TEXT}`] : []),
     ...exports.map((path) => `- the export ${path}, made before`),

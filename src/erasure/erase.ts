@@ -22,6 +22,8 @@ export interface Erased {
   underWay: number[];
   /** Rows of the outbox that name the address for somebody else, and are not settled. */
   unsettled: number[];
+  /** Old versions of posts that do not say whose words they hold: some may be the person's. */
+  unknownAuthors: number;
   isClean: boolean;
 }
 
@@ -52,6 +54,7 @@ export async function erasePerson(context: ErasureContext, whom: Whom): Promise<
     isNew,
     counts,
     ...left,
+    unknownAuthors: store.unknownAuthors(),
     isClean,
   };
 }

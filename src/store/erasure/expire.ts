@@ -40,7 +40,9 @@ function expirer(db: Db, rows: RowErasers) {
     const counts: Expired = { posts: 0, comments: 0, outbox: 0 };
     for (const table of ['posts', 'comments'] as const)
       for (const { id, creator_id } of lists[table].due.all(before, CHUNK)) {
-        rows[table === 'posts' ? 'post' : 'comment'](id, at);
+        const subject = table === 'posts' ? 'post' : 'comment';
+        // Also one that has lost its words already is marked, and the mark is told.
+        if (!rows[subject](id, at)) changes.add(`${subject}.erased`, at, id);
         lists[table].mark.run(at, id);
         check.run(creator_id);
         counts[table]++;

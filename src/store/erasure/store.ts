@@ -16,6 +16,7 @@ import {
 import { type Person, personEraser, type Step, type Walk } from '../suppression/person.ts';
 import { eraseOrphans, suppressAll } from '../suppression/reapply.ts';
 import { rowErasers } from '../suppression/rows.ts';
+import { ERASED } from '../suppression/words.ts';
 import { type Expired, expiry, type RetireWalk } from './expire.ts';
 
 /** An address, or the upstream's number of a user who has none. */
@@ -46,8 +47,8 @@ export type ErasureStore = ReturnType<typeof openErasureStore>;
  * What erasing means here, whole:
  *
  * A person is every user of the mirror with the address, in any spelling. Erased are that user's address, name, alias and
- * undocumented fields, and the title, text, link and undocumented fields of each post and comment of theirs: in the tables, in the
- * history, in the short forms beside comments, in the full-text index, in the quarantine and in the outbox. Ids, authorship, boards,
+ * undocumented fields, and the title, text, link and undocumented fields of each post and comment of theirs, also of one that the service
+ * gave to somebody else as long as it has the words that it had under their name: in the tables, in the history, in the short forms beside comments, in the full-text index, in the quarantine and in the outbox. Ids, authorship, boards,
  * states, votes and times stay, so that counts and references hold. The address itself is taken out of what anybody else wrote, names
  * of boards and states included; a name in somebody else's text stays, because nobody can tell whose it is.
  *
@@ -64,6 +65,9 @@ export function openErasureStore(options: StoreOptions) {
   const startOr = (walk: Walk | null): Walk => walk ?? { place: 0, after: -1 };
   const { expire, retire } = expiry(db);
   const list = suppressing(db, options);
+  const unknownAuthors = scalar(db)<[], number>(`
+    SELECT count(*) FROM post_versions
+     WHERE creator_id IS NULL AND (title NOT IN ('', '${ERASED}') OR content NOT IN ('', '${ERASED}'))`);
   return {
     /** Who that is here; changes nothing. */
     find: list.find,
@@ -87,6 +91,8 @@ export function openErasureStore(options: StoreOptions) {
       commit(() => noting(db, expire(iso(before), iso(now)))),
     /** The next piece of looking for authors of whom nothing is left; start with null, which is also where it ends. */
     retire: (walk: RetireWalk | null, now: number) => commit(() => retire(walk, iso(now))),
+    /** How many old versions of posts have words, and do not say whose. */
+    unknownAuthors: (): number => unknownAuthors.get() ?? 0,
     /** Whether something was erased of which copies may still lie in unused parts of the file. */
     isUnclean: (): boolean => readMeta(db, UNCLEAN) !== undefined,
     close: (): void => void db.close(),

@@ -4,7 +4,7 @@ import { chunkEnd, scalar } from '../sql.ts';
 import { type PostWords, type RowErasers, rowErasers } from './rows.ts';
 
 import { erasedBody, isAboutErased } from './suppression.ts';
-import { ERASED, type Scrubber, scrubber } from './words.ts';
+import { type Scrubber, scrubber } from './words.ts';
 
 /** One person, or several at once. */
 export interface Person {
@@ -95,19 +95,30 @@ const names = (column: string, kind: 'text' | 'json' | 'link' = 'text'): string 
 
 const RANGE = 'BETWEEN $after + 1 AND $end';
 
+const isOneOf = ({ users }: Person) => {
+  const ids = new Set(users);
+  return (user: number): boolean => ids.has(user);
+};
+
+/** Rows that are a person's, or were. */
+function theirRows(db: Db, subject: 'post' | 'comment') {
+  const isTheirs = 'creator_id IN (SELECT value FROM json_each($users))';
+  const found = scalar(db)<{ after: number; end: number; users: string }, number>(`
+    SELECT id FROM ${subject}s r WHERE id ${RANGE}
+       AND (r.${isTheirs} OR EXISTS (SELECT 1 FROM ${subject}_versions v WHERE v.${subject}_id = r.id AND v.${isTheirs}))`);
+  return ({ users }: Person, after: number, end: number): number[] =>
+    found.all({ after, end, users: JSON.stringify(users) });
+}
+
 function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
-  const own = scalar(db)<{ after: number; end: number; users: string }, number>(`
-      SELECT id FROM posts p WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
-          AND (title NOT IN ('', '${ERASED}') OR content NOT IN ('', '${ERASED}') OR url <> '' OR extra IS NOT NULL
-               OR EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND coalesce(v.title, v.content) IS NOT NULL))`);
+  const own = theirRows(db, 'post');
   const naming = db.prepare<{ after: number; end: number }, { id: number } & PostWords>(`
     SELECT id, title, content, url, extra FROM posts WHERE id ${RANGE}
       AND (${names('title')} OR ${names('content')} OR ${names('url')} OR ${names('extra', 'json')})`);
   return {
     end: chunkEnd(db, 'posts'),
     run({ person, after, end, at }) {
-      const ids = own.all({ after, end, users: JSON.stringify(person.users) });
-      for (const id of ids) rows.post(id, at);
+      const ids = own(person, after, end).filter((id) => rows.post(id, at, isOneOf(person)));
       const others = naming.all({ after, end });
       for (const { id, ...words } of others)
         rows.rewritePost(id, scrub.row(words, ['title', 'content', 'url'], ['extra']), at);
@@ -117,15 +128,11 @@ function postWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
 }
 
 function commentWork(db: Db, rows: RowErasers): Work {
-  const own = scalar(db)<{ after: number; end: number; users: string }, number>(`
-      SELECT id FROM comments c WHERE id ${RANGE} AND creator_id IN (SELECT value FROM json_each($users))
-          AND (content NOT IN ('', '${ERASED}') OR extra IS NOT NULL
-               OR EXISTS (SELECT 1 FROM comment_versions v WHERE v.comment_id = c.id AND v.content IS NOT NULL))`);
+  const own = theirRows(db, 'comment');
   return {
     end: chunkEnd(db, 'comments'),
     run({ person, after, end, at }) {
-      const ids = own.all({ after, end, users: JSON.stringify(person.users) });
-      for (const id of ids) rows.comment(id, at);
+      const ids = own(person, after, end).filter((id) => rows.comment(id, at, isOneOf(person)));
       return { counts: { comments: ids.length } };
     },
   };

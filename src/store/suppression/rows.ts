@@ -2,7 +2,8 @@ import { type ChangeLog, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { textIndex } from '../index/text-index.ts';
 import { scalar } from '../sql.ts';
-import { ERASED, erased } from './words.ts';
+import { historyEraser, type IsTheirs } from './history.ts';
+import { ERASED } from './words.ts';
 
 export interface PostWords {
   title: string;
@@ -10,6 +11,8 @@ export interface PostWords {
   url: string;
   extra: string | null;
 }
+const POST_WORDS = ['title', 'content', 'url', 'extra'] as const;
+type CommentWords = Pick<PostWords, 'content' | 'extra'>;
 
 export type RowErasers = ReturnType<typeof rowErasers>;
 
@@ -17,20 +20,25 @@ export type RowErasers = ReturnType<typeof rowErasers>;
 export function rowErasers(db: Db) {
   const text = textIndex(db);
   const changes = changeLog(db);
-  const find = db.prepare<[number], PostWords>('SELECT title, content, url, extra FROM posts WHERE id = ?');
+  const find = db.prepare<[number], PostWords & { creator_id: number }>(
+    'SELECT title, content, url, extra, creator_id FROM posts WHERE id = ?',
+  );
   const write = db.prepare(`
     UPDATE posts SET title = $title, content = $content, url = $url, extra = $extra, changed_at = $at WHERE id = $id`);
-  const postHistory = db.prepare(`
-    UPDATE post_versions SET title = NULL, content = NULL WHERE post_id = ? AND (title IS NOT NULL OR content IS NOT NULL)`);
-  // A version without a text of its own shows that of the post.
-  const markHistory = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
+  const postHistory = historyEraser(db, 'post', ['title', 'content']);
+  // A version without a text of its own shows that of the next one.
+  const markPosts = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
+  const referenceTitle = scalar(db)<[number], string>('SELECT title FROM commented_posts WHERE id = ?');
   const reference = db.prepare(`
-    UPDATE commented_posts SET title = iif(title = '', '', ?), url = '', extra = NULL, changed_at = ? WHERE id = ?`);
-  const commentText = scalar(db)<[number], string>('SELECT content FROM comments WHERE id = ?');
-  const comment = db.prepare(`
-    UPDATE comments SET content = iif(content = '', '', ?), extra = NULL, changed_at = ? WHERE id = ?`);
-  const commentHistory = db.prepare(`
-    UPDATE comment_versions SET content = NULL WHERE comment_id = ? AND content IS NOT NULL`);
+    UPDATE commented_posts SET title = iif(title = '', '', $erased), url = '', extra = NULL, changed_at = $at
+     WHERE id = $id AND (title NOT IN ('', $erased) OR url <> '' OR extra IS NOT NULL)`);
+  const findComment = db.prepare<[number], CommentWords & { creator_id: number }>(
+    'SELECT content, extra, creator_id FROM comments WHERE id = ?',
+  );
+  const writeComment = db.prepare(`
+    UPDATE comments SET content = $content, extra = $extra, changed_at = $at WHERE id = $id`);
+  const commentHistory = historyEraser(db, 'comment', ['content']);
+  const markComments = db.prepare('UPDATE comment_versions SET erased_at = ? WHERE comment_id = ?');
   const user = db.prepare(`
     UPDATE users SET email = NULL, name = NULL, alias = NULL, extra = NULL, changed_at = ?
      WHERE id = ? AND coalesce(email, name, alias, extra) IS NOT NULL`);
@@ -39,7 +47,7 @@ export function rowErasers(db: Db) {
     const old = find.get(id);
     if (!old) return;
     write.run({ id, ...next, at });
-    markHistory.run(at, id);
+    markPosts.run(at, id);
     changes.add('post.erased', at, id);
     if (old.title !== next.title || old.content !== next.content)
       text.posts.erased(id, [old.title, old.content], [next.title, next.content]);
@@ -55,21 +63,36 @@ export function rowErasers(db: Db) {
     rewritePost,
     /** Brings the words that a comment was given into the index in place of its old ones. */
     reindexComment,
-    /** Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. */
-    post(id: number, at: string): void {
+    /**
+     * Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. Of whoever
+     * wrote them, unless somebody is named. False where there was nothing.
+     */
+    post(id: number, at: string, isTheirs: IsTheirs = () => true): boolean {
       const old = find.get(id);
-      if (!old) return;
-      rewritePost(id, { title: erased(old.title), content: erased(old.content), url: '', extra: null }, at);
-      postHistory.run(id);
-      reference.run(ERASED, at, id);
+      if (!old) return false;
+      const { words, isChanged, isOfTheirs } = postHistory(id, old, isTheirs);
+      const isOwn = isTheirs(old.creator_id) || isOfTheirs(old.title) || isOfTheirs(old.content);
+      const next = isOwn ? { ...words, url: '', extra: null } : old;
+      const isNamed = isOwn || isOfTheirs(referenceTitle.get(id) ?? '');
+      const isReferenced = isNamed && reference.run({ id, at, erased: ERASED }).changes > 0;
+      const isRow = POST_WORDS.some((name) => next[name] !== old[name]);
+      if (!isRow && !isChanged && !isReferenced) return false;
+      const { title, content, url, extra } = next;
+      rewritePost(id, { title, content, url, extra }, at);
+      return true;
     },
-    comment(id: number, at: string): void {
-      const old = commentText.get(id);
-      if (old === undefined) return;
-      comment.run(ERASED, at, id);
-      reindexComment(id, old, erased(old));
-      commentHistory.run(id);
+    comment(id: number, at: string, isTheirs: IsTheirs = () => true): boolean {
+      const old = findComment.get(id);
+      if (!old) return false;
+      const { words, isChanged, isOfTheirs } = commentHistory(id, old, isTheirs);
+      const isOwn = isTheirs(old.creator_id) || isOfTheirs(old.content);
+      const { content, extra } = isOwn ? { ...words, extra: null } : old;
+      if (content === old.content && extra === old.extra && !isChanged) return false;
+      writeComment.run({ id, content, extra, at });
+      markComments.run(at, id);
+      reindexComment(id, old.content, content);
       changes.add('comment.erased', at, id);
+      return true;
     },
     /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
     outbox: outboxEraser(db, changes),

@@ -1,6 +1,7 @@
 import type { Comment, Post, PostReference, User } from '../../contract/decode.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import type { PageRows, Reject } from '../mirror/types.ts';
+import { type Identity, isAnother } from '../reused.ts';
 import { scalar } from '../sql.ts';
 import { type CurrentList, suppressionList } from './list.ts';
 import { ERASED, erased } from './words.ts';
@@ -33,7 +34,10 @@ interface Censor {
 }
 
 function censorMaker(db: Db): (current: CurrentList) => Censor {
-  const authorOf = scalar(db)<[number], number>('SELECT creator_id FROM posts WHERE id = ?');
+  const posts = heldRows<Post, 'title' | 'content'>(db, 'post', ['title', 'content']);
+  const comments = heldRows<Comment, 'content'>(db, 'comment', ['content']);
+  const isTitleHeld = scalar(db)<[number], number>(`
+    SELECT 1 FROM posts r WHERE id = ? AND (${LISTED} OR title = '${ERASED}' AND ${wasListed('post')})`);
   const noteUser = db.prepare(`
     INSERT INTO suppressed_users (user_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`);
   // A comment may have brought the post's title before anybody knew whose it is.
@@ -51,7 +55,7 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
       return true;
     };
     const reference = (post: PostReference): PostReference =>
-      ids.has(authorOf.get(post.id) ?? Number.NaN)
+      isTitleHeld.get(post.id) === 1
         ? { ...post, ...NO_PLACE, title: erased(post.title) }
         : scrub.row(post, ['title', 'url'], ['extra']);
     const scrubUser = (user: User): User => scrub.row(user, ['name', 'alias'], ['extra']);
@@ -60,23 +64,52 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
         const { title, content, creator } = row;
         const board = scrub.row(row.board, ['name', 'url'], ['extra']);
         const status = scrub.row(row.status, ['name', 'color'], ['extra']);
-        if (!isErased(creator)) {
-          const scrubbed = scrub.row(row, ['title', 'content', 'url'], ['extra']);
-          return { ...scrubbed, board, status, creator: scrubUser(creator) };
-        }
-        eraseReference.run({ id: row.id, erased: ERASED });
-        const words = { title: erased(title), content: erased(content) };
-        return { ...row, ...NO_PLACE, ...words, board, status, creator: withoutPerson(creator) };
+        const isOwn = isErased(creator);
+        const held = isOwn ? { title: erased(title), content: erased(content) } : posts(row);
+        if (held) eraseReference.run({ id: row.id, erased: ERASED });
+        const left = held ? { ...row, ...NO_PLACE, ...held } : row;
+        if (isOwn) return { ...left, board, status, creator: withoutPerson(creator) };
+        const scrubbed = scrub.row(left, ['title', 'content', 'url'], ['extra']);
+        return { ...scrubbed, board, status, creator: scrubUser(creator) };
       },
       comment(row) {
         const { content, creator } = row;
         const post = reference(row.post);
         if (isErased(creator))
           return { ...row, post, content: erased(content), extra: null, creator: withoutPerson(creator) };
-        const scrubbed = scrub.row(row, ['content'], ['status', 'extra']);
+        const held = comments(row);
+        const left = held ? { ...row, ...held, extra: null } : row;
+        const scrubbed = scrub.row(left, ['content'], ['status', 'extra']);
         return { ...scrubbed, post, creator: scrubUser(creator) };
       },
     };
+  };
+}
+
+const LISTED = 'creator_id IN (SELECT user_id FROM suppressed_users)';
+const wasListed = (subject: 'post' | 'comment'): string =>
+  `EXISTS (SELECT 1 FROM ${subject}_versions v WHERE v.${subject}_id = r.id AND v.${LISTED})`;
+
+/**
+ * Of a row that lost its words as an erased person's and that the service gave to somebody else: its texts without those, which cannot be
+ * told from new ones. Undefined for any other row.
+ */
+function heldRows<T extends Post | Comment, K extends keyof T & string>(
+  db: Db,
+  subject: 'post' | 'comment',
+  names: readonly K[],
+): (row: T) => Record<K, string> | undefined {
+  const find = db.prepare<[number], Identity & Record<K, string>>(`
+    SELECT ${names.join(', ')}, creator_id AS creatorId, coalesce(created_raw, created) AS created, first_seen_at AS firstSeenAt
+      FROM ${subject}s r WHERE id = ? AND '${ERASED}' IN (${names.join(', ')}) AND (${LISTED} OR ${wasListed(subject)})`);
+  return (row) => {
+    const stored = find.get(row.id);
+    if (!stored || isAnother(stored, row)) return undefined;
+    const texts = names.map((name) => [
+      name,
+      stored[name] === ERASED ? erased(String(row[name])) : row[name],
+    ]);
+    return Object.fromEntries(texts) as Record<K, string>;
   };
 }
 
