@@ -1,6 +1,7 @@
 import pRetry from 'p-retry';
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import {
   type Comment,
@@ -12,7 +13,6 @@ import {
 } from '../contract/decode.ts';
 import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
 import { Envelope, type WireOf } from '../contract/entities.ts';
-import { parseJson } from '../contract/json.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
 import { cursorOf, type NextRules, withoutCredentials } from './next.ts';

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { replaceAddresses, soleAddress } from './addresses.ts';
 import { emailKey } from './email.ts';
+import { isLongNumber, parseJson } from './json.ts';
 
 /** Pseudonyms that stay the same for a person as long as the key does. */
 export interface Redactor {
@@ -11,7 +12,7 @@ export interface Redactor {
   person(key: string): string;
   /** The text with every e-mail address in it replaced. */
   text(text: string): string;
-  /** JSON text with the e-mails in its strings and keys replaced and, if so asked, what stands under keys such as `name`. */
+  /** See `redactJson`. */
   json(text: string, names: boolean): string;
   /** Something that is unique but may be made from what is hidden: a key the person chose, a digest of an e-mail. */
   key(key: string): string;
@@ -40,7 +41,7 @@ export function createRedactor(key: Uint8Array): Redactor {
     name: (name, email) => `Person ${email ? person(email) : digest(`name:${name.trim().toLowerCase()}`)}`,
     person: (key) => `Person ${digest(`person:${key}`).slice(0, SHORT)}`,
     text: (text) => replaceAddresses(text, redactor.email),
-    json: (text, names) => JSON.stringify(redactValue(JSON.parse(text), redactor, names)),
+    json: (text, names) => redactJson(text, redactor, names),
     key: (text) => `key-${digest(`key:${text}`)}`,
   };
   return redactor;
@@ -51,30 +52,52 @@ export const PSEUDONYM = /user-[0-9a-f]{16}@redacted\.invalid/g;
 /** What was replaced already stays as it is, however many hands it goes through; people without an address are not one person. */
 const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 
-const NAME_KEY =
+/** Keys under which objects have the name and the address of a person. */
+export const NAME_KEY =
   /^(full|first|last|given|family|middle|user|display|nick|author|creator|customer|contact)?[_\s-]?(name|alias)$/i;
-const EMAIL_KEY = /e-?mail/i;
+export const EMAIL_KEY = /e-?mail/i;
 
-function redactValue(value: unknown, redactor: Redactor, names: boolean): unknown {
-  if (typeof value === 'string') return redactor.text(value);
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redactor, names));
-  if (typeof value === 'object' && value !== null) return redactMembers(value, redactor, names);
-  return value;
+/** What stands in the place of a person. */
+type Hider = Pick<Redactor, 'email' | 'name' | 'text'>;
+
+/**
+ * JSON text with the e-mails in its strings and keys hidden, and what stands under keys such as `name`. Where the whole is no person, `names`
+ * is false: then its own name stays unless it has an e-mail, as that of a status does. A text that is no JSON is hidden as a text.
+ */
+export function redactJson(text: string, hider: Hider, names: boolean): string {
+  const value = parsed(text);
+  const holdsText = typeof value === 'string' || (typeof value === 'object' && value !== null);
+  return holdsText ? JSON.stringify(redactValue(value, hider, names)) : hider.text(text);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function redactValue(value: unknown, hider: Hider, names: boolean): unknown {
+  if (typeof value === 'string') return hider.text(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, hider, true));
+  if (typeof value !== 'object' || value === null || isLongNumber(value)) return value;
+  return redactMembers(value, hider, names);
 }
 
 /** As a list of members, not one by one: a key may be `__proto__`. */
-function redactMembers(object: object, redactor: Redactor, names: boolean): object {
+function redactMembers(object: object, hider: Hider, names: boolean): object {
   const members = Object.entries(object) as [string, unknown][];
-  const email = members.find(([key, value]) => EMAIL_KEY.test(key) && typeof value === 'string')?.[1];
+  const found = members.find(([key, value]) => EMAIL_KEY.test(key) && typeof value === 'string')?.[1];
+  const email = typeof found === 'string' && found !== '' ? found : null;
   return Object.fromEntries(
     members.map(([name, value]) => {
       // Some services list people by their addresses: `{"ann@example.com": 1}`.
-      const key = redactor.text(name);
-      if (typeof value !== 'string' || value === '') return [key, redactValue(value, redactor, names)];
-      if (EMAIL_KEY.test(name)) return [key, redactor.email(value)];
-      if (names && NAME_KEY.test(name))
-        return [key, redactor.name(value, typeof email === 'string' ? email : null)];
-      return [key, redactor.text(value)];
+      const key = hider.text(name);
+      if (typeof value !== 'string' || value === '') return [key, redactValue(value, hider, true)];
+      if (EMAIL_KEY.test(name)) return [key, hider.email(value)];
+      if ((names || email !== null) && NAME_KEY.test(name)) return [key, hider.name(value, email)];
+      return [key, hider.text(value)];
     }),
   );
 }

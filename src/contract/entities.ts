@@ -1,5 +1,5 @@
+import { isLongNumber } from '../base/json.ts';
 import { isDateTime } from './datetime.ts';
-import { isLongNumber } from './json.ts';
 
 /**
  * The resources of the feedback API, once: the decoder, the sandbox, the replica, its OpenAPI document and the tests all read these

@@ -1,5 +1,5 @@
+import { parseJson } from '../base/json.ts';
 import type { CommentWire, PostWire, UserWire } from './entities.ts';
-import { parseJson } from './json.ts';
 
 /**
  * Rows as SQLite gives them, turned into what the API shows: by the sandbox from its world, and by the replica from the mirror. What an

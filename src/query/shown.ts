@@ -95,7 +95,7 @@ export const SHOWN_TABLES = PUBLIC_TABLES.filter(
   ({ name }) => !['posts_text', 'comments_text', 'quarantine', 'outbox_edits'].includes(name),
 );
 
-export const SHOWN_FUNCTIONS = ['shown_text', 'shown_email', 'shown_name'] as const;
+export const SHOWN_FUNCTIONS = ['shown_text', 'shown_email', 'shown_name', 'shown_json'] as const;
 
 function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
   const redactor = key && createRedactor(key);
@@ -104,7 +104,7 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
     return redactor ? redactor.text(seen) : seen;
   };
   const on = <T>(value: unknown, show: () => T): T | null => (value === null ? null : show());
-  const [textName, emailName, nameName] = SHOWN_FUNCTIONS;
+  const [textName, emailName, nameName, jsonName] = SHOWN_FUNCTIONS;
   const options = { deterministic: true };
   db.function(textName, options, (given) => on(given, () => text(given)));
   db.function(emailName, options, (given) =>
@@ -112,6 +112,9 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
   );
   db.function(nameName, options, (given, person) =>
     on(given, () => (redactor ? redactor.person(String(person ?? given)) : text(given))),
+  );
+  db.function(jsonName, options, (given) =>
+    on(given, () => (redactor ? redactor.json(visible(String(given)), false) : text(given))),
   );
 }
 
@@ -133,5 +136,7 @@ function expression(table: string, column: string, type: string): string {
   const person = NAMES[`${table}.${column}`];
   if (person !== undefined) return `shown_name(${column}, ${person})`;
   if (column === 'email') return 'shown_email(email)';
+  // Of a comment: JSON, in which there may be people.
+  if (column === 'status') return 'shown_json(status)';
   return `shown_text(${column})`;
 }

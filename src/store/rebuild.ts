@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 import type { Cell, PublishedTable } from '../base/postgres.ts';
 import { counted } from '../base/text.ts';
-import { canonicalJson, parseJson } from '../contract/json.ts';
+import { canonicalJson } from '../contract/json.ts';
 import type { StoredChange } from './changes/change.ts';
 import type { OpenOptions } from './db.ts';
 import { migrate, migrations } from './migrate.ts';

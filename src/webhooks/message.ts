@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { replaceAddresses } from '../base/addresses.ts';
+import { redactJson } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Change, Values } from '../store/changes/change.ts';
 import type { Post } from './send.ts';
@@ -66,10 +67,21 @@ function signature(key: Secret, text: string): string {
   return `v1,${createHmac('sha256', Buffer.from(key.reveal(), 'base64')).update(text).digest('base64')}`;
 }
 
-/** A change carries nobody's name; addresses in titles and texts are hidden, and who wrote it is left out. */
+const HIDDEN = {
+  text: (text: string): string => replaceAddresses(text, HIDDEN.email),
+  email: (): string => '[e-mail]',
+  name: (): string => '[name]',
+};
+
+/**
+ * Addresses in titles and texts are hidden, and who wrote it is left out. Nobody's name is in a change but in the status of a comment, which
+ * is whatever JSON the upstream sent.
+ */
 function withoutPeople(message: Message): Message {
-  const hidden = (_: string, value: unknown): unknown =>
-    typeof value === 'string' ? replaceAddresses(value, () => '[e-mail]') : value;
+  const hidden = (key: string, value: unknown): unknown => {
+    if (typeof value !== 'string') return value;
+    return key === 'status' ? redactJson(value, HIDDEN, false) : HIDDEN.text(value);
+  };
   return {
     ...message,
     change: JSON.parse(JSON.stringify(message.change, hidden)) as Change | null,

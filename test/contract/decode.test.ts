@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { parseJson } from '../../src/base/json.ts';
 import { decodeComment, decodePost, problemOf } from '../../src/contract/decode.ts';
 import { Envelope } from '../../src/contract/entities.ts';
-import { parseJson } from '../../src/contract/json.ts';
 import { anyPost } from '../support/any-wire.ts';
 import { comment, post, user } from '../support/wire.ts';
 

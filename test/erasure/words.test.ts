@@ -94,6 +94,35 @@ describe('taking an address out of JSON', () => {
   });
 });
 
+describe('taking a person out of JSON', () => {
+  const { json } = scrubber(
+    (email) => email === 'bob@bob.example',
+    (user) => user === 50,
+  );
+  const bob = { id: 50, name: 'Bob Bobson', alias: 'bobby', is_team: false };
+  const gone = { alias: '[erased]', id: 50, is_team: false, name: '[erased]' };
+
+  it('takes name and alias along where an object has the address or the number of the person', () => {
+    const status = { id: 2, name: 'Planned', changed_by: { ...bob, email: 'bob@bob.example' } };
+    assert.deepEqual(JSON.parse(json(JSON.stringify(status))), {
+      ...{ id: 2, name: 'Planned', changed_by: { ...gone, email: '[erased]' } },
+    });
+    const voters = [bob, { email: 'bob@bob.example', name: 'Bob', alias: '' }, { id: 51, name: 'Ann' }];
+    assert.deepEqual(JSON.parse(json(JSON.stringify({ voters }))), {
+      voters: [gone, { email: '[erased]', name: '[erased]', alias: '' }, { id: 51, name: 'Ann' }],
+    });
+    assert.equal(
+      json('{"author_email":"bob@bob.example","author_name":"Bob"}'),
+      '{"author_email":"[erased]","author_name":"[erased]"}',
+    );
+  });
+
+  it('takes a status or a thing without a name that has the same number for what it is', () => {
+    for (const text of ['{"id":50,"name":"Planned"}', '{"vote":{"id":50,"weight":2}}', '{"id":"50"}'])
+      assert.equal(json(text), text);
+  });
+});
+
 describe('taking an address out of a link', () => {
   const without = (address: string, email: string): string =>
     scrubber((found) => emailKey(found) === emailKey(email)).link(address);

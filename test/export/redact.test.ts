@@ -119,6 +119,33 @@ describe('pseudonyms', () => {
     assert.equal(redactor.json(voters, false), `{"voters":{"${ADA}":1}}`);
   });
 
+  it('hide the people in a status of a comment, and not its own name', () => {
+    const by = { id: 50, name: 'Ada', alias: 'countess', email: 'ada@example.com' };
+    const { status } = row('comments', {
+      id: 1,
+      status: JSON.stringify({ id: 2, name: 'Planned', changed_by: by, last: [{ id: 50, name: 'Ada' }] }),
+    });
+    const ada = redactor.name('Ada', 'ada@example.com');
+    assert.deepEqual(JSON.parse(String(status)), {
+      ...{ id: 2, name: 'Planned', changed_by: { id: 50, name: ada, alias: ada, email: ADA } },
+      last: [{ id: 50, name: redactor.name('Ada', null) }],
+    });
+    const { status: person } = row('comment_history', { comment_id: 1, status: JSON.stringify(by) });
+    assert.doesNotMatch(String(person), /Ada|countess/);
+  });
+
+  it('leave JSON without people as it is, and what is no JSON without addresses', () => {
+    for (const text of [
+      '{"id":12345678901234567890,"name":"Planned"}',
+      '"Planned"',
+      'null',
+      '1.0',
+      'Planned',
+    ])
+      assert.equal(redactor.json(text, false), text);
+    assert.equal(redactor.json('ask ada@example.com', false), `ask ${ADA}`);
+  });
+
   it('leave no column that somebody could have written in as it is, names of boards and statuses included', () => {
     for (const table of EXPORT_TABLES) {
       const hidden = row(

@@ -99,6 +99,22 @@ describe('a statement of an assistant', () => {
     await assert.rejects(ask('SELECT block FROM posts_text_data'), AppError);
   });
 
+  it('sees no person in the status of a comment, and the name of the status', async () => {
+    const db = new Database(mirror.path);
+    const status =
+      '{"name":"Planned","by":{"id":1,"name":"Vic Zyx","alias":"zyx","email":"victim@planted.example"}}';
+    for (const table of ['comments', 'comment_versions'])
+      db.prepare(`UPDATE ${table} SET status = ?`).run(status);
+    db.close();
+    for (const table of ['comments', 'live_comments', 'comment_history', 'comment_versions']) {
+      const [[shown] = []] = await ask(`SELECT status FROM ${table} LIMIT 1`, { key, isInternal: true });
+      assert.match(String(shown), /"Planned"/, table);
+      assert.doesNotMatch(String(shown), /zyx|victim/i, table);
+    }
+    const [[whole] = []] = await ask('SELECT status FROM comments', { key: null, isInternal: true });
+    assert.equal(whole, status);
+  });
+
   it('counts, joins and finds people again by their pseudonyms', async () => {
     const [[posts, people] = []] = await ask(
       "SELECT count(*), count(DISTINCT creator) FROM live_posts WHERE creator LIKE 'Person %'",

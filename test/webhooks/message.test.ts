@@ -128,4 +128,16 @@ describe('a message', () => {
     assert.deepEqual(JSON.parse(plain.body), { type: 'webhook.test', timestamp: 'now', data: {} });
     assert.deepEqual([test.headers['webhook-id'], test.headers['webhook-timestamp']], ['test_1', '1']);
   });
+
+  it('without personal data has no name of a person in the status of a comment', () => {
+    const status = JSON.stringify({
+      ...{ id: 2, name: 'Planned' },
+      changed_by: { id: 50, name: 'Kim Zyx', alias: 'zyx', email: 'kim@example.com' },
+    });
+    const change = aChange({ type: 'comment.created', comment: { id: 1, status }, after: { status } });
+    const shown = JSON.stringify(bodyOf(change, { format: 'standard', personal: false }));
+    assert.doesNotMatch(shown, /zyx|kim/i);
+    assert.equal(shown.match(/Planned/g)?.length, JSON.stringify(change).match(/Planned/g)?.length);
+    assert.match(JSON.stringify(bodyOf(change, { format: 'standard' })), /Kim Zyx/);
+  });
 });

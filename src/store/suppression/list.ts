@@ -57,7 +57,12 @@ export function currentList(hash: Hash, hashes: ReadonlySet<string>, users: read
     verdicts.set(email, hashes.has(made) ? made : undefined);
     return verdicts.get(email);
   };
-  return { ids: new Set(users), hashOf, scrub: scrubber((email) => hashOf(email) !== undefined) };
+  const ids = new Set(users);
+  const scrub = scrubber(
+    (email) => hashOf(email) !== undefined,
+    (id) => ids.has(id),
+  );
+  return { ids, hashOf, scrub };
 }
 
 export type Hash = (email: string) => string;

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { replaceAddresses } from '../../base/addresses.ts';
-import { canonicalJson, isLongNumber, parseJson } from '../../contract/json.ts';
+import { isLongNumber, parseJson } from '../../base/json.ts';
+import { EMAIL_KEY, NAME_KEY } from '../../base/redact.ts';
+import { canonicalJson } from '../../contract/json.ts';
 
 /** What stands where a person's own words stood. */
 export const ERASED = '[erased]';
@@ -52,19 +54,33 @@ function formsOf(local: string): string[] {
 
 export type Scrubber = ReturnType<typeof scrubber>;
 
-/** Takes addresses out of what other people wrote. */
-export function scrubber(isMeant: (email: string) => boolean) {
+/** Takes addresses out of what other people wrote and, in JSON, the names that stand beside one, or beside the number of a user. */
+export function scrubber(isMeant: (email: string) => boolean, isUser: (id: number) => boolean = () => false) {
   const text = (given: string): string => withoutAddresses(given, isMeant);
-  const value = (given: unknown): unknown => {
+  const value = (given: unknown, isTop = false): unknown => {
     if (typeof given === 'string') return text(given);
-    if (Array.isArray(given)) return given.map(value);
+    if (Array.isArray(given)) return given.map((item) => value(item));
     if (typeof given !== 'object' || given === null || isLongNumber(given)) return given;
-    return Object.fromEntries(Object.entries(given).map(([key, item]) => [text(key), value(item)]));
+    const members = Object.entries(given) as [string, unknown][];
+    // The whole is no user: the number at the top of a status is the status's own.
+    const isPerson = hasAddress(members) || (!isTop && hasNumber(members));
+    return Object.fromEntries(
+      members.map(([key, item]) => {
+        const isName = isPerson && typeof item === 'string' && NAME_KEY.test(key);
+        return [text(key), isName ? erased(item) : value(item)];
+      }),
+    );
   };
+  const hasAddress = (members: readonly [string, unknown][]): boolean =>
+    members.some(([key, item]) => EMAIL_KEY.test(key) && typeof item === 'string' && text(item) !== item);
+  /** Other things have numbers too: a user is told by a name or an address beside it. */
+  const hasNumber = (members: readonly [string, unknown][]): boolean =>
+    members.some(([key, item]) => key === 'id' && typeof item === 'number' && isUser(item)) &&
+    members.some(([key]) => NAME_KEY.test(key) || EMAIL_KEY.test(key));
   /** Inside JSON the signs before an address may be escaped, so the values are looked at, not their spelling. */
   const json = (given: string): string => {
     const parsed = parseJson(given);
-    const scrubbed = value(parsed);
+    const scrubbed = value(parsed, true);
     return isDeepStrictEqual(parsed, scrubbed) ? given : canonicalJson(scrubbed);
   };
   /** What a link asks for is looked at as its page reads it: there a plus is a space, and encoded it is a plus. */
