@@ -178,7 +178,7 @@ function countsText(counts: ErasedCounts, head: string): string {
     ['outbox rows: text, address, name', counts.outbox],
     ['- of them cancelled before they were sent', counts.cancelled],
     ['- of them unclear: the upstream may have a post of it', counts.unclear],
-    ["other people's rows: the address in them", counts.mentions],
+    ["other people's rows: the address, or the name beside it", counts.mentions],
   ];
   return table(
     [head, 'rows'],

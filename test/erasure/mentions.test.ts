@@ -96,6 +96,35 @@ describe('an address in what others wrote', () => {
     );
   });
 
+  it('takes name and alias along in objects that name the person, also when they are read again', async (t) => {
+    const { store, erase, column } = open(t);
+    const zoe = { ...wire.user, id: 50, email: EMAIL, name: 'Zoe Zyx', alias: 'zyx' };
+    const { email: _, ...byNumber } = zoe;
+    const status = { id: 2, name: 'Planned', changed_by: zoe };
+    const read = async (at: number) => {
+      await sweep(store, 'posts', [aPost(1, { last_editor: byNumber }), aPost(2, { creator: zoe })], at);
+      await sweep(
+        store,
+        'comments',
+        [aComment(1, { status, likes_count: at, liked_by: [zoe] }), aComment(2, { status, creator: zoe })],
+        at,
+      );
+    };
+    for (const at of [1, 2]) await read(at);
+    await erase();
+    for (const at of [20, 21]) {
+      for (const [table, name] of [
+        ['posts', 'extra'],
+        ['comments', 'extra'],
+        ['comments', 'status'],
+        ['comment_versions', 'status'],
+      ] as const)
+        assert.doesNotMatch(JSON.stringify(column(table, name)), /zyx|planted/i, `${table}.${name}`);
+      assert.match(String(column('comments', 'status')[0]), /"name":"Planned"/);
+      await read(at);
+    }
+  });
+
   it('is taken out of a saved view whose link encodes it', async (t) => {
     const { db, erase, column } = open(t);
     db.exec(`INSERT INTO saved_views (name, address, created_at, changed_at)

@@ -48,9 +48,11 @@ export type ErasureStore = ReturnType<typeof openErasureStore>;
  *
  * A person is every user of the mirror with the address, in any spelling. Erased are that user's address, name, alias and
  * undocumented fields, and the title, text, link and undocumented fields of each post and comment of theirs, also of one that the service
- * gave to somebody else as long as it has the words that it had under their name: in the tables, in the history, in the short forms beside comments, in the full-text index, in the quarantine and in the outbox. Ids, authorship, boards,
- * states, votes and times stay, so that counts and references hold. The address itself is taken out of what anybody else wrote, names
- * of boards and states included; a name in somebody else's text stays, because nobody can tell whose it is.
+ * gave to somebody else as long as it has the words that it had under their name: in the tables, in the history, in the short forms
+ * beside comments, in the full-text index, in the quarantine and in the outbox. Ids, authorship, boards, states, votes and times stay, so
+ * that counts and references hold. The address itself is taken out of what anybody else wrote, names of boards and states included; a
+ * name in somebody else's text stays, because nobody can tell whose it is, but in JSON it goes where it stands beside the address or the
+ * user's number.
  *
  * From then on a keyed hash of the address and the user's number keep later pages from bringing any of it back.
  *

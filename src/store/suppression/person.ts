@@ -49,7 +49,11 @@ const CHUNK = 1000;
 export function personEraser(db: Db): (person: Person, walk: Walk, at: string) => Step {
   // The person asked for; the SQL functions below belong to the connection, not to a statement.
   let isMeant: Person['isMeant'] = () => false;
-  const scrub = scrubber((email) => isMeant(email));
+  let isUser = isOneOf({ users: [] });
+  const scrub = scrubber(
+    (email) => isMeant(email),
+    (id) => isUser(id),
+  );
   const flag = (is: boolean): number => (is ? 1 : 0);
   db.function('is_meant', (email) => flag(typeof email === 'string' && isMeant(email)));
   for (const kind of ['text', 'json', 'link'] as const)
@@ -67,6 +71,7 @@ export function personEraser(db: Db): (person: Person, walk: Walk, at: string) =
   const all: Work[] = [...works, ...PLACES.map((place) => placeWork(db, place, rows, scrub))];
   return (person, { place, after }, at) => {
     isMeant = person.isMeant;
+    isUser = isOneOf(person);
     rows.refresh();
     const work = all[place];
     const end = work?.end.get(after, CHUNK) ?? null;
@@ -95,10 +100,10 @@ const names = (column: string, kind: 'text' | 'json' | 'link' = 'text'): string 
 
 const RANGE = 'BETWEEN $after + 1 AND $end';
 
-const isOneOf = ({ users }: Person) => {
+function isOneOf({ users }: Pick<Person, 'users'>): (user: number) => boolean {
   const ids = new Set(users);
-  return (user: number): boolean => ids.has(user);
-};
+  return (user) => ids.has(user);
+}
 
 /** Rows that are a person's, or were. */
 function theirRows(db: Db, subject: 'post' | 'comment') {

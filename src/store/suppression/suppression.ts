@@ -62,25 +62,27 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
     return {
       post(row) {
         const { title, content, creator } = row;
-        const board = scrub.row(row.board, ['name', 'url'], ['extra']);
-        const status = scrub.row(row.status, ['name', 'color'], ['extra']);
         const isOwn = isErased(creator);
         const held = isOwn ? { title: erased(title), content: erased(content) } : posts(row);
         if (held) eraseReference.run({ id: row.id, erased: ERASED });
         const left = held ? { ...row, ...NO_PLACE, ...held } : row;
-        if (isOwn) return { ...left, board, status, creator: withoutPerson(creator) };
-        const scrubbed = scrub.row(left, ['title', 'content', 'url'], ['extra']);
-        return { ...scrubbed, board, status, creator: scrubUser(creator) };
+        return {
+          ...scrub.row(left, ['title', 'content', 'url'], ['extra']),
+          board: scrub.row(row.board, ['name', 'url'], ['extra']),
+          status: scrub.row(row.status, ['name', 'color'], ['extra']),
+          creator: isOwn ? withoutPerson(creator) : scrubUser(creator),
+        };
       },
       comment(row) {
         const { content, creator } = row;
-        const post = reference(row.post);
-        if (isErased(creator))
-          return { ...row, post, content: erased(content), extra: null, creator: withoutPerson(creator) };
-        const held = comments(row);
+        const isOwn = isErased(creator);
+        const held = isOwn ? { content: erased(content) } : comments(row);
         const left = held ? { ...row, ...held, extra: null } : row;
-        const scrubbed = scrub.row(left, ['content'], ['status', 'extra']);
-        return { ...scrubbed, post, creator: scrubUser(creator) };
+        return {
+          ...scrub.row(left, ['content'], ['status', 'extra']),
+          post: reference(row.post),
+          creator: isOwn ? withoutPerson(creator) : scrubUser(creator),
+        };
       },
     };
   };
