@@ -47,6 +47,17 @@ export function withoutMarkup(text: string): string {
   return plain;
 }
 
+/** Without escapes, but with its tags. */
+export function unescapedText(text: string): string {
+  let plain = text;
+  for (let round = 0; round < MOST_ROUNDS && plain.includes('&'); round++) {
+    const before = plain;
+    plain = unescaped(plain);
+    if (plain === before) break;
+  }
+  return plain;
+}
+
 /** Below the first combining mark every text is already in its normal form. */
 const COMPOSABLE = /[\u0300-\uffff]/;
 

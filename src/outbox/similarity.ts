@@ -1,3 +1,4 @@
+import { type Details, detailsOf, isDetailOf, without } from './details.ts';
 import { withoutMarkup } from './match.ts';
 
 /** From here on a post keeps a row from being sent again, whoever made it. */
@@ -13,14 +14,15 @@ export interface ComparableText {
 }
 
 interface Words {
-  /** Every letter and digit in a row: equal however words were joined, split, dressed or punctuated. */
+  /** Every letter and digit in a row, without marks: equal however words were joined, split, dressed or punctuated. */
   letters: string;
+  /** The same with the marks on them. No service drops those: without its marks a word is another one. */
+  spelt: string;
   /** In their order, with those of scripts: a service may drop a script, or show it as text. */
   list: string[];
   /** Words of scripts and links, which a service may drop. */
   optional: Set<string>;
-  /** Emoji, in their order: a service may drop them all or spell them, but not put others in their place. */
-  signs: string;
+  details: Details;
   /** Signs that carry a meaning, `+`, `€`, the minus of a number: a service may drop some, but puts none in their place. */
   operators: string[];
   /** Those that no service drops: at numbers, and the hyphen inside of a word. */
@@ -36,7 +38,12 @@ interface Words {
   masks: number;
 }
 
-export function comparable({ title, content }: { title: string; content: string }): ComparableText {
+interface Text {
+  title: string;
+  content: string;
+}
+
+export function comparable({ title, content }: Text): ComparableText {
   const words = { title: wordsOf(title), content: wordsOf(content) };
   return { ...words, numbers: numbersOf(words) };
 }
@@ -66,12 +73,20 @@ export function similarity(sent: ComparableText, shown: ComparableText, least = 
  * that was never sent ("Export to Excel", "Export to PDF"), or lacks one ("Do not remove it", "Do remove it").
  */
 export function isRewriting(sent: ComparableText, shown: ComparableText): boolean {
-  const isSameText = sent.content.letters === shown.content.letters && sent.content.letters.length >= TELLING;
+  const isSameText = sent.content.spelt === shown.content.spelt && sent.content.letters.length >= TELLING;
   const isTitle = isMadeOf(sent.title, shown.title, isSameText ? SHORTEST_CUT : SHORTEST_TITLE);
-  if (isBare(shown) && !isBare(sent)) return isTitle && shown.title.letters !== '';
+  if (isBare(shown) && !isBare(sent))
+    return isTitle && shown.title.letters !== '' && hasDetailsOf(sent.content, shown.content);
   // Words where none were sent are another row's, unless the title was repeated.
-  if (isBare(sent) && !isBare(shown)) return isTitle && shown.content.letters === shown.title.letters;
+  if (isBare(sent) && !isBare(shown)) return isTitle && shown.content.spelt === shown.title.spelt;
   return isTitle && isMadeOf(sent.content, shown.content, 0);
+}
+
+/** The same of a service that drops accents too. None is known, so this only keeps a row from being sent again. */
+export function couldBeRewriting(sent: Text, shown: ComparableText): boolean {
+  if (isRewriting(comparable(sent), shown)) return true;
+  const bare = { title: withoutMarks(sent.title), content: withoutMarks(sent.content) };
+  return isRewriting(comparable(bare), shown);
 }
 
 /** No service cuts titles shorter than this, in letters, without saying so by dots; unless the text below tells that it is the same. */
@@ -80,17 +95,37 @@ const TELLING = 30;
 /** Words that may follow a mention: the rest of the person's name. */
 const MOST_NAMES = 3;
 
+/** Whether symbols, emoji, tags and links of the shown text can be those of the sent one, whatever its words. */
+export function isSameInDetail(sent: ComparableText, shown: ComparableText): boolean {
+  return hasDetailsOf(sent.title, shown.title) && hasDetailsOf(sent.content, shown.content);
+}
+
+/** Equal for two texts with the same details. */
+export function detailKey({ title, content }: ComparableText): string {
+  const parts = [title, content].map(({ details: { signs, tags, codes, targets } }) => [
+    [...signs],
+    [...tags],
+    codes,
+    targets,
+  ]);
+  return JSON.stringify(parts);
+}
+
+function hasDetailsOf(sent: Words, shown: Words): boolean {
+  return isDetailOf(sent.details, shown.details, !shown.isCut && sent.letters === shown.letters);
+}
+
 function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
-  if (sent.signs !== '' && !sent.signs.startsWith(shown.signs)) return false;
-  if (!isPartOf(shown.operators, sent.operators)) return false;
+  if (!hasDetailsOf(sent, shown)) return false;
+  if (without(shown.operators, sent.operators).length > 0) return false;
   // Cut off with the end of the text, but not from between what is shown.
   if (shown.kept.some((one, n) => sent.kept[n] !== one)) return false;
   if (sent.letters === shown.letters && shown.kept.length < sent.kept.length) return false;
   // A masked word that was never sent is a word of another row.
-  if (sent.letters === shown.letters) return shown.masks <= sent.masks;
+  if (sent.letters === shown.letters) return sent.spelt === shown.spelt && shown.masks <= sent.masks;
   if (shown.letters === '') return shortestCut === 0;
   const isCut = shown.isCut || shown.letters.length >= shortestCut;
-  if (isCut && sent.letters.startsWith(shown.letters)) return !isOtherNumber(sent, shown);
+  if (isCut && sent.spelt.startsWith(shown.spelt)) return !isOtherNumber(sent, shown);
   let [at, added, dropped] = [0, 0, 0];
   for (const word of shown.list) {
     const found = sent.list.findIndex(
@@ -189,10 +224,10 @@ function numbersOf({ title, content }: Pick<ComparableText, 'title' | 'content'>
 
 /** What a word filter leaves of a word: `****`, `d***`, `d**n`. */
 const MASK = '*';
-const WORDS = /\d+|[\p{L}\p{N}]+?(?=\d|[^\p{L}\p{N}]|$)|\*/gu;
+const WORDS = /\d+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*?(?=\d|[^\p{L}\p{N}\p{M}]|$)|\*/gu;
 
 /** Dots that stand for what was left out follow the word at once; their one sign has become three. */
-const CUT_WORD = /[\p{L}\p{N}]+(?=\.{3})/gu;
+const CUT_WORD = /[\p{L}\p{N}\p{M}]+(?=\.{3})/gu;
 
 function wordsOf(text: string): Words {
   const short = text.slice(0, LONGEST);
@@ -203,9 +238,10 @@ function wordsOf(text: string): Words {
   const all = scriptless === short ? found : (plainOf(short).match(WORDS) ?? []);
   const words: Words = {
     letters: '',
+    spelt: found.filter((word) => word !== MASK).join(''),
     list: [],
     optional: new Set(optionalIn(short)),
-    signs: (short.match(/\p{Extended_Pictographic}/gu) ?? []).join(''),
+    details: detailsOf(short),
     ...operatorsIn(scriptless),
     isCut: /(?:\.{3}|…)\W*$/u.test(plain),
     counts: new Map(),
@@ -213,19 +249,20 @@ function wordsOf(text: string): Words {
     mentions: new Set(),
     masks: 0,
   };
-  for (const word of found.flatMap(split)) {
-    if (word === MASK) {
+  for (const marked of found.flatMap(split)) {
+    if (marked === MASK) {
       words.masks++;
       continue;
     }
+    const word = withoutMarks(marked);
     words.counts.set(word, (words.counts.get(word) ?? 0) + 1);
   }
   words.list = all.flatMap(split).filter((word) => word !== MASK);
   words.cut = new Set([...plain.matchAll(CUT_WORD)].map(([word]) => word));
-  words.mentions = new Set([...plain.matchAll(/@([\p{L}\p{N}]+)/gu)].map(([, name = '']) => name));
+  words.mentions = new Set([...plain.matchAll(/@([\p{L}\p{N}\p{M}]+)/gu)].map(([, name = '']) => name));
   const last = words.list.at(-1);
   if (last !== undefined) words.cut.add(last);
-  words.letters = found.filter((word) => word !== MASK).join('');
+  words.letters = withoutMarks(words.spelt);
   return words;
 }
 
@@ -247,42 +284,38 @@ function operatorsIn(text: string): Pick<Words, 'operators' | 'kept'> {
   return { operators: line.match(OPERATORS) ?? [], kept: line.match(KEPT) ?? [] };
 }
 
-function isPartOf(some: readonly string[], all: readonly string[]): boolean {
-  const left = new Map<string, number>();
-  for (const one of all) left.set(one, (left.get(one) ?? 0) + 1);
-  return some.every((one) => {
-    const count = left.get(one) ?? 0;
-    left.set(one, count - 1);
-    return count > 0;
-  });
-}
-
 function optionalIn(text: string): string[] {
   const parts = text.match(/<(script|style)\b[\s\S]*?<\/\1\s*>|https?:\/\/\S+/gi) ?? [];
   return parts.flatMap((part) => plainOf(part).match(WORDS) ?? []).flatMap(split);
 }
 
 /** Scripts that put no spaces between words are compared by their signs. */
-const UNSPACED = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+$/u;
+const UNSPACED = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{M}]+$/u;
 
 function split(word: string): string[] {
-  return UNSPACED.test(word) ? [...word] : [word];
+  return UNSPACED.test(word) ? (word.match(/\P{M}\p{M}*/gu) ?? []) : [word];
+}
+
+function withoutMarks(text: string): string {
+  return /[^\0-\x7f]/.test(text) ? text.normalize('NFKD').replace(/\p{M}/gu, '') : text;
 }
 
 /** As much as tells one text from another; a hostile one of megabytes would be searched for a very long time. */
 const LONGEST = 20_000;
 
-/** Small letters without accents, mark-up, invisible signs and what only makes links and emoji work. */
+/** Small letters without mark-up, invisible signs and what only makes links and emoji work. */
 function plainOf(text: string): string {
   // A tag that a cut has left open goes too.
   return withoutMarkup(text.replace(/<\/?[a-z][^<>]*$/i, ' '))
-    .normalize('NFKD')
-    .replace(/[\p{M}\p{Cf}]|(?!\s)\p{Cc}/gu, '')
+    .replace(/[\p{Me}\p{Cf}\p{Variation_Selector}]|(?!\s)\p{Cc}/gu, '')
+    .normalize('NFKC')
     .toLowerCase()
+    .normalize('NFC')
     .replace(/!?\[([^\]]*)\]\([^)]*(?:\)|$)/g, '$1 ')
     .replace(/https?:\/\/(www\.)?/g, '')
     .replace(/:[a-z][a-z0-9_+-]*:/g, ' ')
-    .replace(/[\p{L}\p{N}]+\*{2,}(?=[\p{L}\p{N}])[\p{L}\p{N}]*|[\p{L}\p{N}]*\*{3,}|(\*+)/gu, (_, markup) =>
-      markup ? ' ' : ` ${MASK} `,
+    .replace(
+      /[\p{L}\p{N}\p{M}]+\*{2,}(?=[\p{L}\p{N}])[\p{L}\p{N}\p{M}]*|[\p{L}\p{N}\p{M}]*\*{3,}|(\*+)/gu,
+      (_, markup) => (markup ? ' ' : ` ${MASK} `),
     );
 }

@@ -7,8 +7,11 @@ import {
   CLEARLY_SIMILAR,
   type ComparableText,
   comparable,
+  couldBeRewriting,
+  detailKey,
   INCOMPARABLE,
   isRewriting,
+  isSameInDetail,
   similarity,
 } from './similarity.ts';
 
@@ -147,7 +150,7 @@ function candidateOf(post: SeenPost): Candidate {
   return { post, ...known, takenBy: null, isContested: post.isSecond === true };
 }
 
-/** Word for word, on the board that was asked for, by somebody who can be us. */
+/** Word for word, and in detail, on the board that was asked for, by somebody who can be us. */
 function matchExact(question: Question, claims: Claim[], candidates: Candidate[]): void {
   const byHash = Map.groupBy(candidates, ({ post }) => contentHash(post));
   for (const [hash, group] of Map.groupBy(claims, (claim) => claim.hash)) {
@@ -157,20 +160,25 @@ function matchExact(question: Question, claims: Claim[], candidates: Candidate[]
 }
 
 /**
- * Rows with the same words from the same person are interchangeable: any of them may have any of the posts. A post that rows of
- * several people could own stays open, and so do all where there are more posts than rows: which of them is too many, nobody knows.
+ * Twins are interchangeable: any of them may have any of the posts. A post that other rows with its words could own too stays open, and
+ * so do all where there are more posts than rows: which of them is too many, nobody knows.
  */
 function matchTwins(question: Question, group: Claim[], posts: Candidate[]): void {
   const owners = (candidate: Candidate): Claim[] =>
-    group.filter((claim) => isOurs(question, claim, candidate) && !isStrangersName(claim, candidate));
-  for (const people of Map.groupBy(group, (claim) => claim.mailbox).values()) {
+    group.filter(
+      (claim) =>
+        isOurs(question, claim, candidate) &&
+        !isStrangersName(claim, candidate) &&
+        isSameInDetail(textOf(claim), textOf(candidate)),
+    );
+  for (const twins of Map.groupBy(group, twinKey).values()) {
     const own = posts.filter((candidate) => {
       const able = owners(candidate);
-      return able.length > 0 && able.every((claim) => people.includes(claim));
+      return able.length > 0 && able.every((claim) => twins.includes(claim));
     });
-    const timely = own.filter(({ post }) => people.some((claim) => isTimely(claim, post)));
-    const shared = own.length > people.length ? timely : own;
-    if (shared.length > people.length) continue;
+    const timely = own.filter(({ post }) => twins.some((claim) => isTimely(claim, post)));
+    const shared = own.length > twins.length ? timely : own;
+    if (shared.length > twins.length) continue;
     for (const candidate of shared)
       take(
         owners(candidate).find(({ match }) => match === null),
@@ -279,14 +287,21 @@ function matchSimilar(question: Question, claims: Claim[], candidates: Candidate
     const rows = ofCandidate.get(pair.candidate)?.filter(isOpen) ?? [];
     const isBest =
       posts.every(({ score }) => pair.score - score >= MARGIN) &&
-      rows.every((other) => isInterchangeable(pair.claim, other.claim) || isLess(other, pair));
+      rows.every((other) => isTwin(pair.claim, other.claim) || isLess(other, pair));
     if (isBest) take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);
   }
 }
 
-/** Rows with the same words from the same person: any of them may have the post of any other. */
-function isInterchangeable(a: Claim, b: Claim): boolean {
-  return a.hash === b.hash && a.mailbox === b.mailbox;
+/**
+ * Rows with the same words from the same person: any of them may have the post of any other. The hash leaves tags out: "Allow <iframe>"
+ * and "Allow <script>" are no twins.
+ */
+function twinKey(claim: Claim): string {
+  return JSON.stringify([claim.hash, claim.mailbox, detailKey(textOf(claim))]);
+}
+
+function isTwin(a: Claim, b: Claim): boolean {
+  return a.hash === b.hash && twinKey(a) === twinKey(b);
 }
 
 /** The row of this pair is none that the post of the other could be made of. */
@@ -323,7 +338,7 @@ function sharedReader(
       ({ candidate, row, hash, matched }) => {
         if (hash === claim.hash || !isOurs(question, claim, candidate)) return [];
         const score = scoreOf(claim, candidate, CLEARLY_SIMILAR);
-        const couldBe = matched !== 'exact' || isRewriting(textOf(claim), textOf(candidate));
+        const couldBe = matched !== 'exact' || couldBeRewriting(claim.row, textOf(candidate));
         return couldBe && score >= CLEARLY_SIMILAR ? [{ ...candidate.post, score, confirms: row }] : [];
       },
     );

@@ -325,6 +325,22 @@ describe('rows and posts are matched as sets', () => {
     );
   });
 
+  it('rows that differ in a tag or a flag have each their own post', () => {
+    const titles = ['Allow <iframe> here', 'Allow <script> here', 'Ship to 🇩🇪', 'Ship to 🇫🇷'];
+    for (const [one, other] of [titles.slice(0, 2), titles.slice(2)]) {
+      const given = [one, other].map((title) => aRow({ title: `${title}` }));
+      const verdicts = ask(given, [aPost(101, { title: `${other}` })]);
+      assert.deepEqual([...verdicts.values()].map(told), ['none', 'exact 101']);
+      const alone = ask(given.slice(0, 1), [aPost(101, { title: `${other}` })]);
+      assert.deepEqual([...alone.values()].map(told), ['one of 101']);
+    }
+    const stripped = ask(
+      titles.slice(0, 2).map((title) => aRow({ title })),
+      [aPost(101, { title: 'Allow here' })],
+    );
+    assert.deepEqual([...stripped.values()].map(told), ['one of 101', 'one of 101']);
+  });
+
   it('rows with the same words from two people may not', () => {
     const given = [aRow({ email: 'ada@example.com' }), aRow({ email: 'bob@example.com' })];
     const verdicts = ask(given, [aPost(101, {}, { id: 50, email: null })]);

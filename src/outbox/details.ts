@@ -1,0 +1,173 @@
+import { unescapedText } from './match.ts';
+
+/**
+ * What a comparison of words does not see, and what still tells one text from another: symbols and emoji, shortcodes, literal tags and
+ * where links lead. A service drops, converts or cuts them, but never puts another one in the place of one: what is shown was sent, and of
+ * each kind all is shown, or nothing, or what stands before a cut.
+ */
+export interface Details {
+  /** Symbols and parts of emoji, by kind and in their order. */
+  signs: Map<string, string[]>;
+  /** Tags by their name, opened and closed; and whatever else stands between angle brackets. */
+  tags: Map<string, string[]>;
+  /** Shortcodes, such as `:smile:`. */
+  codes: string[];
+  /** Where links lead that are not seen in the text. */
+  targets: string[];
+  /** Without escapes: what an address, a mention or a break can have been made of. */
+  text: string;
+}
+
+const NONE: string[] = [];
+/** Scripts go with their text, and a tag that a cut has left open goes too. */
+const SCRIPT = /<(script|style)\b[\s\S]*?<\/\1\s*>/gi;
+const OPEN_TAG = /<\/?[a-z][^<>]*$/i;
+/** A text without any of these has no details. */
+const DETAILED = /[<&:\]]|[^\0-\x7f]/;
+
+export function detailsOf(text: string): Details {
+  if (!DETAILED.test(text)) return { signs: new Map(), tags: new Map(), codes: NONE, targets: NONE, text };
+  const literal = unescapedText(text).replace(OPEN_TAG, ' ').normalize('NFKC');
+  return {
+    signs: signsIn(literal.replace(SCRIPT, ' ')),
+    tags: tagsIn(literal),
+    codes: literal.toLowerCase().match(/:[a-z][a-z0-9_+-]*:/g) ?? NONE,
+    targets: targetsIn(literal),
+    text: literal,
+  };
+}
+
+/** Whether the details of a shown text can be those of the sent one. `isWhole`: nothing was cut off. */
+export function isDetailOf(sent: Details, shown: Details, isWhole: boolean): boolean {
+  return areSignsOf(sent, shown, isWhole) && areTagsOf(sent, shown, isWhole) && areTargetsOf(sent, shown);
+}
+
+/** All of them, none of them, or those before a cut. */
+function isKept(sent: readonly string[], shown: readonly string[], isWhole: boolean): boolean {
+  if (shown.length === 0) return true;
+  if (isWhole && shown.length !== sent.length) return false;
+  return shown.every((one, n) => one === sent[n]);
+}
+
+const EMOJI = /[\p{RI}\p{Emoji_Modifier}\p{Extended_Pictographic}\u{e0020}-\u{e007f}]/u;
+/** With signs such as § and ′, but without what ends sentences. */
+const SIGNS =
+  /(?![\0-\x7f]|\p{Terminal_Punctuation})[\p{So}\p{Sm}\p{Po}\p{Emoji_Modifier}\p{Extended_Pictographic}\u{e0020}-\u{e007f}]/gu;
+/** Programs that drop emoji know some of these, and old databases none beyond 16 bits. */
+const KINDS = [/\p{RI}/u, /\p{Emoji_Modifier}/u, /[\u{e0020}-\u{e007f}]/u, /\p{Extended_Pictographic}/u];
+
+function signsIn(text: string): Map<string, string[]> {
+  const signs = text.match(SIGNS) ?? NONE;
+  return Map.groupBy(signs, (sign) => `${KINDS.findIndex((kind) => kind.test(sign))} ${sign.length}`);
+}
+
+/** Emoji may be spelt as shortcodes, and shortcodes shown as emoji: which one stands for which is not known. */
+function areSignsOf(sent: Details, shown: Details, isWhole: boolean): boolean {
+  const isPainted = sent.codes.length > 0 && shown.codes.length === 0;
+  for (const [kind, signs] of shown.signs)
+    if (!isKept(sent.signs.get(kind) ?? NONE, signs, isWhole) && !(isPainted && signs.every(isEmoji)))
+      return false;
+  const spelt = without(shown.codes, sent.codes).length;
+  if (spelt === 0) return isKept(sent.codes, shown.codes, isWhole);
+  const isMissing = isWhole && without(sent.codes, shown.codes).length > 0;
+  return !isMissing && spelt <= emojiIn(sent) - emojiIn(shown);
+}
+
+function isEmoji(sign: string): boolean {
+  return EMOJI.test(sign);
+}
+
+function emojiIn({ signs }: Details): number {
+  return [...signs.values()].flat().filter(isEmoji).length;
+}
+
+const TAG = /<(\/?)([^<>]*)>/g;
+const SYNONYMS: Record<string, string> = { strong: 'b', em: 'i', del: 's', strike: 's' };
+/** What services put around the parts of a text, and what they make of Markdown. */
+const BLOCKS = new Set('p div span ul ol li pre blockquote h1 h2 h3 h4 h5 h6'.split(' '));
+const INLINE = new Set(['a', 'b', 'i', 's', 'u', 'code']);
+
+function tagsIn(text: string): Map<string, string[]> {
+  const tags = [...text.matchAll(TAG)].map(([, slash = '', inside = '']) => {
+    const [name = inside.trim()] = /^\p{L}[\p{L}\p{N}_-]*/u.exec(inside) ?? [];
+    return { slash, name: SYNONYMS[name.toLowerCase()] ?? name.toLowerCase() };
+  });
+  const groups = [...Map.groupBy(tags, ({ name }) => name)];
+  return new Map(groups.map(([name, all]) => [name, all.map(({ slash }) => slash)]));
+}
+
+function areTagsOf(sent: Details, shown: Details, isWhole: boolean): boolean {
+  const isStripped = [...INLINE].some((name) => sent.tags.has(name) && !shown.tags.has(name));
+  for (const [name, tags] of shown.tags) {
+    const own = sent.tags.get(name) ?? NONE;
+    if (isKept(own, tags, isWhole)) continue;
+    const added = without(tags, own);
+    const mayAdd = BLOCKS.has(name) || (INLINE.has(name) && !isStripped);
+    const isAdded = name === 'br' ? added.length <= linesOf(sent.text) : mayAdd && isClosed(added, isWhole);
+    if (!isAdded || (isWhole && without(own, tags).length > 0)) return false;
+  }
+  return true;
+}
+
+function linesOf(text: string): number {
+  return text.match(/\r\n?|\n/g)?.length ?? 0;
+}
+
+/** What a service puts around something ends; a literal tag in a sentence stands alone. */
+function isClosed(added: readonly string[], isWhole: boolean): boolean {
+  const ends = added.filter((slash) => slash !== '').length;
+  return !isWhole || 2 * ends === added.length;
+}
+
+const TARGET = /\]\(([^)\s<>]+)|\b(?:href|src)\s*=\s*["']?([^"'\s>]+)/gi;
+
+function targetsIn(text: string): string[] {
+  const targets = [...text.matchAll(TARGET)].map(([, markdown, html]) => address(markdown ?? html ?? ''));
+  return targets.filter((target) => target !== '');
+}
+
+/** An address without what services add to it or leave out. */
+function address(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^(?:mailto:|(?:https?:)?\/\/(?:www\.)?)/, '')
+    .replace(/[/.,;:!?…]+$/, '');
+}
+
+/** A link that leads elsewhere than any that was sent is one of a mention, unless one that was sent is missing. */
+function areTargetsOf(sent: Details, shown: Details): boolean {
+  if (shown.targets.length === 0) return true;
+  const known = new Set(sent.text.split(/[\s"'<>()[\]]+/).map(address));
+  known.delete('');
+  const isMissing = without(sent.targets, shown.targets).length > 0;
+  let left = isMissing ? 0 : (sent.text.match(/@[\p{L}\p{N}]/gu)?.length ?? 0);
+  return shown.targets.every((target) => isTargetOf(known, target, shown.text) || --left >= 0);
+}
+
+function isTargetOf(known: ReadonlySet<string>, target: string, shown: string): boolean {
+  if (known.has(target)) return true;
+  const isCut = (): boolean => /^(?:…|\.{3}|$)/.test(shown.toLowerCase().split(target).at(-1) ?? '');
+  const whole = decoded(target);
+  return [...known].some(
+    (one) => (one.startsWith(target) && isCut()) || whole.endsWith(`/${one}`) || whole.endsWith(`=${one}`),
+  );
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
+/** Those of some that are more often in it than in others. */
+export function without(some: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const one of others) left.set(one, (left.get(one) ?? 0) + 1);
+  return some.filter((one) => {
+    const count = left.get(one) ?? 0;
+    left.set(one, count - 1);
+    return count <= 0;
+  });
+}
