@@ -1,8 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { toldFailure } from '../../base/errors.ts';
-import { wordsOf } from '../../base/words.ts';
+import { fold, wordsOf } from '../../base/words.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openImportReads } from '../../store/outbox/imports.ts';
+import { comparable, detailKey } from '../similarity.ts';
 import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates.ts';
 import { ExactPosts, FieldIndex, Vocabulary } from './word-index.ts';
 
@@ -79,6 +80,7 @@ function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | 
       const match = compare(likeness(ours, titles.wordsOf(post), letters), {
         score: likeness(text, contents.wordsOf(post), letters),
         letters: sum(text, letters),
+        isSameTitle: () => isSameTitle(title, posts[post]?.title ?? ''),
       });
       if (match && isBetter(match, best)) best = { post, ...match };
     }
@@ -94,8 +96,26 @@ function isBetter(match: Omit<Best, 'post'>, best: Best | null): boolean {
   return match.score > best.score;
 }
 
-function compare(title: number, text: { score: number; letters: number }): Omit<Best, 'post'> | null {
-  if (title >= SAME && text.score >= SAME) return { kind: 'same', score: Math.min(title, text.score) };
+function isSameTitle(one: string, other: string): boolean {
+  return one === other || titleKey(one) === titleKey(other);
+}
+
+/** Words do not tell "C#" from "C++", one flag from another, or "Show it" from "Do not show it", whose small words do not count. */
+function titleKey(title: string): string {
+  const text = comparable({ title, content: '' });
+  const { operators, kept } = text.title;
+  return JSON.stringify([fold(title).replace(/[^\p{L}\p{N}\p{M}]/gu, ''), operators, kept, detailKey(text)]);
+}
+
+interface TextMatch {
+  score: number;
+  letters: number;
+  isSameTitle(): boolean;
+}
+
+function compare(title: number, text: TextMatch): Omit<Best, 'post'> | null {
+  if (title >= SAME && text.score >= SAME && text.isSameTitle())
+    return { kind: 'same', score: Math.min(title, text.score) };
   if (title >= ALIKE_TITLE) return { kind: 'title', score: title };
   return text.score >= ALIKE_TEXT && text.letters >= SHORTEST_TEXT
     ? { kind: 'content', score: text.score }
