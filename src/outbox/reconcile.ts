@@ -1,6 +1,7 @@
 import { CLOCK_STEP_MS, iso } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { counted } from '../base/text.ts';
 import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
@@ -191,9 +192,13 @@ async function concludeNone(
   const now = clock.now();
   if (Date.parse(row.changed_at) > now)
     return waitFor(context, row, 'the clock was set back: it settles anew');
-  if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
   const last = store.attempts(row.id).at(-1);
-  if (last?.post_id) return await park(context, row, [], { named: [last.post_id] });
+  if (last?.post_id) {
+    const answer = last.error ?? `the answer names post ${last.post_id}`;
+    const why = `${answer}; the list shows none that could be this one`;
+    return await park(context, row, [], { named: [last.post_id], why });
+  }
+  if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
   const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
   if (row.not_found === 0 || isCurrent) {
     const error = 'no post in the list is unaccounted for after an unclear attempt: it may be sent again';
@@ -262,7 +267,7 @@ export async function park(
 }
 
 function whyParked(row: OutboxRow, posts: readonly SeenPost[]): string {
-  if (posts.length === 0) return `not in the list after ${row.not_found + 1} unclear attempts`;
+  if (posts.length === 0) return `not in the list after ${counted(row.not_found + 1, 'unclear attempt')}`;
   if (posts.every(({ creator }) => creator === null))
     return 'a listed post that cannot be read could be this one';
   const [of] = posts.flatMap(({ confirms }) => confirms ?? []);

@@ -207,6 +207,23 @@ describe('looking for the post of an unclear attempt', () => {
     assert.match(last_error ?? '', /after 2 unclear attempts/);
   });
 
+  it('none is for a person where the answer named a post that is not its own, and says which', async (t) => {
+    const bench = benchFor(t);
+    const older = bench.upstream.publish({ title: 'Of somebody else' });
+    await bench.sweep();
+    const id = await bench.add();
+    bench.upstream.outcomes = [confirmed(older.id)];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    const { candidates, last_error } = await bench.row(id);
+    assert.deepEqual(candidates, [older.id]);
+    assert.equal(
+      last_error,
+      `the answer names post ${older.id}, which stood there before this row was sent; the list shows none that could be this one`,
+    );
+  });
+
   it('none says nothing while the list does not show what was sent before it either', async (t) => {
     const bench = benchFor(t);
     const sent = await bench.add({ title: 'Sent before' });
