@@ -10,6 +10,8 @@ export interface Details {
   signs: Map<string, string[]>;
   /** Tags by their name, opened and closed; and whatever else stands between angle brackets. */
   tags: Map<string, string[]>;
+  /** How many parts of emoji there are, with those that have a compatibility form. */
+  emoji: number;
   /** Shortcodes, such as `:smile:`. */
   codes: string[];
   /** Where links lead that are not seen in the text. */
@@ -19,6 +21,7 @@ export interface Details {
 }
 
 const NONE: string[] = [];
+const PLAIN = { signs: new Map(), tags: new Map(), emoji: 0, codes: NONE, targets: NONE };
 /** Scripts go with their text, and a tag that a cut has left open goes too. */
 const SCRIPT = /<(script|style)\b[\s\S]*?<\/\1\s*>/gi;
 const OPEN_TAG = /<\/?[a-z][^<>]*$/i;
@@ -26,11 +29,13 @@ const OPEN_TAG = /<\/?[a-z][^<>]*$/i;
 const DETAILED = /[<&:\]]|[^\0-\x7f]/;
 
 export function detailsOf(text: string): Details {
-  if (!DETAILED.test(text)) return { signs: new Map(), tags: new Map(), codes: NONE, targets: NONE, text };
-  const literal = unescapedText(text).replace(OPEN_TAG, ' ').normalize('NFKC');
+  if (!DETAILED.test(text)) return { ...PLAIN, text };
+  const given = unescapedText(text).replace(OPEN_TAG, ' ');
+  const literal = given.normalize('NFKC');
   return {
     signs: signsIn(literal.replace(SCRIPT, ' ')),
     tags: tagsIn(literal),
+    emoji: given.match(EMOJI)?.length ?? 0,
     codes: literal.toLowerCase().match(/:[a-z][a-z0-9_+-]*:/g) ?? NONE,
     targets: targetsIn(literal),
     text: literal,
@@ -49,36 +54,37 @@ function isKept(sent: readonly string[], shown: readonly string[], isWhole: bool
   return shown.every((one, n) => one === sent[n]);
 }
 
-const EMOJI = /[\p{RI}\p{Emoji_Modifier}\p{Extended_Pictographic}\u{e0020}-\u{e007f}]/u;
+const EMOJI = /(?![\0-\x7f])[\p{RI}\p{Emoji_Modifier}\p{Extended_Pictographic}\u{e0020}-\u{e007f}]/gu;
 /** With signs such as § and ′, but without what ends sentences. */
 const SIGNS =
   /(?![\0-\x7f]|\p{Terminal_Punctuation})[\p{So}\p{Sm}\p{Po}\p{Emoji_Modifier}\p{Extended_Pictographic}\u{e0020}-\u{e007f}]/gu;
 /** Programs that drop emoji know some of these, and old databases none beyond 16 bits. */
-const KINDS = [/\p{RI}/u, /\p{Emoji_Modifier}/u, /[\u{e0020}-\u{e007f}]/u, /\p{Extended_Pictographic}/u];
+const KINDS = [
+  /\p{RI}/u,
+  /\p{Emoji_Modifier}/u,
+  /[\u{e0020}-\u{e007f}]/u,
+  /\p{Emoji_Presentation}/u,
+  /\p{Extended_Pictographic}/u,
+];
 
 function signsIn(text: string): Map<string, string[]> {
   const signs = text.match(SIGNS) ?? NONE;
   return Map.groupBy(signs, (sign) => `${KINDS.findIndex((kind) => kind.test(sign))} ${sign.length}`);
 }
 
+function isEmoji(kind: string): boolean {
+  return !kind.startsWith('-');
+}
+
 /** Emoji may be spelt as shortcodes, and shortcodes shown as emoji: which one stands for which is not known. */
 function areSignsOf(sent: Details, shown: Details, isWhole: boolean): boolean {
   const isPainted = sent.codes.length > 0 && shown.codes.length === 0;
   for (const [kind, signs] of shown.signs)
-    if (!isKept(sent.signs.get(kind) ?? NONE, signs, isWhole) && !(isPainted && signs.every(isEmoji)))
-      return false;
+    if (!isKept(sent.signs.get(kind) ?? NONE, signs, isWhole) && !(isPainted && isEmoji(kind))) return false;
   const spelt = without(shown.codes, sent.codes).length;
   if (spelt === 0) return isKept(sent.codes, shown.codes, isWhole);
   const isMissing = isWhole && without(sent.codes, shown.codes).length > 0;
-  return !isMissing && spelt <= emojiIn(sent) - emojiIn(shown);
-}
-
-function isEmoji(sign: string): boolean {
-  return EMOJI.test(sign);
-}
-
-function emojiIn({ signs }: Details): number {
-  return [...signs.values()].flat().filter(isEmoji).length;
+  return !isMissing && spelt <= sent.emoji - shown.emoji;
 }
 
 const TAG = /<(\/?)([^<>]*)>/g;
@@ -89,7 +95,7 @@ const INLINE = new Set(['a', 'b', 'i', 's', 'u', 'code']);
 
 function tagsIn(text: string): Map<string, string[]> {
   const tags = [...text.matchAll(TAG)].map(([, slash = '', inside = '']) => {
-    const [name = inside.trim()] = /^\p{L}[\p{L}\p{N}_-]*/u.exec(inside) ?? [];
+    const [name = inside.replace(/[^\p{L}\p{N}]/gu, '')] = /^\p{L}[\p{L}\p{N}_-]*/u.exec(inside) ?? [];
     return { slash, name: SYNONYMS[name.toLowerCase()] ?? name.toLowerCase() };
   });
   const groups = [...Map.groupBy(tags, ({ name }) => name)];
@@ -103,7 +109,10 @@ function areTagsOf(sent: Details, shown: Details, isWhole: boolean): boolean {
     if (isKept(own, tags, isWhole)) continue;
     const added = without(tags, own);
     const mayAdd = BLOCKS.has(name) || (INLINE.has(name) && !isStripped);
-    const isAdded = name === 'br' ? added.length <= linesOf(sent.text) : mayAdd && isClosed(added, isWhole);
+    const isAdded =
+      name === 'br'
+        ? added.length <= linesOf(sent.text)
+        : mayAdd && (!isWhole || isClosed(added) || isClosed(tags));
     if (!isAdded || (isWhole && without(own, tags).length > 0)) return false;
   }
   return true;
@@ -113,10 +122,9 @@ function linesOf(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
 
-/** What a service puts around something ends; a literal tag in a sentence stands alone. */
-function isClosed(added: readonly string[], isWhole: boolean): boolean {
-  const ends = added.filter((slash) => slash !== '').length;
-  return !isWhole || 2 * ends === added.length;
+/** What a service puts around something ends, as does a tag that it mends; a literal tag in a sentence stands alone. */
+function isClosed(tags: readonly string[]): boolean {
+  return 2 * tags.filter((slash) => slash !== '').length === tags.length;
 }
 
 const TARGET = /\]\(([^)\s<>]+)|\b(?:href|src)\s*=\s*["']?([^"'\s>]+)/gi;
@@ -137,7 +145,9 @@ function address(text: string): string {
 /** A link that leads elsewhere than any that was sent is one of a mention, unless one that was sent is missing. */
 function areTargetsOf(sent: Details, shown: Details): boolean {
   if (shown.targets.length === 0) return true;
-  const known = new Set(sent.text.split(/[\s"'<>()[\]]+/).map(address));
+  const words = sent.text.split(/[\s"'<>()[\]]+/);
+  // As they are too: a cut may leave nothing but "https:".
+  const known = new Set(words.flatMap((word) => [address(word), word.toLowerCase()]));
   known.delete('');
   const isMissing = without(sent.targets, shown.targets).length > 0;
   let left = isMissing ? 0 : (sent.text.match(/@[\p{L}\p{N}]/gu)?.length ?? 0);
@@ -146,7 +156,7 @@ function areTargetsOf(sent: Details, shown: Details): boolean {
 
 function isTargetOf(known: ReadonlySet<string>, target: string, shown: string): boolean {
   if (known.has(target)) return true;
-  const isCut = (): boolean => /^(?:…|\.{3}|$)/.test(shown.toLowerCase().split(target).at(-1) ?? '');
+  const isCut = (): boolean => /^[/?&,;:!]*(?:\.{3}|$)/.test(shown.toLowerCase().split(target).at(-1) ?? '');
   const whole = decoded(target);
   return [...known].some(
     (one) => (one.startsWith(target) && isCut()) || whole.endsWith(`/${one}`) || whole.endsWith(`=${one}`),

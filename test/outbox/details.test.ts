@@ -62,6 +62,7 @@ const REWRITTEN: [how: string, sent: string, shown: string][] = [
   ['strips tags', 'Allow <iframe> in posts', 'Allow in posts'],
   ['strips tags and wraps the text', 'Allow <iframe> here', '<p>Allow here</p>'],
   ['keeps harmless tags only', '<div>Show <b>it</b></div> now', 'Show <b>it</b> now'],
+  ['closes a tag', 'Show <b>it now', 'Show <b>it now</b>'],
   ['names bold text otherwise', 'Show <b>it</b> now', 'Show <strong>it</strong> now'],
   ['makes breaks of line ends', 'One <b>two</b>\nthree', '<p>One <b>two</b><br />three</p>'],
   ['makes HTML of Markdown', '## Show **it** `now`', '<h2>Show <strong>it</strong> <code>now</code></h2>'],
