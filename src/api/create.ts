@@ -105,8 +105,11 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
   const { status: httpStatus, serverTime, body } = answer;
   const reason = `the upstream answered ${describeAnswer(answer)}`;
   if (httpStatus === 401 || httpStatus === 403) return { outcome: 'unauthorised', httpStatus, reason };
-  if (httpStatus === 429) return throttle(context, answer, reason);
+  const asked = waitAsked(httpStatus, answer.headers, context.clock.now());
+  if (httpStatus === 429) return throttle(context, answer, asked, reason);
   context.throttledInRow.creates = 0;
+  // A 503 may come after the post was kept: the attempt stays unclear, and nobody calls before the time it names.
+  if (asked !== null) context.rateLimit.closeUntil(context.clock.now() + asked);
   if (!body.ok) {
     const unclear = `the upstream answered ${httpStatus}, but ${body.failure.message}`;
     return { outcome: 'unknown', reason: unclear, httpStatus, serverTime };
@@ -128,15 +131,18 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
 /** The wait that nobody asked for begins with this and doubles: a limit of so many calls a second is over at once. */
 const FIRST_THROTTLE_MS = 1000;
 
-function throttle(context: Context, answer: Answer, reason: string): CreateOutcome {
+function throttle(
+  context: Context,
+  { status: httpStatus }: Answer,
+  asked: number | null,
+  reason: string,
+): CreateOutcome {
   const { throttledInRow, retry, clock } = context;
-  const now = clock.now();
-  const asked = waitAsked(answer.status, answer.headers, now);
   const own = Math.min(retry.maxDelayMs, FIRST_THROTTLE_MS * 2 ** Math.min(throttledInRow.creates, 16));
   if (asked === null) throttledInRow.creates++;
-  const retryAt = now + (asked ?? own);
+  const retryAt = clock.now() + (asked ?? own);
   context.rateLimit.closeUntil(retryAt);
-  return { outcome: 'throttled', httpStatus: answer.status, retryAt, reason };
+  return { outcome: 'throttled', httpStatus, retryAt, reason };
 }
 
 /** Only the id counts: a post whose id we know exists, whatever else the answer lacks. */

@@ -229,11 +229,10 @@ async function attemptRead(
   const answer = await exchange(context, dispatcher, secret, request);
   const { status, headers, serverTime, ageMs, body } = answer;
   const now = context.clock.now();
-  // A 429 speaks to all of us, not to the request that met it.
-  if (status === 429)
-    context.rateLimit.closeUntil(
-      now + (waitAsked(status, headers, now) ?? backoffMs(context.retry, attempt, context.random)),
-    );
+  // An answer that asks for a wait speaks to all of us, not to the request that met it; so does a 429 that does not say for how long.
+  const own = status === 429 ? backoffMs(context.retry, attempt, context.random) : null;
+  const wait = waitAsked(status, headers, now) ?? own;
+  if (wait !== null) context.rateLimit.closeUntil(now + wait);
   if (status < 200 || status > 299) throw statusFailure(answer, now);
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
@@ -255,17 +254,17 @@ async function waitBeforeRetry(
   error: Failure,
   attempt: number,
 ): Promise<void> {
-  // After a 429 the rate limit does the waiting, for this read as for every other.
-  const isLimited = error.httpStatus === 429;
-  const delayMs = isLimited ? 0 : (error.waitMs ?? backoffMs(retry, attempt, random));
+  // After an answer that closed the rate limit, that does the waiting, for this read as for every other.
+  const isLimited = error.httpStatus === 429 || error.waitMs !== null;
+  const delayMs = error.waitMs ?? (isLimited ? 0 : backoffMs(retry, attempt, random));
   const facts = { operation, attempt, delayMs, reason: error.message };
   log?.warn(
     { event: 'upstream.read.retried', ...facts },
     `a read failed and is tried again in ${Math.round(delayMs / 100) / 10} s: ${error.message}`,
   );
-  if (delayMs > 0) await clock.sleep(delayMs, signal);
+  if (!isLimited) await clock.sleep(delayMs, signal);
   // A wait the upstream itself laid down is no sign of an outage: it does not use up what is meant for one.
-  if (!(isLimited && error.waitMs !== null)) await budget.take(clock, signal);
+  if (error.waitMs === null) await budget.take(clock, signal);
 }
 
 /** The list envelope, whole: a page without one of its fields is no page. */

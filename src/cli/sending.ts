@@ -25,7 +25,7 @@ interface SendingOptions extends Omit<WaitOptions, 'signal'> {
 }
 
 export const PATIENCE =
-  'with --wait: how long the service may be out of reach, or give no usable answer, before this is given up';
+  'with --wait: how long the service may be out of reach, or give no usable answer, before this is given up; a wait that it asks for (Retry-After) does not count';
 
 export function patienceOf(text: string): number {
   return readFlag('--patience', parseDuration, text);

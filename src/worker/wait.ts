@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import type { Client, CreateOutcome, Page, WalkOptions } from '../api/client.ts';
+import type { RateLimit } from '../api/rate-limit.ts';
 import { type App, sendingContext } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
@@ -71,7 +72,7 @@ async function sendBatch(
   const { clock, outbox } = app;
   const stop = new AbortController();
   const signal = AbortSignal.any([stopped, stop.signal]);
-  const outage = new OutageWatch(clock, patienceMs, signal);
+  const outage = new OutageWatch(app, patienceMs, signal);
   const sender = keepSending(contextFor(app, backend, { batch, signal }, outage), {
     concurrency: app.settings.pushConcurrency,
     perMinute: app.settings.pushPerMinute,
@@ -130,6 +131,7 @@ const UNUSABLE = 'gave no usable answer';
  */
 class OutageWatch {
   readonly #clock: Clock;
+  readonly #gate: RateLimit;
   readonly #patienceMs: number;
   readonly #signal: AbortSignal;
   #since: number | null = null;
@@ -138,14 +140,16 @@ class OutageWatch {
   /** The read of its own that is under way. */
   #probe: Promise<void> | null = null;
 
-  constructor(clock: Clock, patienceMs: number, signal: AbortSignal) {
+  constructor({ clock, gate }: Pick<App, 'clock' | 'gate'>, patienceMs: number, signal: AbortSignal) {
     this.#clock = clock;
+    this.#gate = gate;
     this.#patienceMs = patienceMs;
     this.#signal = signal;
   }
 
-  /** Throws once the outage has lasted for longer than the person wants to wait. */
+  /** Throws once the outage has lasted for longer than the person wants to wait. A wait that the upstream asked for is none. */
   check(): void {
+    if (this.#since !== null && this.#isAskedToWait()) this.#answered();
     const [patienceMs, since] = [this.#patienceMs, this.#since ?? this.#unreadSince];
     if (since === null || this.#clock.monotonic() - since < patienceMs) return;
     const lasted = patienceMs >= 1000 ? ` for ${Math.round(patienceMs / 1000)} s` : '';
@@ -212,6 +216,11 @@ class OutageWatch {
     if (outcome.outcome === 'not-sent') this.#failed({ how: 'could not be reached', reason: outcome.reason });
     else if (outcome.outcome === 'unknown') this.#failed({ how: UNUSABLE, reason: outcome.reason });
     else this.#answered();
+  }
+
+  #isAskedToWait(): boolean {
+    const now = this.#clock.now();
+    return this.#gate.closedUntil(now) !== null && this.#gate.outageUntil(now) === null;
   }
 
   #answered(): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Client } from '../../src/api/client.ts';
 import {
   type Closing,
   createCircuitBreaker,
@@ -192,6 +193,31 @@ describe('a rate limit with a store', () => {
     assert.equal(second.closedUntil(NOW), NOW + 5000);
     assert.equal(createRateLimit(clock, { store }).closedUntil(NOW), NOW + 5000);
     assert.equal(createRateLimit(clock, { store }).outageUntil(NOW), null);
+  });
+
+  it('is closed by a 503 that says how long, whether a read or a create met it, up to an hour', async (t) => {
+    const upstream = await startUpstream(t, (_, response) =>
+      json(response, {}, 503, { 'retry-after': '7200' }),
+    );
+    const calls = [(client: Client) => client.create(DRAFT), (client: Client) => client.page('posts', '')];
+    for (const call of calls) {
+      const clock = fakeClock(NOW);
+      const { store } = shared();
+      const client = clientOf(t, upstream.url, { clock, rateLimit: createRateLimit(clock, { store }) });
+      const outcome = await call(client).catch((error: Error) => error);
+      if ('outcome' in outcome) assert.equal(outcome.outcome, 'unknown', 'the post may be kept');
+      assert.equal(createRateLimit(clock, { store }).closedUntil(NOW), NOW + HOUR);
+    }
+  });
+
+  it('is not closed by a 503 that does not', async (t) => {
+    const upstream = await startUpstream(t, (_, response) => json(response, {}, 503));
+    const clock = fakeClock(NOW);
+    const { store, kept } = shared();
+    const client = clientOf(t, upstream.url, { clock, rateLimit: createRateLimit(clock, { store }) });
+    await client.create(DRAFT);
+    await failureOf(client.page('posts', ''));
+    assert.equal(kept(), null);
   });
 
   it('stays closed for as long as was asked, whatever the clock does meanwhile', () => {

@@ -367,31 +367,33 @@ describe('an upstream that asks us to wait', () => {
     assert.deepEqual(clock.slept, [500]);
   });
 
-  it('by 429 is obeyed by every other read too, and by creates', async (t) => {
-    const { clock, client, upstream } = await asked(t, 429, '600');
-    await appError(client.page('posts', ''));
-    assert.equal((await appError(client.page('comments', ''))).code, 'throttled');
-    assert.equal((await appError(client.search('x'))).code, 'throttled');
-    const outcome = await client.create({ board: 'b', title: 't', content: 'c' });
-    assert.deepEqual(
-      { ...outcome, reason: '' },
-      {
-        outcome: 'throttled',
-        httpStatus: null,
-        retryAt: Date.parse('2026-01-01T00:10:00Z'),
-        reason: '',
-      },
-    );
-    assert.equal(upstream.connections(), 1);
-    clock.advance(600_000);
-    assert.equal((await client.page('comments', '')).rows.length, 0);
-  });
+  for (const status of [429, 503]) {
+    it(`by ${status} is obeyed by every other read too, and by creates`, async (t) => {
+      const { clock, client, upstream } = await asked(t, status, '600');
+      await appError(client.page('posts', ''));
+      assert.equal((await appError(client.page('comments', ''))).code, 'throttled');
+      assert.equal((await appError(client.search('x'))).code, 'throttled');
+      const outcome = await client.create({ board: 'b', title: 't', content: 'c' });
+      assert.deepEqual(
+        { ...outcome, reason: '' },
+        {
+          outcome: 'throttled',
+          httpStatus: null,
+          retryAt: Date.parse('2026-01-01T00:10:00Z'),
+          reason: '',
+        },
+      );
+      assert.equal(upstream.connections(), 1);
+      clock.advance(600_000);
+      assert.equal((await client.page('comments', '')).rows.length, 0);
+    });
 
-  it('by 429 with a time of its own does not use up the retries meant for an outage', async (t) => {
-    const { clock, client } = await asked(t, 429, '1', 4);
-    for (let i = 0; i < 20; i++) await client.page('posts', '');
-    assert.deepEqual(clock.slept, [1000, 1000, 1000]);
-  });
+    it(`by ${status} with a time of its own does not use up the retries meant for an outage`, async (t) => {
+      const { clock, client } = await asked(t, status, '1', 4);
+      for (let i = 0; i < 20; i++) await client.page('posts', '');
+      assert.deepEqual(clock.slept, [1000, 1000, 1000]);
+    });
+  }
 
   it('by 429 without a time uses them up: then one retry a minute goes out', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, 'no', 429));

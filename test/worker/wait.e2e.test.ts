@@ -148,6 +148,29 @@ describe('sending and waiting in a command', () => {
     assert.deepEqual(fixture.posted(), ['One']);
   });
 
+  it('does not give up an upstream that said with its 503 how long to wait', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp();
+    const stop = new AbortController();
+    let [isSent, ahead] = [false, 0];
+    const clock = { ...app.clock, monotonic: () => app.clock.monotonic() + ahead };
+    const client: Client = {
+      ...app.client,
+      async create() {
+        app.gate.closeUntil(app.clock.now() + 60_000);
+        isSent = true;
+        return { outcome: 'unknown', reason: 'it answered 503', httpStatus: 503, serverTime: null };
+      },
+    };
+    const progress = (): void => {
+      if (ahead > 0) stop.abort(new AppError('interrupted', 'stopped by a test'));
+      if (isSent) ahead = 600_000;
+    };
+    const options = { patienceMs: 600_000, signal: stop.signal, onProgress: progress };
+    await assert.rejects(wait({ ...app, clock, client }, options), { code: 'interrupted' });
+  });
+
   it('does not give up an upstream that answers, and asks to slow down', async (t) => {
     const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset-after on=creates' } });
     await fixture.addTo('ours', 'One');
