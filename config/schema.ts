@@ -149,7 +149,7 @@ export const SETTINGS = {
     env: 'PUSH_PER_MINUTE',
     parse: integer(1, 1_000_000),
     fallback: 60,
-    meaning: 'how many posts are sent a minute, at most',
+    meaning: 'how many posts are sent a minute, at most, by all processes of the mirror together',
   }),
   pushSettle: setting<number>({
     env: 'PUSH_SETTLE',

@@ -50,7 +50,7 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
   let looking: Promise<number> | null = null;
   let isQueueRead = false;
 
-  /** A job that sends nothing takes a slot of the rate limit all the same, so those of paused and cancelled imports and of refused boards leave the queue. */
+  /** Jobs of paused and cancelled imports and of refused boards would send nothing and keep others waiting: they leave the queue. */
   const withdraw = async (ready: readonly number[], now: number): Promise<void> => {
     if (!isQueueRead) for (const id of await waitingRows(backend)) queued.set(id, clock.monotonic());
     isQueueRead = true;

@@ -24,6 +24,7 @@ export const push: JobDefinition = {
   async run(context, job) {
     const id = rowOf(job);
     return await alone(context, id, async () => {
+      await awaitRateLimit(context, 'push');
       if (context.turns.areTaken) context.sending.client.connectAhead();
       const result = await context.turns.take(async (end) => {
         // The request of the row that waited for this one leaves before this one is written down, and before the rest of this job is done.
@@ -141,11 +142,13 @@ async function alone<T>({ activity }: JobContext, id: number, work: () => Promis
   }
 }
 
-/** While the upstream wants no calls, the whole queue waits, and no row is claimed in vain. */
+/** While the upstream wants no calls, or the pace allows no post, the whole queue waits, and no row is claimed in vain. */
 async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): Promise<void> {
   const { gate, clock } = context.app;
+  const { store, perMinute } = context.sending;
   const now = clock.now();
-  const until = gate.closedUntil(now);
+  const paced = (): number | null => store.nextSendAt(perMinute, now);
+  const until = gate.closedUntil(now) ?? (name === 'push' ? paced() : null);
   if (until !== null) await pauseQueue(context, name, until - now);
 }
 

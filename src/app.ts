@@ -165,7 +165,7 @@ export function openOutbox(settings: Settings, purpose: string): OutboxStore {
 export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
   const { settings, outbox, client, gate, clock, store } = app;
   const { createMs } = LIMIT_DEFAULTS;
-  const times = { createMs, settleMs: settings.pushSettle };
+  const times = { createMs, settleMs: settings.pushSettle, perMinute: settings.pushPerMinute };
   const observe = (posts: Post[]): void => writeListed(store, posts, clock.now());
   return { store: outbox, client, gate, clock, signal, ...times, random: Math.random, observe };
 }

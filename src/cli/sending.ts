@@ -1,7 +1,7 @@
 import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
-import { counted } from '../base/text.ts';
+import { counted, durationText } from '../base/text.ts';
 import { sumCounts } from '../outbox/import/intake.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
@@ -53,7 +53,9 @@ export async function openSending(context: Context, purpose: string, wait: boole
     store: app.outbox,
     clock: app.clock,
     async wait(options) {
-      if (!context.json) await sayPace(context, app.outbox, options);
+      const { pushPerMinute } = context.settings;
+      const text = await paceText(app.outbox, options.batches, pushPerMinute, app.clock.now());
+      if (text !== null && !context.json) context.say(text);
       const bar = await openBar(context);
       const onProgress = async (counts: StateCounts): Promise<void> => {
         bar.move(counts);
@@ -94,14 +96,23 @@ function open(store: OutboxStore, batches: readonly string[]): number {
   return ready + sending + ambiguous;
 }
 
-/** Nobody should sit and wonder: a thousand posts at the usual pace take a quarter of an hour. */
-async function sayPace(context: Context, store: OutboxStore, { batches }: SendingOptions): Promise<void> {
+/** Shorter waits are over before anybody wonders. */
+const NOTICED_MS = 3000;
+
+/** Nobody should sit and wonder: a thousand posts at the usual pace take a quarter of an hour. Null where it is soon over. */
+export async function paceText(
+  store: OutboxStore,
+  batches: readonly string[],
+  perMinute: number,
+  now: number,
+): Promise<string | null> {
   const { estimateText, estimateWaiting } = await import('../outbox/estimate.ts');
-  const perMinute = context.settings.pushPerMinute;
   const [batch = null] = batches;
-  const estimate = estimateWaiting(store, batches.length === 1 ? batch : null, perMinute, systemClock.now());
-  if (estimate && estimate.ms >= LONG_MS)
-    context.say(`${estimateText(estimate)} (PUSH_PER_MINUTE=${perMinute}). Ctrl-C stops safely at any time.`);
+  const estimate = estimateWaiting(store, batches.length === 1 ? batch : null, perMinute, now);
+  const why = `(PUSH_PER_MINUTE=${perMinute}). Ctrl-C stops safely at any time.`;
+  if (estimate && estimate.ms >= LONG_MS) return `${estimateText(estimate)} ${why}`;
+  const waitMs = (store.nextSendAt(perMinute, now) ?? now) - now;
+  return estimate && waitMs >= NOTICED_MS ? `The next post leaves in ${durationText(waitMs)} ${why}` : null;
 }
 
 /** Whatever ended the waiting, the rows are safe: that is said, with what to do about it. */

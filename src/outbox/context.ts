@@ -16,6 +16,8 @@ export interface OutboxContext {
   createMs: number;
   /** How long after its deadline an unclear attempt is left to settle, at least. */
   settleMs: number;
+  /** How many posts leave a minute, at most, over all processes of the mirror. */
+  perMinute: number;
   random: () => number;
   /** Writes listed posts into the mirror, so that a person who has to choose between them can see them at once. */
   observe?: (posts: Post[]) => void;

@@ -17,7 +17,7 @@ export type PushResult =
   | { sent: false; reason: Hindrance };
 
 /** Why nothing went out. */
-type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'rate limit' | 'look first';
+type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'look first';
 
 /**
  * Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. The next row may
@@ -28,7 +28,7 @@ export async function push(
   id: number,
   letNextGo: () => Promise<void> = async () => undefined,
 ): Promise<PushResult> {
-  const { store, client, clock, signal, createMs } = context;
+  const { store, client, clock, signal, createMs, perMinute } = context;
   signal.throwIfAborted();
   const hindrance = await hindranceTo(context, id);
   if (hindrance !== null) return { sent: false, reason: hindrance };
@@ -36,7 +36,7 @@ export async function push(
   signal.throwIfAborted();
   const now = clock.now();
   const deadline = now + createMs;
-  const claimed = store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId });
+  const claimed = store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId, perMinute });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));

@@ -18,7 +18,6 @@ export interface Sender {
 
 export interface SenderOptions {
   concurrency: number;
-  perMinute: number;
   /** How often the sender's lock is asked for while another process has it. */
   lockMs: number;
   /** How soon a row that another process put into the outbox is noticed. */
@@ -90,12 +89,12 @@ async function probe({ app, sending, dispatcher }: JobContext): Promise<void> {
 /** Until the service stops, or a service that waits for the lock is to have it. What runs then is brought to its end. */
 async function send(context: JobContext, options: SenderOptions): Promise<void> {
   const { app } = context;
-  const { concurrency, perMinute, watchMs, probeMs } = options;
+  const { concurrency, watchMs, probeMs } = options;
   const yielded = new AbortController();
   const signal = AbortSignal.any([context.signal, yielded.signal]);
   const workers = [
     // One more than are sent at a time; see `Turns`.
-    start(context, 'push', { concurrency: concurrency + 1, limiter: limiterFor(perMinute) }),
+    start(context, 'push', { concurrency: concurrency + 1, limiter: LIMITER }),
     start(context, 'reconcile', { concurrency: 1 }),
   ];
   const watch = watcher(context);
@@ -118,6 +117,9 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
     await closeWorkers(workers);
   }
 }
+
+/** The outbox keeps the pace, and pauses the queue for it: BullMQ heeds a pause only where a worker has a limit of its own. */
+const LIMITER = { max: 1_000_000, duration: 1000 };
 
 /** A process that was killed leaves its jobs behind as running: found soon, they are handed out again before anybody waits long. */
 const STALL = { lockDuration: 15_000, stalledInterval: 5000, maxStalledCount: 3 };
@@ -155,13 +157,4 @@ function watcher({ app, dispatcher }: JobContext): () => Promise<void> {
     await dispatcher.look();
     seen = version;
   };
-}
-
-/** Windows shorter than this cost more than they even out. */
-const SHORTEST_WINDOW_MS = 100;
-
-/** An even pace: a minute's worth of posts is not sent in the first second of it. */
-export function limiterFor(perMinute: number): { max: number; duration: number } {
-  const max = Math.max(1, Math.ceil((perMinute * SHORTEST_WINDOW_MS) / 60_000));
-  return { max, duration: Math.max(1, Math.round((max * 60_000) / perMinute)) };
 }

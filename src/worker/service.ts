@@ -195,9 +195,9 @@ async function firstTick(backend: QueueBackend): Promise<void> {
 }
 
 function startSender(context: JobContext, periods: Periods): Sender {
-  const { pushPerMinute: perMinute, pushConcurrency: concurrency } = context.app.settings;
+  const { pushConcurrency: concurrency } = context.app.settings;
   const { lock: lockMs, watch: watchMs, probe: probeMs } = periods;
-  return keepSending(context, { concurrency, perMinute, lockMs, watchMs, probeMs, yields: false });
+  return keepSending(context, { concurrency, lockMs, watchMs, probeMs, yields: false });
 }
 
 /** A person who pressed a button is told when the queue is away, rather than kept waiting for it. */

@@ -75,7 +75,6 @@ async function sendBatch(
   const outage = new OutageWatch(app, patienceMs, signal);
   const sender = keepSending(contextFor(app, backend, { batch, signal }, outage), {
     concurrency: app.settings.pushConcurrency,
-    perMinute: app.settings.pushPerMinute,
     lockMs: 250,
     watchMs: 100,
     probeMs: 30_000,

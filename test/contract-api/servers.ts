@@ -78,7 +78,7 @@ export async function openReplica(
   const { signal } = new AbortController();
   const clock = systemClock;
   const gate = createRateLimit(clock);
-  const times = { createMs: 120_000, settleMs: 10 };
+  const times = { createMs: 120_000, settleMs: 10, perMinute: Number.POSITIVE_INFINITY };
   const sending = { store: stored, client, gate, clock, signal, ...times, random: Math.random };
   let sent: Promise<unknown> = Promise.resolve();
   const outbox: OutboxStore = {

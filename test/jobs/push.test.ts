@@ -95,7 +95,7 @@ describe('the next look at the outbox', () => {
 });
 
 describe('rows of an import that is paused or cancelled', () => {
-  it('leave the queue, where each would take a slot of the rate limit, and come back with it', async (t) => {
+  it('leave the queue, where they would keep others waiting, and come back with it', async (t) => {
     const { store: outbox, clock, add } = benchFor(t);
     const { backend, jobIds } = queueOf();
     const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
@@ -130,6 +130,29 @@ describe('a row that the queue hands out twice', () => {
     upstream.duringCreate = async () => void second.push(await push.run(context, job));
     assert.equal(await push.run(context, job), 'confirmed');
     assert.deepEqual(second, ['another handler has it']);
+  });
+});
+
+describe('a row that the queue hands out before the pace allows it', () => {
+  it('goes back, has no connection opened for it, and the queue waits until the next may leave', async (t) => {
+    const { context, upstream, clock, store, add } = benchOf(t);
+    const jobs = [await add({ title: 'One' }), await add({ title: 'Two' })].map(
+      (outbox) => ({ data: { outbox } }) as Job,
+    );
+    const pauses: number[] = [];
+    const queue = { rateLimit: async (ms: number) => void pauses.push(ms) };
+    Object.assign(context, { backend: { queue: () => queue }, signal: new AbortController().signal });
+    Object.assign(context.sending, { perMinute: 6 });
+    const { mock } = t.mock.method(upstream.client, 'connectAhead');
+    upstream.duringCreate = () => assert.rejects(push.run(context, jobs[1] as Job), RateLimitError);
+    assert.equal(await push.run(context, jobs[0] as Job), 'confirmed');
+    clock.advance(4000);
+    await assert.rejects(push.run(context, jobs[1] as Job), RateLimitError);
+    assert.deepEqual([pauses, mock.callCount()], [[10_000, 6000], 0]);
+    assert.equal(store.find(rowOf(jobs[1] as Job))?.state, 'ready');
+    clock.advance(6000);
+    upstream.duringCreate = async () => undefined;
+    assert.equal(await push.run(context, jobs[1] as Job), 'confirmed');
   });
 });
 

@@ -38,6 +38,7 @@ async function main({ path, url, createMs, settleMs }: Order): Promise<void> {
     clock,
     signal,
     createMs,
+    perMinute: Number.POSITIVE_INFINITY,
     settleMs,
     random: Math.random,
   };

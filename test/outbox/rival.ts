@@ -40,6 +40,7 @@ export function rivalTo(store: OutboxStore, clock: Clock): Rival {
         clock: watching,
         signal,
         createMs: 1,
+        perMinute: Number.POSITIVE_INFINITY,
         settleMs: 1,
         random: Math.random,
       };

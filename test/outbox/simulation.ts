@@ -151,6 +151,7 @@ async function oneProcess(world: World): Promise<boolean> {
     gate: createRateLimit(world.clock),
     clock: world.clock,
     signal: new AbortController().signal,
+    perMinute: Number.POSITIVE_INFINITY,
     createMs: CREATE_MS,
     settleMs: SETTLE_MS,
     random: () => world.random.next(),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { limiterFor } from '../../src/worker/sender.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
@@ -217,23 +216,6 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     assert.deepEqual(fixture.posted(), []);
     lock.release();
     await until('a post', () => fixture.posted().length === 1);
-  });
-});
-
-describe('the pace of sending', () => {
-  it('is one post at a time where it is slow, and a short window where it is fast', () => {
-    assert.deepEqual(limiterFor(1), { max: 1, duration: 60_000 });
-    assert.deepEqual(limiterFor(60), { max: 1, duration: 1000 });
-    assert.deepEqual(limiterFor(600), { max: 1, duration: 100 });
-    assert.deepEqual(limiterFor(6000), { max: 10, duration: 100 });
-  });
-
-  it('is never more than asked for by more than a hundredth', () => {
-    for (const perMinute of [1, 7, 59, 61, 599, 601, 1234, 59_999, 1_000_000]) {
-      const { max, duration } = limiterFor(perMinute);
-      const rate = (max / duration) * 60_000;
-      assert.ok(Math.abs(rate / perMinute - 1) < 0.01, `${perMinute} became ${rate}`);
-    }
   });
 });
 

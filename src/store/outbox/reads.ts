@@ -3,6 +3,7 @@ import type { Db } from '../db.ts';
 import { readMeta, scalar } from '../sql.ts';
 import { batchReader } from './batches.ts';
 import { listDelayReader } from './list-delay.ts';
+import { paceOf } from './pace.ts';
 import { BOARD_IS_OPEN, namesOf, type RefusedBoard, refusedBoards } from './refused.ts';
 import {
   type AttemptRow,
@@ -85,6 +86,8 @@ export function outboxReader(db: Db) {
     ...postReader(db),
     ...boundReader(db),
     ...batchReader(db),
+    /** When the next post may leave, whatever process sends it; null where it may now. */
+    nextSendAt: paceOf(db).nextSendAt,
     /** Rows left in `sending` by a sender that died; only for the process that holds the sender's lock. */
     orphans: () => sending.all().map(toRow),
     find(id: number): OutboxRow | null {

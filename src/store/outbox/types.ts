@@ -118,11 +118,13 @@ export interface Claim {
   deadline: number;
   /** The highest post id that the list was just seen to have; null where nobody looked. */
   listedMaxId: number | null;
+  /** How many posts may leave a minute; any number where it is left out. */
+  perMinute?: number;
 }
 
 /** Why a row was not claimed: nothing went out. */
 export interface Refusal {
-  refused: 'gone' | 'not due' | 'same content under way' | 'paused' | 'on hold';
+  refused: 'gone' | 'not due' | 'same content under way' | 'paused' | 'on hold' | 'rate limit';
 }
 
 /** New words for a row that a person mends. */

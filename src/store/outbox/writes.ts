@@ -5,6 +5,7 @@ import type { Db, OpenOptions } from '../db.ts';
 import { dropMeta, scalar, writeMeta } from '../sql.ts';
 import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
+import { paceOf } from './pace.ts';
 import type { OutboxReader } from './reads.ts';
 import { isOfBoard, refusedBoards } from './refused.ts';
 import { canRevive, isKeyless, isMendable, sourceReader } from './source.ts';
@@ -77,6 +78,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
 
   const batches = batchWriter(db, changes);
   const boards = refusedBoards(db);
+  const pace = paceOf(db);
   const sentBoard = db.prepare(`
     INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
   const source = sourceReader(db);
@@ -210,11 +212,14 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     edit,
     /** Why `claim` would be refused now; null when it would not. */
     refusal: (id: number, now: number): Refusal | null => refused(byId.get(id), ['ready'], iso(now)),
-    claim({ id, transition, now, deadline, listedMaxId }: Claim): OutboxRow | Refusal {
+    claim(request: Claim): OutboxRow | Refusal {
+      const { id, transition, now, deadline, listedMaxId, perMinute = Number.POSITIVE_INFINITY } = request;
       const old = byId.get(id);
       const at = iso(now);
       const refusal = refused(old, transition.from, at);
       if (refusal || !old) return refusal ?? { refused: 'gone' };
+      if (pace.nextSendAt(perMinute, now) !== null) return { refused: 'rate limit' };
+      pace.noteSend(perMinute, now);
       send.run({ id, state: transition.to, at, knownMaxId: highest(listedMaxId, knowledge().maxId) });
       begin.run(id, old.attempts + 1, at, iso(deadline));
       changes.outbox(at, id, old.state, transition.to);
