@@ -103,7 +103,7 @@ interface Head {
   sample: Sample;
   /** Those of the sample, as they are meant. */
   cells: string[][];
-  /** In our own results files, with what became of the row at its end, and without the apostrophes that keep a spreadsheet from running a text. */
+  /** Without empty cells behind the last column. In our own results files, with what became of the row at its end, and without the apostrophes that keep a spreadsheet from running a text. */
   asMeant(cells: string[]): string[];
 }
 
@@ -139,9 +139,18 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
   const sample = await readSample(parser, text);
   const rows = cellsOf(sample);
   const results = resultsColumns(cells, rows);
-  const asMeant: Head['asMeant'] = results ? (row) => results.arrange(row).map(fromInert) : (row) => row;
+  const asMeant: Head['asMeant'] = (read) => {
+    const row = withoutPadding(read, cells.length);
+    return results ? results.arrange(row).map(fromInert) : row;
+  };
   const headers = results ? results.headers.map(fromInert) : cells;
   return { delimiter, parser, headers, sample, cells: rows.map(asMeant), asMeant };
+}
+
+/** Spreadsheets write empty cells behind the last column where some row once had something there. */
+function withoutPadding(cells: string[], columns: number): string[] {
+  const isPadded = cells.length > columns && cells.slice(columns).every((cell) => cell.trim() === '');
+  return isPadded ? cells.slice(0, columns) : cells;
 }
 
 /** The first record; not the line `sep=;` before it, by which Excel is told the delimiter. */

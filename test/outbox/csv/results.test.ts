@@ -16,7 +16,7 @@ const FILE = [
   'b;short',
   'b;twin;;',
   'b;twin;;',
-  'b;long;;;;',
+  'b;long;;;;x',
 ].join('\n');
 
 function results(file: Read): string {
@@ -85,6 +85,13 @@ describe('a results file', () => {
   test('keeps a row with too many cells refused when it is fed back', async () => {
     const back = await read(results(await read(FILE)));
     assert.deepEqual(outcomes(back).at(-1), [8, 'has 10 cells where the header has 8']);
+  });
+
+  test('with empty cells at the end of its rows, as spreadsheets write them, says the same', async () => {
+    const text = 'board,title,state,post_id,url,reason\nb,t,confirmed,7,/p/7,';
+    const plain = await read(`${text}\n`);
+    assert.deepEqual((await read(`${text},,\n`)).rows, plain.rows);
+    assert.equal(accepted(plain.rows[0]).previous?.state, 'confirmed');
   });
 
   test('fed back and written again has its four columns once', async () => {

@@ -16,6 +16,15 @@ const CASES: Record<string, [string, [number, string][]]> = {
       [5, 'ok'],
     ],
   ],
+  'rows with more cells than the header, which are empty in all but one': [
+    `${HEADER}b,one,x,\nb,two,x,, ,\nb,three,,,y\n,,,,\n`,
+    [
+      [2, 'ok'],
+      [3, 'ok'],
+      [4, 'has 5 cells where the header has 3'],
+      [5, 'is empty'],
+    ],
+  ],
   'text after a closing quote': [
     `${HEADER}b,"one"x,c\nb,"two",c\nb,three,c\n`,
     [
