@@ -198,11 +198,12 @@ export function formsOf(word: string): string[] {
 function basesOf(word: string): string[] {
   const bases: string[] = [];
   const add = (base: string): void => {
-    if (base.length >= 3 && /[aeiouy]/.test(base)) bases.push(base);
+    if (base.length >= 3) bases.push(base);
   };
-  if (/(?:[sxz]|[cs]h)es$/.test(word)) add(word.slice(0, -2));
+  if (SINGULAR_IN_S.test(word)) add(word);
+  if (/(?:[osxz]|[cs]h)es$/.test(word)) add(word.slice(0, -2));
   if (/ie[sd]$/.test(word)) add(`${word.slice(0, -3)}y`);
-  else if (/[^siu]s$/.test(word)) add(word.slice(0, -1));
+  if (/[^s]s$/.test(word)) add(word.slice(0, -1));
   for (const ending of ['ed', 'ing']) {
     const stem = word.slice(0, -ending.length);
     if (!word.endsWith(ending) || !/[aeiouy]/.test(stem)) continue;
@@ -213,6 +214,8 @@ function basesOf(word: string): string[] {
   return bases.length === 0 ? [word] : bases;
 }
 
+/** Words that may end so by themselves: status, alias, lens. */
+const SINGULAR_IN_S = /(?:[aiu]s|ens)$/;
 const DOUBLED = /([bdgklmnprt])\1$/;
 /** Such a word doubles its last letter: plan, planned. */
 const DOUBLING = /^[^aeiou]+[aeiou][bdgmnprt]$/;
@@ -222,10 +225,16 @@ function inflected(base: string): string[] {
     const stem = base.slice(0, -1);
     return [base, `${stem}ies`, `${stem}ied`, `${base}ing`];
   }
-  const plural = /(?:[sxz]|[cs]h)$/.test(base) ? `${base}es` : `${base}s`;
-  if (base.endsWith('e')) return [base, plural, `${base}d`, `${base.slice(0, -1)}ing`];
+  if (base.endsWith('e'))
+    return [base, `${base}s`, `${base}d`, `${base.replace(/ie$/, 'y').replace(/e$/, '')}ing`];
   const stem = DOUBLING.test(base) ? base + base.slice(-1) : base;
-  return [base, plural, `${stem}ed`, `${stem}ing`];
+  return [base, ...pluralsOf(base), `${stem}ed`, `${stem}ing`];
+}
+
+/** Of words in -o some take -s, some -es: photos, heroes. */
+function pluralsOf(base: string): string[] {
+  if (base.endsWith('o')) return [`${base}s`, `${base}es`];
+  return [/(?:[sxz]|[cs]h)$/.test(base) ? `${base}es` : `${base}s`];
 }
 
 /** The words of a text, each once, as the index takes it apart. Titles of plain English are taken apart a million at a time. */

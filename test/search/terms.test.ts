@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { formsOf } from '../../src/base/words.ts';
 import { MOST_WORDS, matchText, readTerms } from '../../src/store/index/terms.ts';
 
 function match(text: string, typing = false): string | null {
@@ -9,9 +10,27 @@ function match(text: string, typing = false): string | null {
 describe('the words of a search', () => {
   it('must all be there, each also in the other forms of an English word', () => {
     assert.equal(match('box to'), '("box" OR "boxes" OR "boxed" OR "boxing") AND ("to")');
-    assert.equal(match('companies'), '("companies" OR "company" OR "companied" OR "companying")');
+    assert.equal(
+      match('companies'),
+      '("companies" OR "company" OR "companied" OR "companying" OR "companie")',
+    );
     assert.equal(match('v2 2024'), '("v2") AND ("2024")');
     assert.equal(match('быстрый Đà'), '("быстрый") AND ("da")');
+  });
+
+  it('find the regular plural of each English word, and the plural finds the word', () => {
+    const words =
+      'menu menus, cookie cookies, api apis, emoji emojis, movie movies, tie ties, alias aliases, canvas canvases, lens lenses, ' +
+      'hero heroes, potato potatoes, echo echoes, photo photos, pdf pdfs, status statuses, bus buses, user users, query queries, ' +
+      'box boxes, release releases, match matches, day days, idea ideas, token tokens, class classes, shoe shoes';
+    for (const pair of words.split(', ')) {
+      const [one = '', many = ''] = pair.split(' ');
+      assert.ok(formsOf(one).includes(many), `${one} finds no ${many}`);
+      assert.ok(formsOf(many).includes(one), `${many} finds no ${one}`);
+      assert.ok(Math.max(formsOf(one).length, formsOf(many).length) <= 8, `many forms of ${pair}`);
+    }
+    assert.ok(formsOf('focus').includes('focused'));
+    assert.ok(formsOf('tie').includes('tying'));
   });
 
   it('stand side by side in quotes of any kind, or where they are written as one', () => {
