@@ -1,4 +1,5 @@
-import { grouped, reasonWords } from '../base/text.ts';
+import { counted, grouped, reasonWords } from '../base/text.ts';
+import type { PauseDecision } from '../outbox/decide.ts';
 import { type Estimate, estimateText } from '../outbox/estimate.ts';
 import type { BatchRow } from '../store/outbox/batches.ts';
 import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
@@ -87,6 +88,15 @@ export function listText(
 
 /** Nobody plans by less than this. */
 export const LONG_MS = 60_000;
+
+/** Rows on their way are brought to their end: that none waits does not mean that nothing was paused. */
+export function pausedText({ batch, rows, sending }: PauseDecision): string {
+  const waiting = rows > 0 && `${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'}`;
+  const going =
+    sending > 0 && `${counted(sending, 'row')} ${sending === 1 ? 'is on its' : 'are on their'} way`;
+  const told = [waiting, going].filter((part) => part !== false).join(', ');
+  return `batch ${batch}: paused${told && `; ${told}`}`;
+}
 
 export function batchLines(batch: BatchRow | null): string[] {
   if (batch?.cancelled_at)

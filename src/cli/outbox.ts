@@ -6,7 +6,7 @@ import type { OutboxStore } from '../store/outbox/store.ts';
 import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
 import type { OutboxView, ViewedPost } from '../store/outbox/view.ts';
 import { type Context, closing, type Flags, openContext, tell, wholeNumber } from './context.ts';
-import { EMPTY, listText, showText, stateNamed, stateWord } from './outbox-text.ts';
+import { EMPTY, listText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { oneLine, screenWidth } from './table.ts';
 
 type ListFlags = Flags<'state' | 'batch' | 'format'> & { limit: string };
@@ -96,13 +96,7 @@ function decisions(outbox: Command, open: () => Context): void {
     .requiredOption('--batch <batch>', 'the import')
     .description('send nothing more of an import until it is resumed')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox pause --batch import-20261115-014207-ab12cd')
-    .action(({ batch }: { batch: string }) =>
-      decideAll(
-        open(),
-        (flow, deps) => flow.pauseBatch(deps, batch),
-        'paused; what is on its way is finished',
-      ),
-    );
+    .action(({ batch }: { batch: string }) => pause(open(), batch));
   outbox
     .command('resume')
     .requiredOption('--batch <batch>', 'the import')
@@ -257,6 +251,11 @@ function proposedIds(store: OutboxStore): number[] {
 
 /** An agent may have far fewer of them waiting. */
 const MOST_PROPOSED = 10_000;
+
+async function pause(context: Context, batch: string): Promise<void> {
+  const done = await withFlow(context, (flow, deps) => flow.pauseBatch(deps, batch));
+  context.answer(done, () => pausedText(done));
+}
 
 async function decideAll(
   context: Context,

@@ -140,10 +140,16 @@ export interface BatchDecision {
   rows: number;
 }
 
+export interface PauseDecision extends BatchDecision {
+  /** Rows that are on their way: they are brought to their end. */
+  sending: number;
+}
+
 /** A person: send nothing more of this import for now. */
-export function pauseBatch({ store, clock }: Deps, batch: string): BatchDecision {
+export function pauseBatch({ store, clock }: Deps, batch: string): PauseDecision {
   requireBatch(store, batch);
-  return { batch, rows: store.pauseBatch(batch, clock.now()) };
+  const rows = store.pauseBatch(batch, clock.now());
+  return { batch, rows, sending: store.counts(batch).sending };
 }
 
 export function resumeBatch({ store, clock }: Deps, batch: string): BatchDecision {

@@ -4,16 +4,37 @@ import {
   EMPTY,
   hindranceLines,
   listText,
+  pausedText,
   showText,
   stateNamed,
   stateText,
 } from '../../src/cli/outbox-text.ts';
-import { edit, sendEdited } from '../../src/outbox/decide.ts';
+import { edit, pauseBatch, sendEdited } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { BatchRow } from '../../src/store/outbox/batches.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import type { ViewedPost } from '../../src/store/outbox/view.ts';
 import { benchFor, MINUTE, TEXT } from '../outbox/bench.ts';
+
+describe('an import that was paused, told', () => {
+  it('is paused also where none of its rows waits, because all are on their way', () => {
+    const told = (rows: number, sending: number) => pausedText({ batch: 'b1', rows, sending });
+    assert.equal(told(0, 3), 'batch b1: paused; 3 rows are on their way');
+    assert.equal(told(0, 1), 'batch b1: paused; 1 row is on its way');
+    assert.equal(told(5, 0), 'batch b1: paused; 5 rows wait');
+    assert.equal(told(1, 2), 'batch b1: paused; 1 row waits, 2 rows are on their way');
+    assert.equal(told(0, 0), 'batch b1: paused');
+  });
+
+  it('counts the rows that wait and those on their way', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await bench.add({ title: 'A' }, 'one'), await bench.add({ title: 'B' }, 'one')];
+    bench.upstream.duringCreate = () =>
+      assert.deepEqual(pauseBatch(bench, 'one'), { batch: 'one', rows: 1, sending: 1 });
+    await push(bench.context, ids[0] ?? 0);
+    assert.equal(bench.upstream.created.length, 1);
+  });
+});
 
 describe('a row of the outbox, shown', () => {
   it('was first sent at its first attempt, also where it was edited and sent again', async (t) => {
