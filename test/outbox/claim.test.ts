@@ -325,7 +325,7 @@ describe('a row that is about to be sent again', () => {
     const { state, post_id, url, checks_left } = await bench.row(id);
     assert.deepEqual(
       { state, post_id, url, checks_left },
-      { state: 'confirmed', post_id: late.id, url: late.url, checks_left: 2 },
+      { state: 'confirmed', post_id: late.id, url: `http://upstream.test${late.url}`, checks_left: 2 },
     );
   });
 

@@ -23,7 +23,13 @@ interface Case {
 const TABLE: Case[] = [
   {
     outcome: confirmed(5),
-    row: { state: 'confirmed', post_id: 5, url: '/p/5', last_error: null, checks_left: 0 },
+    row: {
+      state: 'confirmed',
+      post_id: 5,
+      url: 'http://upstream.test/p/5',
+      last_error: null,
+      checks_left: 0,
+    },
   },
   {
     outcome: { outcome: 'rejected', httpStatus: 400, reason: 'no such board', serverTime: null },

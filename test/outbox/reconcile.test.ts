@@ -74,7 +74,7 @@ describe('looking for the post of an unclear attempt', () => {
     const expected = {
       state: 'confirmed',
       post_id: post?.id,
-      url: post?.url,
+      url: `http://upstream.test${post?.url}`,
       checks_left: 2,
       last_error: null,
     };

@@ -162,7 +162,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const isSentAgain = !comesBack && old.state !== 'ready';
     const waitsForTurn = isPaced && !isCancelled && isSentAgain;
     const onHold = to === 'ready' && (isHeld || waitsForTurn) ? 1 : 0;
-    const text = { ...merged(old, change), ...dismissed(old, transition) };
+    const text = { ...merged(old, change, options.upstream), ...dismissed(old, transition) };
     update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
     if (to === 'confirmed') {
       sentBoard.run(old.board, iso(change.now));
@@ -259,15 +259,20 @@ function highest(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.max(a, b);
 }
 
+/** Some lists have an address as a path only, and the answer to a create the whole: a row has the whole one either way. */
+function resolved(url: string, upstream: string): string {
+  return URL.canParse(url) ? url : (URL.parse(url, upstream)?.href ?? url);
+}
+
 /** What was left out of a change stays as it is. */
-function merged(old: StoredRow, change: RowChange) {
+function merged(old: StoredRow, change: RowChange, upstream: string) {
   const { notBefore, postId, url, matched, error, notFound, candidates, wasAmbiguous } = change;
   const { checksLeft, checksIfUnclear } = change;
   return {
     at: iso(change.now),
     notBefore: notBefore === undefined || notBefore === null ? null : iso(notBefore),
     postId: postId ?? old.post_id,
-    url: url === undefined ? old.url : url,
+    url: url === undefined ? old.url : url && resolved(url, upstream),
     matched: matched === undefined ? old.matched : matched,
     error: error === undefined ? old.last_error : error,
     notFound: notFound ?? old.not_found,
