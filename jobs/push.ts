@@ -24,7 +24,7 @@ export const push: JobDefinition = {
   async run(context, job) {
     const id = rowOf(job);
     return await alone(context, id, async () => {
-      await awaitRateLimit(context, 'push');
+      await awaitPace(context);
       if (context.turns.areTaken) context.sending.client.connectAhead();
       const result = await context.turns.take(async (end) => {
         // The request of the row that waited for this one leaves before this one is written down, and before the rest of this job is done.
@@ -48,6 +48,7 @@ export const push: JobDefinition = {
 
 async function sendRow(context: JobContext, id: number, letNextGo: () => Promise<void>): Promise<PushResult> {
   await awaitRateLimit(context, 'push');
+  await awaitPace(context);
   return await traced('push', { outbox: id }, async (tell) => {
     const told = await pushRow(context.sending, id, letNextGo);
     tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
@@ -142,14 +143,22 @@ async function alone<T>({ activity }: JobContext, id: number, work: () => Promis
   }
 }
 
-/** While the upstream wants no calls, or the pace allows no post, the whole queue waits, and no row is claimed in vain. */
+/** While the upstream wants no calls, the whole queue waits, and no row is claimed in vain. */
 async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): Promise<void> {
   const { gate, clock } = context.app;
-  const { store, perMinute } = context.sending;
   const now = clock.now();
-  const paced = (): number | null => store.nextSendAt(perMinute, now);
-  const until = gate.closedUntil(now) ?? (name === 'push' ? paced() : null);
+  const until = gate.closedUntil(now);
   if (until !== null) await pauseQueue(context, name, until - now);
+}
+
+/** Until the next post may leave. The job waits, and not the queue: jobs that go back to it change places. At a stop they do go back. */
+async function awaitPace({ app: { clock }, sending, signal }: JobContext): Promise<void> {
+  const { store, perMinute } = sending;
+  const nextAt = (): number | null => store.nextSendAt(perMinute, clock.now());
+  for (let at = nextAt(); at !== null; at = nextAt())
+    await clock.sleep(at - clock.now(), signal).catch(() => {
+      throw new RateLimitError();
+    });
 }
 
 /** How long creates leave the way to reconcile, where requests fail and unclear rows are due. */

@@ -92,10 +92,12 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   const { concurrency, watchMs, probeMs } = options;
   const yielded = new AbortController();
   const signal = AbortSignal.any([context.signal, yielded.signal]);
+  // A job that waits for the pace is not waited for, where the lock is to go to a service.
+  const running = { ...context, signal };
   const workers = [
     // One more than are sent at a time; see `Turns`.
-    start(context, 'push', { concurrency: concurrency + 1, limiter: LIMITER }),
-    start(context, 'reconcile', { concurrency: 1 }),
+    start(running, 'push', { concurrency: concurrency + 1, limiter: LIMITER }),
+    start(running, 'reconcile', { concurrency: 1 }),
   ];
   const watch = watcher(context);
   const each = (name: string, everyMs: number, step: () => Promise<unknown>): Promise<void> =>
@@ -118,7 +120,7 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   }
 }
 
-/** The outbox keeps the pace, and pauses the queue for it: BullMQ heeds a pause only where a worker has a limit of its own. */
+/** The outbox keeps the pace. BullMQ heeds a pause of the queue only where a worker has a limit of its own. */
 const LIMITER = { max: 1_000_000, duration: 1000 };
 
 /** A process that was killed leaves its jobs behind as running: found soon, they are handed out again before anybody waits long. */

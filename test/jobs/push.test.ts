@@ -134,25 +134,30 @@ describe('a row that the queue hands out twice', () => {
 });
 
 describe('a row that the queue hands out before the pace allows it', () => {
-  it('goes back, has no connection opened for it, and the queue waits until the next may leave', async (t) => {
-    const { context, upstream, clock, store, add } = benchOf(t);
-    const jobs = [await add({ title: 'One' }), await add({ title: 'Two' })].map(
+  const openPaced = async (t: TestContext) => {
+    const bench = benchOf(t);
+    const [one, two] = [await bench.add({ title: 'One' }), await bench.add({ title: 'Two' })].map(
       (outbox) => ({ data: { outbox } }) as Job,
     );
-    const pauses: number[] = [];
-    const queue = { rateLimit: async (ms: number) => void pauses.push(ms) };
-    Object.assign(context, { backend: { queue: () => queue }, signal: new AbortController().signal });
-    Object.assign(context.sending, { perMinute: 6 });
-    const { mock } = t.mock.method(upstream.client, 'connectAhead');
-    upstream.duringCreate = () => assert.rejects(push.run(context, jobs[1] as Job), RateLimitError);
-    assert.equal(await push.run(context, jobs[0] as Job), 'confirmed');
+    Object.assign(bench.context.sending, { perMinute: 6 });
+    const stop = new AbortController();
+    Object.assign(bench.context, { signal: stop.signal });
+    assert.equal(await push.run(bench.context, one as Job), 'confirmed');
+    return { ...bench, two: two as Job, stop };
+  };
+
+  it('waits in its job for the next moment at which a post may leave', async (t) => {
+    const { context, clock, two } = await openPaced(t);
     clock.advance(4000);
-    await assert.rejects(push.run(context, jobs[1] as Job), RateLimitError);
-    assert.deepEqual([pauses, mock.callCount()], [[10_000, 6000], 0]);
-    assert.equal(store.find(rowOf(jobs[1] as Job))?.state, 'ready');
-    clock.advance(6000);
-    upstream.duringCreate = async () => undefined;
-    assert.equal(await push.run(context, jobs[1] as Job), 'confirmed');
+    assert.equal(await push.run(context, two), 'confirmed');
+    assert.deepEqual(clock.slept, [6000]);
+  });
+
+  it('goes back to the queue when the process stops', async (t) => {
+    const { context, store, two, stop } = await openPaced(t);
+    stop.abort();
+    await assert.rejects(push.run(context, two), RateLimitError);
+    assert.equal(store.find(rowOf(two))?.state, 'ready');
   });
 });
 
