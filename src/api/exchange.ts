@@ -135,9 +135,8 @@ async function receive(
 ): Promise<Answer> {
   // A body we give up on still reports its end; unheard, that would bring the process down.
   body.on('error', () => {});
-  const ageMs = ageOf(headers.age);
-  const sentAt = httpDate(headers.date);
-  const head = { status: statusCode, headers, serverTime: sentAt === null ? null : sentAt + ageMs, ageMs };
+  const times = { serverTime: httpDate(headers.date), ageMs: ageOf(headers.age) };
+  const head = { status: statusCode, headers, ...times };
   try {
     return { ...head, body: { ok: true, ...(await readBody(body, headers, limits, timeout.progress)) } };
   } catch (error) {

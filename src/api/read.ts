@@ -100,9 +100,20 @@ export async function readPage<T>(
     const previous = number === 1 ? earlierOf(envelope.previous, rules) : null;
     const exactly = () => openEnvelope(parseJson(text), context.limits.maxRows).results;
     const decode = () => decodeRows(envelope.results, exactly, list.decode, secret);
-    const received = { serverTime, receivedAt: context.clock.now(), bytes, ...(ageMs > 0 && { ageMs }) };
+    const receivedAt = context.clock.now();
+    const times = { serverTime: timeNow(serverTime, ageMs, receivedAt), receivedAt };
+    const received = { ...times, bytes, ...(ageMs > 0 && { ageMs }) };
     return { decode, number, cursor, next, previous, ...received };
   });
+}
+
+/**
+ * The upstream's clock when the answer arrived. Of one that a cache had kept, `Date` is the time at which it was made, to which its age
+ * comes, or that of the cache itself, which has counted it already: whichever is nearer to our own clock.
+ */
+function timeNow(date: number | null, ageMs: number, now: number): number | null {
+  if (date === null) return null;
+  return Math.abs(date + ageMs - now) < Math.abs(date - now) ? date + ageMs : date;
 }
 
 /** Many services write what they like into `previous`, and most walks need it for nothing. */

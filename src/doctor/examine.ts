@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Page } from '../api/client.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError, messageOf, storageError } from '../base/errors.ts';
 import { counted, durationText, grouped, sizeText } from '../base/text.ts';
 import type { OpenOptions } from '../store/db.ts';
 import { copyText, type OlderCopy } from '../store/mirror/types.ts';
@@ -74,13 +74,15 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     yield { name: `deletions of ${resource}`, ...ruleFinding(rule, why) };
 }
 
-/** SQLite may find the damage only where it gets stuck in it. */
+/** SQLite may find the damage only where it gets stuck in it. A disk that is full or fails leaves the file as it was. */
 function readable(mirror: OpenOptions): Checkup {
   try {
     return checkUp(mirror);
   } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw new AppError('storage', damaged(mirror.path, [messageOf(error)]), { cause: error, hint: RESTORE });
+    const cause: unknown = error instanceof AppError ? error.cause : error;
+    const isDamage = /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(Object(cause), 'code')));
+    if (!isDamage && (error instanceof AppError || storageError(error))) throw error;
+    throw new AppError('storage', damaged(mirror.path, [messageOf(cause)]), { cause, hint: RESTORE });
   }
 }
 

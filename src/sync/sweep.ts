@@ -257,7 +257,7 @@ function unordered(
       : 'the list has no strict order by id or creation time';
   const none = (reason: string): Ruled => ({ rule: 'none', why: `${why}${reason}`, sweeps: null });
   if (unknownRows) return none(', and rows came whose id cannot be read');
+  if (!keepsIds) return none(', as far as one sweep shows; the next ones find out');
   if (!isStable) return none(', and its end changed while the last sweep read it');
-  if (!keepsIds) return none(' any more; the next sweeps find out what it has');
   return { rule: 'three sweeps', why, sweeps: 3 };
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
 import { describe } from 'node:test';
 import type { Check } from '../../src/doctor/check.ts';
-import { type DoctorInput, examine } from '../../src/doctor/examine.ts';
 import { type Mirror, story } from '../support/mirror.ts';
 import { iso, posts } from '../support/rows.ts';
 import { apply, begin, finish, sweep } from '../support/steps.ts';
+import { aboutMirror } from './examined.ts';
 
 const WHY = 'Listing posts, page 3 (page=3) failed: the answer is no list envelope: next is missing';
 
@@ -13,22 +12,8 @@ function fail({ store }: Mirror, at: number, error = WHY): void {
   finish(store, begin(store, 'posts', at, { resume: false }), at, { outcome: 'failed', error });
 }
 
-/** What the doctor says about sweeps; it is left before it looks at anything but the mirror. */
-async function toldOf({ path, upstream }: Mirror): Promise<Check[]> {
-  const told: Check[] = [];
-  const input: DoctorInput = {
-    dataDir: dirname(path),
-    mirror: { path, upstream },
-    upstream: null,
-    queue: { kind: 'embedded', countJobs: async () => null },
-    copy: null,
-    service: { host: '127.0.0.1', port: 9, token: null, isUpstreamToken: false },
-  };
-  for await (const found of examine(input, new AbortController().signal)) {
-    if (found.name === 'upstream') break;
-    if (found.name.startsWith('sweeps of')) told.push(found);
-  }
-  return told;
+async function toldOf(mirror: Mirror): Promise<Check[]> {
+  return (await aboutMirror(mirror)).filter(({ name }) => name.startsWith('sweeps of'));
 }
 
 describe('the doctor about sweeps', () => {

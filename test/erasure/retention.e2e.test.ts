@@ -70,6 +70,13 @@ describe('rows that were deleted', () => {
     assert.deepEqual(done, { posts: 2, comments: 1, outbox: 0, users: 1, compacted: true });
   });
 
+  it('are not dated back to a clock that is behind: they would be erased as soon as it is right again', async (t) => {
+    const bench = await withDeletions(t);
+    assert.deepEqual(await bench.expire(HOUR, -60 * 24 * 40), NOTHING);
+    assert.deepEqual(await bench.expire(HOUR, 119), NOTHING);
+    assert.equal((await bench.expire(HOUR, 120)).posts, 2);
+  });
+
   it('lose them at once where nothing is to be kept, in every file, with the people of whom nothing else is left', async (t) => {
     const bench = await withDeletions(t);
     const [sent = 0] = await bench.accept({

@@ -61,9 +61,10 @@ function dueRows(db: Db, table: 'posts' | 'comments') {
       SELECT id, creator_id FROM ${table}
        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`),
     // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
+    // Where it was first seen later than now, it is now that the clock is behind.
     redate: scalar(db)<{ at: string }, number>(`
       UPDATE ${table} SET deleted_at = $at
-       WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at RETURNING id`),
+       WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at AND first_seen_at <= $at RETURNING id`),
     mark: db.prepare(`UPDATE ${table} SET erased_at = ? WHERE id = ?`),
   };
 }
