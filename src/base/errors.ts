@@ -39,6 +39,12 @@ export class AppError extends Error {
   }
 }
 
+/** What went wrong first: where the disk is full, closing what was open fails after it, and that error wraps the first one. */
+export function firstError(error: unknown): unknown {
+  const isWrapped = error instanceof Error && error.name === 'SuppressedError';
+  return isWrapped ? firstError(Reflect.get(error, 'suppressed')) : error;
+}
+
 /** The code of anything thrown: ours, an abort (which says why in its cause), the disk's, or a defect. */
 export function codeOf(error: unknown): ErrorCode {
   if (error instanceof AppError) return error.code;

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
-import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
+import { AppError, codeOf, firstError, messageOf, storageError } from '../base/errors.ts';
 import { missingPackage, versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
@@ -43,7 +43,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     const isHelpOfHelp = argv[0] === 'help' && argv[1] === 'help';
     await program.parseAsync(isHelpOfHelp ? ['help'] : argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
-  } catch (thrown) {
+  } catch (caught) {
+    const thrown = firstError(caught);
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     const error = thrown instanceof CommanderError ? usageError(thrown, commandOf(program, argv)) : thrown;
     if (error !== HELP_SHOWN) tellFailure(error, json);

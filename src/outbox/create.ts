@@ -45,8 +45,8 @@ export function acceptPost(deps: CreateDeps, post: PostText, key: string | null)
  * dropped it, so that an agent that asks again gets the same answer.
  */
 export function proposePost(deps: CreateDeps, post: PostText): OutboxRow {
-  const { board, title, content } = post;
-  const key = hash('sha256', JSON.stringify([board, title, content]), 'base64url');
+  const words = [post.board, post.title, post.content].map((text) => text.normalize('NFC'));
+  const key = hash('sha256', JSON.stringify(words), 'base64url');
   const row = acceptOne(deps, post, 'agent', `agent:${key}`);
   if (!row) throw new Error('a key that is made of the words belongs to other words');
   return row;

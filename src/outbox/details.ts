@@ -163,6 +163,46 @@ function isTargetOf(known: ReadonlySet<string>, target: string, shown: string): 
   );
 }
 
+/** What one keyboard, font or service writes for another. */
+const SPELLINGS: [RegExp, string][] = [
+  [/[\u2018-\u201b\u2032`´]/g, "'"],
+  [/[\u201c-\u201f\u2033«»]/g, '"'],
+  [/[-\p{Pd}]+/gu, '-'],
+  [/[•·]/g, '*'],
+];
+
+/** Whether between the same two letters another sign stands than was sent. Services drop punctuation and add some, but exchange none. */
+export function hasOtherSign(sent: string, shown: string): boolean {
+  const [ours, theirs] = [signsBetween(sent), signsBetween(shown)];
+  const isCut = theirs.letters < ours.letters;
+  for (const [place, signs] of theirs.at) {
+    const own = ours.at.get(place);
+    const isEnd = isCut && place === theirs.letters;
+    if (own !== undefined && !isEnd && !isWithin(own, signs) && !isWithin(signs, own)) return true;
+  }
+  return false;
+}
+
+/** Whether all of these signs stand in the others, in their order. */
+function isWithin(all: string, some: string): boolean {
+  let at = 0;
+  for (const sign of all) if (sign === some[at]) at++;
+  return at === some.length;
+}
+
+/** By the number of letters before them. */
+function signsBetween(text: string): { letters: number; at: Map<number, string> } {
+  let plain = text;
+  for (const [pattern, one] of SPELLINGS) plain = plain.replace(pattern, one);
+  const at = new Map<number, string>();
+  let letters = 0;
+  for (const [piece] of plain.matchAll(/[\p{L}\p{N}]+|[!-/:-@[-`{-~]/gu)) {
+    if (/[\p{L}\p{N}]/u.test(piece)) letters += piece.length;
+    else at.set(letters, (at.get(letters) ?? '') + piece);
+  }
+  return { letters, at };
+}
+
 function decoded(target: string): string {
   try {
     return decodeURIComponent(target);

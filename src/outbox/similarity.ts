@@ -1,4 +1,4 @@
-import { type Details, detailsOf, isDetailOf, without } from './details.ts';
+import { type Details, detailsOf, hasOtherSign, isDetailOf, without } from './details.ts';
 import { withoutMarkup } from './match.ts';
 
 /** From here on a post keeps a row from being sent again, whoever made it. */
@@ -23,6 +23,8 @@ interface Words {
   /** Words of scripts and links, which a service may drop. */
   optional: Set<string>;
   details: Details;
+  /** As it is read, with the signs between the words. */
+  bare: string;
   /** Signs that carry a meaning, `+`, `€`, the minus of a number: a service may drop some, but puts none in their place. */
   operators: string[];
   /** Those that no service drops: at numbers, and the hyphen inside of a word. */
@@ -122,10 +124,12 @@ function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   if (shown.kept.some((one, n) => sent.kept[n] !== one)) return false;
   if (sent.letters === shown.letters && shown.kept.length < sent.kept.length) return false;
   // A masked word that was never sent is a word of another row.
-  if (sent.letters === shown.letters) return sent.spelt === shown.spelt && shown.masks <= sent.masks;
+  if (sent.letters === shown.letters)
+    return sent.spelt === shown.spelt && shown.masks <= sent.masks && !hasOtherSign(sent.bare, shown.bare);
   if (shown.letters === '') return shortestCut === 0;
   const isCut = shown.isCut || shown.letters.length >= shortestCut;
-  if (isCut && sent.spelt.startsWith(shown.spelt)) return !isOtherNumber(sent, shown);
+  if (isCut && sent.spelt.startsWith(shown.spelt))
+    return !isOtherNumber(sent, shown) && !hasOtherSign(sent.bare, shown.bare);
   let [at, added, dropped] = [0, 0, 0];
   for (const word of shown.list) {
     const found = sent.list.findIndex(
@@ -233,7 +237,8 @@ function wordsOf(text: string): Words {
   const short = text.slice(0, LONGEST);
   // A script goes with its text.
   const scriptless = short.replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, ' ');
-  const plain = plainOf(scriptless);
+  const bare = bareOf(scriptless);
+  const plain = masked(bare);
   const found = plain.match(WORDS) ?? [];
   const all = scriptless === short ? found : (plainOf(short).match(WORDS) ?? []);
   const words: Words = {
@@ -242,6 +247,7 @@ function wordsOf(text: string): Words {
     list: [],
     optional: new Set(optionalIn(short)),
     details: detailsOf(short),
+    bare,
     ...operatorsIn(scriptless),
     isCut: /(?:\.{3}|…)\W*$/u.test(plain),
     counts: new Map(),
@@ -304,7 +310,7 @@ function withoutMarks(text: string): string {
 const LONGEST = 20_000;
 
 /** Small letters without mark-up, invisible signs and what only makes links and emoji work. */
-function plainOf(text: string): string {
+function bareOf(text: string): string {
   // A tag that a cut has left open goes too.
   return withoutMarkup(text.replace(/<\/?[a-z][^<>]*$/i, ' '))
     .replace(/[\p{Me}\p{Cf}\p{Variation_Selector}]|(?!\s)\p{Cc}/gu, '')
@@ -313,9 +319,16 @@ function plainOf(text: string): string {
     .normalize('NFC')
     .replace(/!?\[([^\]]*)\]\([^)]*(?:\)|$)/g, '$1 ')
     .replace(/https?:\/\/(www\.)?/g, '')
-    .replace(/:[a-z][a-z0-9_+-]*:/g, ' ')
-    .replace(
-      /[\p{L}\p{N}\p{M}]+\*{2,}(?=[\p{L}\p{N}])[\p{L}\p{N}\p{M}]*|[\p{L}\p{N}\p{M}]*\*{3,}|(\*+)/gu,
-      (_, markup) => (markup ? ' ' : ` ${MASK} `),
-    );
+    .replace(/:[a-z][a-z0-9_+-]*:/g, ' ');
+}
+
+function plainOf(text: string): string {
+  return masked(bareOf(text));
+}
+
+function masked(bare: string): string {
+  return bare.replace(
+    /[\p{L}\p{N}\p{M}]+\*{2,}(?=[\p{L}\p{N}])[\p{L}\p{N}\p{M}]*|[\p{L}\p{N}\p{M}]*\*{3,}|(\*+)/gu,
+    (_, markup) => (markup ? ' ' : ` ${MASK} `),
+  );
 }

@@ -124,6 +124,7 @@ export function whoseAre(question: Question): Answer {
   matchExact(question, [...claims, ...resting], candidates);
   contestCuts(question, [...claims, ...resting], candidates);
   matchSimilar(question, [...claims, ...resting], candidates);
+  contestStrangers(question.authors, candidates);
   // A match that binds nothing yet may prove wrong: to a row that is as clearly like the post, it is no answer.
   const isFirm = ({ row, match }: Claim): boolean => match?.matched === 'exact' || !question.isUnsettled(row);
   const loose = candidates.filter(({ takenBy }) => !takenBy || resting.includes(takenBy) || !isFirm(takenBy));
@@ -255,6 +256,35 @@ function take(claim: Claim | undefined, candidate: Candidate, matched: string): 
   if (!claim) return;
   claim.match = { post: candidate.post, matched };
   candidate.takenBy = claim;
+}
+
+/**
+ * Before anything is known of who stands on our posts, somebody of the team is taken for the owner. The posts that were matched just now
+ * may tell otherwise: by several such owners, of whom one has the most posts, or by customers in their own name.
+ */
+function contestStrangers(authors: Authors, candidates: readonly Candidate[]): void {
+  const taken = candidates.flatMap((candidate) => {
+    const { takenBy: claim, post } = candidate;
+    if (!claim || !post.creator) return [];
+    const { email } = claim.row;
+    const isOwn = email !== null && isAddressOf(email, post.creator.email, authors.keepsTags);
+    return [{ candidate, claim, email, isOwn, account: post.creator.id }];
+  });
+  const showsCustomers = taken.some(({ isOwn }) => isOwn);
+  const owned = taken.filter(({ email }) => email === null);
+  const [first, second] = [...Map.groupBy(owned, ({ account }) => account)]
+    .map(([account, posts]) => ({ account, posts: posts.length }))
+    .sort((a, b) => b.posts - a.posts);
+  const owner = first && first.posts > (second?.posts ?? 0) ? first.account : null;
+  for (const { candidate, claim, email, isOwn, account } of taken) {
+    const isStranger =
+      email === null
+        ? authors.owners.size === 0 && account !== owner
+        : showsCustomers && !authors.showsCustomers && !isOwn && candidate.mailbox !== null;
+    if (!isStranger || authors.accounts.get(emailKey(email ?? ''))?.has(account)) continue;
+    claim.match = null;
+    Object.assign(candidate, { takenBy: null, isContested: true });
+  }
 }
 
 interface Pair {

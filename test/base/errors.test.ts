@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, codeOf, ERROR_CODES, messageOf, storageError } from '../../src/base/errors.ts';
+import { AppError, codeOf, ERROR_CODES, firstError, messageOf, storageError } from '../../src/base/errors.ts';
 
 describe('AppError', () => {
   it('carries its code, its hint and its cause', () => {
@@ -15,6 +15,19 @@ describe('AppError', () => {
 
   it('has no cause property when there is no cause', () => {
     assert.equal('cause' in new AppError('usage', 'x'), false);
+  });
+});
+
+describe('firstError', () => {
+  it('is what went wrong before things that were open could not be closed', () => {
+    const full = new AppError('storage', 'the disk is full');
+    const fail = (): void => {
+      using _one = { [Symbol.dispose]: () => assert.fail('closing') };
+      using _other = { [Symbol.dispose]: () => assert.fail('closing too') };
+      throw full;
+    };
+    assert.throws(fail, (error) => firstError(error) === full);
+    assert.equal(firstError(full), full);
   });
 });
 

@@ -35,6 +35,12 @@ describe('a post that an agent proposes', () => {
     assert.deepEqual(bench.store.due(now, 10).ready, [id]);
   });
 
+  it('is one row however its letters are composed', (t) => {
+    const bench = benchFor(t);
+    const { id } = propose(bench, { title: 'Map of M\u00fcnchen' });
+    assert.equal(propose(bench, { title: 'Map of Mu\u0308nchen' }).id, id);
+  });
+
   it('is one row however often its words are proposed, also after a person dropped it', (t) => {
     const bench = benchFor(t);
     const { id } = propose(bench);

@@ -89,6 +89,8 @@ describe('what a service can have made of a text', () => {
       ['Ship it 🚀', 'Ship it'],
       ['Re-open posts -- and 50% of comments', 'Re‑open posts – and 50% of comments'],
       ['# Load more than 50 % of +5 rows', 'Load more than 50 % of +5 rows'],
+      ['Say "hello", please...', 'Say “hello”, please…'],
+      ['**Bold** and `code` (now).', 'Bold and code (now)'],
     ] as const)
       assert.ok(isMade(sent, shown), shown);
     assert.ok(
@@ -117,6 +119,13 @@ describe('what a service can have made of a text', () => {
       ['Show -5 degrees', 'Show 5 degrees'],
       ['Re-sign the contract', 'Resign the contract'],
       ['Raise the limit by 50%', 'Raise the limit by 50'],
+      ['Zoom (+) button is too small', 'Zoom (-) button is too small'],
+      ['Mood :) is counted twice', 'Mood :( is counted twice'],
+      ['Filter a && b finds nothing', 'Filter a || b finds nothing'],
+      ['Add i++ to the editor', 'Add i-- to the editor'],
+      ['Is it slow?', 'Is it slow!'],
+      ['Shorten x/y', 'Shorten x*y'],
+      ["Set 5' as the height", 'Set 5" as the height'],
     ] as const)
       assert.ok(!isMade(sent, shown), shown);
     const form = 'Expected: it works as described. Actual: it does not.';

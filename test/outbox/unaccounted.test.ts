@@ -407,7 +407,7 @@ describe('rows and posts are matched as sets', () => {
 
   it('a row has the better of two posts that are like it', () => {
     const [better, worse] = [
-      { title: 'DARK MODE', content: 'MY EYES HURT AT NIGHT!' },
+      { title: 'DARK MODE', content: 'MY EYES HURT AT NIGHT.' },
       { title: 'DARK MODE', content: '' },
     ];
     assert.equal(verdictOn(aRow(), [aPost(101, worse), aPost(102, better)]), 'similar 0.99 102');
@@ -438,6 +438,31 @@ describe('who stands on our posts', () => {
     }));
     assert.deepEqual([...learnAuthors(posts).owners], [6]);
     assert.deepEqual([...learnAuthors(posts.slice(0, 1)).owners], []);
+  });
+
+  describe('where nothing is known but what one read shows', () => {
+    const team = (id: number) => ({ id, email: `${id}@corp.example`, isTeam: true });
+    const words = ['First', 'Second', 'Third'].map((title) => ({ title: `${title} wish`, content: '' }));
+    const read = (rows: OutboxRow[], creators: { id: number; email: string }[]): string[] => {
+      const posts = rows.map(({ title, content }, n) => aPost(101 + n, { title, content }, creators[n]));
+      const verdicts = ask(rows, posts, []);
+      return rows.map(({ id }) => told(verdicts.get(id)));
+    };
+
+    it('is the account with the most of the owner’s posts', () => {
+      const rows = words.map((text) => aRow(text));
+      const [, , third] = read(rows, [team(1), team(1), team(2)]);
+      assert.equal(third, 'one of 103');
+      assert.deepEqual(read(rows, [team(1), team(1), team(1)]), ['exact 101', 'exact 102', 'exact 103']);
+      assert.deepEqual(read(rows.slice(0, 2), [team(1), team(2)]), ['one of 101, 102', 'one of 102, 101']);
+    });
+
+    it('is no colleague of a customer where another customer stands on a post', () => {
+      const rows = ['kim@example.com', 'lee@example.com'].map((email, n) => aRow({ ...words[n], email }));
+      const kim = { id: 8, email: 'kim@example.com' };
+      assert.deepEqual(read(rows, [kim, team(2)]), ['exact 101', 'one of 102']);
+      assert.deepEqual(read(rows, [team(2), team(2)]), ['exact 101', 'exact 102']);
+    });
   });
 
   describe('where addresses are masked, or the same for everybody', () => {
