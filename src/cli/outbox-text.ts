@@ -177,7 +177,9 @@ export function showText(
     parts.push(...section('side by side', comparison(row, candidates.slice(0, MOST_COMPARED))));
   const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
   if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
-  if (own.length === 0 && row.state === 'confirmed' && row.post_id !== null)
+  // One that was found in the list has been seen there, though no pass has come by since.
+  const wasListed = row.matched !== null && row.matched !== 'person';
+  if (own.length === 0 && row.state === 'confirmed' && row.post_id !== null && !wasListed)
     parts.push(
       '',
       `No pass has listed post ${row.post_id} yet. A service may hold new posts back for approval.`,

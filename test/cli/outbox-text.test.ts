@@ -236,6 +236,8 @@ describe('a row that needs a decision, shown', () => {
       lines(row, posts).some((line) => line.startsWith('No pass has listed post 5 yet.'));
     const sent = { state: 'confirmed', post_id: 5 } as const;
     assert.deepEqual([hidden(sent, []), hidden(sent, [post(5)]), hidden({}, [])], [true, false, false]);
+    const found = { ...sent, matched: 'similar 0.99' };
+    assert.deepEqual([hidden(found, []), hidden({ ...sent, matched: 'person' }, [])], [false, true]);
     assert.ok(lines(sent, [post(5, { confirms: 12 })]).includes('in the mirror:'));
   });
 });
