@@ -2,10 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import { emailKey } from '../base/email.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
+import { isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { isAnothers, isSentAs, isTimely, learnAuthors, type ScoredPost, sentAt } from './unaccounted.ts';
+import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
 
 /** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
@@ -46,8 +47,8 @@ function turnedUp({ candidates }: Found): string {
 /**
  * A service may answer with the number of somebody else's post, that of an earlier one with the same title for example, or take ours back
  * and give its number to another; a gateway may mix up the answers to two rows. Where the words are not clearly ours, and the author is
- * another, the post is older than the row or our words stand in a post that nothing accounts for, or where the words have nothing in common and are those of another row,
- * or the number had another post before, the row has no post that anybody has seen.
+ * another, the post is older than the row or our words stand in a post that nothing accounts for, or where the words have nothing in
+ * common and are those of another row, or the number had another post before, the row has no post that anybody has seen.
  */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
   const doubtful = store.doubtfulRows().map((found) => {

@@ -5,13 +5,13 @@ import { isSameMoment, toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
+import { learnAuthors } from './authors.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
 import {
   type Answer,
   type BoundPost,
-  learnAuthors,
   type Question,
   type ScoredPost,
   type SeenPost,

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { contentHash } from '../../src/outbox/match.ts';
-import type { OutboxContext } from '../../src/outbox/push.ts';
+import { type OutboxContext, push } from '../../src/outbox/push.ts';
 import { type ReconcileResult, reconcile } from '../../src/outbox/reconcile.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
@@ -15,7 +15,7 @@ import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror, queryFile } from '../support/mirror.ts';
-import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
+import { confirmed, type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -101,6 +101,16 @@ export function benchFor(t: TestContext): Bench {
 }
 
 /** Reconciles what is due, and tells what became of one row. */
+/** A row whose answer names a post that stood there before it was sent. */
+export async function namedOlder(bench: Bench): Promise<{ id: number; older: number }> {
+  const { id: older } = bench.upstream.publish({ title: 'Of somebody else' });
+  await bench.sweep();
+  const id = await bench.add();
+  bench.upstream.outcomes = [confirmed(older)];
+  await push(bench.context, id);
+  return { id, older };
+}
+
 export async function reconcileRow(context: OutboxContext, id: number): Promise<ReconcileResult | 'gone'> {
   return (await reconcile(context)).get(id) ?? 'gone';
 }

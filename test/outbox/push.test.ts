@@ -8,7 +8,7 @@ import { push } from '../../src/outbox/push.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
-import { benchFor, CREATE_MS, HOUR, MINUTE, SETTLE_MS } from './bench.ts';
+import { benchFor, CREATE_MS, HOUR, MINUTE, namedOlder, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
@@ -392,11 +392,7 @@ describe('a post that already confirms a row', () => {
 
   it('cannot be one that the mirror knew before the row was sent', async (t) => {
     const bench = benchFor(t);
-    const older = bench.upstream.publish({ title: 'Of somebody else' });
-    await bench.sweep();
-    const id = await bench.add();
-    bench.upstream.outcomes = [confirmed(older.id)];
-    await push(bench.context, id);
+    const { id } = await namedOlder(bench);
     const row = await bench.row(id);
     assert.deepEqual([row.state, row.post_id], ['ambiguous', null]);
     assert.match(row.last_error ?? '', /names post \d+, which stood there before this row was sent/);

@@ -7,7 +7,17 @@ import { push } from '../../src/outbox/push.ts';
 import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { user as OWNER } from '../support/wire.ts';
-import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS, TEXT } from './bench.ts';
+import {
+  type Bench,
+  benchFor,
+  CREATE_MS,
+  HOUR,
+  MINUTE,
+  namedOlder,
+  reconcileRow,
+  SETTLE_MS,
+  TEXT,
+} from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
 /** A row after an unclear attempt, when it has settled. */
@@ -209,18 +219,14 @@ describe('looking for the post of an unclear attempt', () => {
 
   it('none is for a person where the answer named a post that is not its own, and says which', async (t) => {
     const bench = benchFor(t);
-    const older = bench.upstream.publish({ title: 'Of somebody else' });
-    await bench.sweep();
-    const id = await bench.add();
-    bench.upstream.outcomes = [confirmed(older.id)];
-    await push(bench.context, id);
+    const { id, older } = await namedOlder(bench);
     bench.clock.advance(2 * MINUTE);
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
     const { candidates, last_error } = await bench.row(id);
-    assert.deepEqual(candidates, [older.id]);
+    assert.deepEqual(candidates, [older]);
     assert.equal(
       last_error,
-      `the answer names post ${older.id}, which stood there before this row was sent; the list shows none that could be this one`,
+      `the answer names post ${older}, which stood there before this row was sent; the list shows none that could be this one`,
     );
   });
 

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { learnAuthors } from '../../src/outbox/authors.ts';
 import { contentHash } from '../../src/outbox/match.ts';
-import {
-  type BoundPost,
-  learnAuthors,
-  type SeenPost,
-  type Verdict,
-  whoseAre,
-} from '../../src/outbox/unaccounted.ts';
+import { type BoundPost, type SeenPost, type Verdict, whoseAre } from '../../src/outbox/unaccounted.ts';
 import type { OutboxRow, SentAuthor } from '../../src/store/outbox/types.ts';
 import { TEXT } from './bench.ts';
 
