@@ -24,8 +24,7 @@ export const push: JobDefinition = {
   async run(context, job) {
     const id = rowOf(job);
     return await alone(context, id, async () => {
-      await awaitPace(context);
-      if (context.turns.areTaken) context.sending.client.connectAhead();
+      if (context.turns.areTaken && nextSendAt(context) === null) context.sending.client.connectAhead();
       const result = await context.turns.take(async (end) => {
         // The request of the row that waited for this one leaves before this one is written down, and before the rest of this job is done.
         const letNextGo = async (): Promise<void> => {
@@ -151,14 +150,20 @@ async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): 
   if (until !== null) await pauseQueue(context, name, until - now);
 }
 
-/** Until the next post may leave. The job waits, and not the queue: jobs that go back to it change places. At a stop they do go back. */
-async function awaitPace({ app: { clock }, sending, signal }: JobContext): Promise<void> {
-  const { store, perMinute } = sending;
-  const nextAt = (): number | null => store.nextSendAt(perMinute, clock.now());
-  for (let at = nextAt(); at !== null; at = nextAt())
-    await clock.sleep(at - clock.now(), signal).catch(() => {
+/**
+ * Until the next post may leave. The job whose turn it is waits, and neither the queue nor the job after it: they would change places. At a
+ * stop it goes back to the queue.
+ */
+async function awaitPace(context: JobContext): Promise<void> {
+  const { clock } = context.app;
+  for (let at = nextSendAt(context); at !== null; at = nextSendAt(context))
+    await clock.sleep(at - clock.now(), context.signal).catch(() => {
       throw new RateLimitError();
     });
+}
+
+function nextSendAt({ app, sending }: JobContext): number | null {
+  return sending.store.nextSendAt(sending.perMinute, app.clock.now());
 }
 
 /** How long creates leave the way to reconcile, where requests fail and unclear rows are due. */

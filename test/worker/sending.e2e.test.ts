@@ -173,7 +173,7 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
       assert.ok(n === 0 || started_at >= (attempts[n - 1]?.ended_at ?? ''), `attempt ${n} began too early`);
   });
 
-  it('sends at an even pace', async (t) => {
+  it('sends at an even pace, in the order of the outbox', async (t) => {
     const fixture = await open(t);
     await fixture.add(...Array.from({ length: 6 }, (_, n) => `Wish ${n}`));
     const service = await fixture.start({ PUSH_PER_MINUTE: '240' });
