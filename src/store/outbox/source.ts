@@ -60,6 +60,8 @@ export function sourceReader(db: Db): SourceReader {
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
   const byWords = db.prepare<[string, number], StoredRow>(`
     SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND (source_key LIKE 'row:%' OR source_key LIKE 'key:%') ORDER BY id`);
+  // Most rows of a file say what no other does: asking takes a fifth of the time of beginning to go through those that do.
+  const isSaid = db.prepare('SELECT 1 FROM outbox WHERE content_hash = ?');
   const firstEdit = scalar(db)<[number], string>(
     'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
   );
@@ -76,7 +78,7 @@ export function sourceReader(db: Db): SourceReader {
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
   const alike = (row: NewRow, isRevived = false): StoredRow | undefined => {
     const { claims, content_hash: words, email, source_key } = row;
-    if (!claims) return undefined;
+    if (!claims || !isSaid.get(words)) return undefined;
     const spelling = isKeyless(row) ? spellingOf(source_key) : `${words} ${email && emailKey(email)}`;
     const isMeant = (each: StoredRow): boolean => {
       if (isRevived) return canRevive(each, row);
