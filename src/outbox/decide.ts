@@ -7,6 +7,7 @@ import type { OutboxView } from '../store/outbox/view.ts';
 import type { SearchReads } from '../store/search/search.ts';
 import { checkDraft, type Draft } from './create.ts';
 import { contentHash } from './match.ts';
+import { wasJudged } from './reconcile.ts';
 import { EDITABLE, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { ask } from './window.ts';
 
@@ -52,14 +53,15 @@ function adopted({ store, clock }: Deps, ids: readonly number[]): OutboxRow[] {
   const rows = ids.flatMap((id) => store.find(id) ?? []).filter(hasCandidates);
   if (rows.length === 0) return [];
   const now = clock.now();
-  const others = store.claimants().filter(({ id, state }) => state !== 'uncertain' && !ids.includes(id));
+  const others = store.claimants().filter(({ id }) => !ids.includes(id));
   const { verdicts } = ask(store, now, [
     ...others,
     ...rows.map((row) => ({ ...row, state: 'ambiguous' as const })),
   ]);
-  return rows.flatMap(({ id }) => {
+  return rows.flatMap((row) => {
+    const { id } = row;
     const verdict = verdicts.get(id);
-    if (verdict?.kind !== 'match') return [];
+    if (verdict?.kind !== 'match' || wasJudged(row, verdict.post)) return [];
     const { post, matched } = verdict;
     const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
     return store.move(id, TRANSITIONS.resolve, { now, ...outcome }) ?? [];

@@ -5,7 +5,7 @@ import { codeOf } from '../base/errors.ts';
 import { isClosed, isOfBoard } from '../store/outbox/refused.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { backoff, bind, isReconcileDue, keepSettling, park, postpone } from './reconcile.ts';
+import { backoff, bind, isReconcileDue, keepSettling, park, postpone, wasJudged } from './reconcile.ts';
 import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { ask, type Listed, readWindow } from './window.ts';
 
@@ -83,9 +83,10 @@ async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promis
   const { verdicts } = ask(store, now, store.claimants(), listed);
   const verdict = verdicts.get(row.id);
   if (!verdict || verdict.kind === 'none') return recheck(context, row);
-  if (verdict.kind === 'match') return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
-  if (!verdict.isOpen) {
-    await park(context, row, verdict.posts);
+  if (verdict.kind === 'match' && !wasJudged(row, verdict.post))
+    return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
+  if (verdict.kind === 'match' || !verdict.isOpen) {
+    await park(context, row, verdict.kind === 'match' ? [verdict.post] : verdict.posts);
     return 'uncertain';
   }
   const error = 'a post that could be this one may still prove to be another row’s';

@@ -169,8 +169,8 @@ async function early(
   verdict: Verdict,
 ): Promise<ReconcileResult | null> {
   if (row.state !== 'ready' && row.state !== 'ambiguous') return null;
-  if (verdict.kind === 'match' && (row.state === 'ready' || verdict.matched === 'exact'))
-    return bind(context, row, verdict);
+  if (verdict.kind === 'match' && !wasJudged(row, verdict.post))
+    if (row.state === 'ready' || verdict.matched === 'exact') return bind(context, row, verdict);
   if (row.state === 'ready' && verdict.kind === 'candidates' && !verdict.isOpen)
     return await park(context, row, verdict.posts);
   return null;
@@ -230,6 +230,11 @@ function waitFor({ store, clock, settleMs }: OutboxContext, row: OutboxRow, erro
   const now = clock.now();
   store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + settleMs, error });
   return 'later';
+}
+
+/** It stood there when the row became uncertain, and was not clearly its own: what a person decided since is an answer about it. */
+export function wasJudged({ judged }: OutboxRow, { id }: SeenPost): boolean {
+  return judged.includes(id);
 }
 
 /** The post is this row's. Null of the store: a person has meanwhile said that it is another row's; the next pass leaves it out. */

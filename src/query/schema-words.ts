@@ -192,6 +192,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     known_max_id: 'highest posts.id that was known before that attempt',
     not_found: 'complete reads of the list that did not show it',
     candidates: 'posts a person may choose from, as a JSON list of ids',
+    judged: 'candidates that were there when it last came to wait for a decision, as a JSON list of ids',
     was_ambiguous: '1 where it was once unclear whether it arrived',
     checks_left: 'complete sweeps that still check for a second post of it',
     duplicate_of: 'a second post that matches it, if one was found',

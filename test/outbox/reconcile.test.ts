@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
-import { retry, retryBatch } from '../../src/outbox/decide.ts';
+import { cancel, edit, retry, retryBatch } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
@@ -664,6 +664,49 @@ describe('a row that a person lets go', () => {
     assert.deepEqual(await bench.sweep(), [id]);
     assert.equal(retry(bench, id).state, 'ready');
     assert.equal((await push(bench.context, id)).sent, true);
+  });
+
+  /** Two wishes of one person, of which one post shows what they have in common. Which of them left it, nobody can tell. */
+  async function sharing(t: TestContext): Promise<{ bench: Bench; ids: number[] }> {
+    const bench = benchFor(t);
+    const common = { title: 'Marble desk', content: 'We take this over from the old portal, number ' };
+    const ids: number[] = [];
+    for (const end of ['17, in red', '18, in blue']) {
+      ids.push(await bench.add({ ...common, content: common.content + end }));
+      bench.upstream.outcomes = [unknown()];
+      await push(bench.context, ids.at(-1) ?? 0);
+    }
+    const shown = bench.upstream.publish({ ...common, content: `${common.content.slice(0, 40)}…` });
+    bench.clock.advance(2 * MINUTE);
+    await reconcile(bench.context);
+    for (const id of ids)
+      assert.partialDeepStrictEqual(await bench.row(id), { state: 'uncertain', candidates: [shown.id] });
+    bench.clock.advance(MINUTE);
+    return { bench, ids };
+  }
+
+  it('is sent although a post could be its own or that of another, which the person has seen', async (t) => {
+    const { bench, ids } = await sharing(t);
+    await bench.sweep();
+    assert.equal(retry(bench, ids[0] ?? 0).state, 'ready');
+    assert.equal((await push(bench.context, ids[0] ?? 0)).sent, true);
+  });
+
+  it('is sent in its new words although the post could be what became of those', async (t) => {
+    const { bench, ids } = await sharing(t);
+    const [id = 0] = ids;
+    edit(bench, id, { content: `${(await bench.row(id)).content}, please` });
+    assert.equal(retry(bench, id).state, 'ready');
+    assert.equal((await push(bench.context, id)).sent, true);
+  });
+
+  it('after it was dropped waits for a decision again, also where the other that could have the post was dropped', async (t) => {
+    const { bench, ids } = await sharing(t);
+    const [id = 0] = ids;
+    for (const each of ids) cancel(bench, each);
+    await bench.sweep();
+    assert.equal(retry(bench, id).state, 'ready');
+    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'uncertain' });
   });
 
   it('is sent where no post could be its own, and one read of the list serves all that were let go', async (t) => {

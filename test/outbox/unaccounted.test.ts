@@ -33,6 +33,7 @@ function aRow(changes: Partial<OutboxRow> = {}): OutboxRow {
       known_max_id: 100,
       not_found: 0,
       candidates: [],
+      judged: [],
       on_hold: false,
       was_ambiguous: true,
     },

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 24; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 25; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -441,7 +441,7 @@ CREATE TABLE "outbox" (
   erased_at     TEXT,
   matched       TEXT,
   known_max_id  INTEGER,
-  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')),
+  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')), judged TEXT NOT NULL DEFAULT '[]',
   CHECK ((kind = 'as-user') = (email IS NOT NULL)),
   CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
 ) STRICT;

@@ -79,6 +79,8 @@ export interface OutboxRow extends PostText {
   known_max_id: number | null;
   not_found: number;
   candidates: number[];
+  /** Those that were there when it last became uncertain: none was clearly its own. */
+  judged: number[];
   was_ambiguous: boolean;
   checks_left: number;
   duplicate_of: number | null;
@@ -274,17 +276,27 @@ export interface Knowledge {
 }
 
 /** A row as SQLite holds it. */
-export interface StoredRow extends Omit<OutboxRow, 'baseline' | 'candidates' | 'was_ambiguous' | 'on_hold'> {
+export interface StoredRow
+  extends Omit<OutboxRow, 'baseline' | 'candidates' | 'judged' | 'was_ambiguous' | 'on_hold'> {
   baseline: string;
+  judged: string;
   candidates: string;
   was_ambiguous: number;
   on_hold: number;
 }
 
-export function toRow({ baseline, candidates, was_ambiguous, on_hold, ...row }: StoredRow): OutboxRow {
+export function toRow({
+  baseline,
+  candidates,
+  judged,
+  was_ambiguous,
+  on_hold,
+  ...row
+}: StoredRow): OutboxRow {
   return {
     ...row,
     baseline: JSON.parse(baseline) as number[],
+    judged: JSON.parse(judged) as number[],
     candidates: JSON.parse(candidates) as number[],
     was_ambiguous: was_ambiguous === 1,
     on_hold: on_hold === 1,

@@ -48,7 +48,8 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error, matched = $matched,
                       not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, checks_left = $checksLeft,
-                      baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId)
+                      baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId),
+                      judged = iif($state = 'uncertain', $candidates, judged)
      WHERE id = $id`);
   const boundTo = scalar(db)<[number], number>('SELECT id FROM outbox WHERE post_id = ?');
   const twinUnderWay = scalar(db)<[string, number], number>(`
