@@ -4,7 +4,7 @@ import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
 import { isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
-import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
+import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
@@ -47,8 +47,9 @@ function turnedUp({ candidates }: Found): string {
 /**
  * A service may answer with the number of somebody else's post, that of an earlier one with the same title for example, or take ours back
  * and give its number to another; a gateway may mix up the answers to two rows. Where the words are not clearly ours, and the author is
- * another, the post is older than the row or our words stand in a post that nothing accounts for, or where the words have nothing in
- * common and are those of another row, or the number had another post before, the row has no post that anybody has seen.
+ * another, the post is older than the row or our words stand in a post that nothing accounts for, or where they are those of another row
+ * and cannot be made of ours, or have nothing in common with ours and the number had another post before, the row has no post that anybody
+ * has seen.
  */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
   const doubtful = store.doubtfulRows().map((found) => {
@@ -70,7 +71,8 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
       isOlder(row, post) ||
       isForeign(row, post) ||
       isElsewhere(row) ||
-      (score <= INCOMPARABLE && (isOfAnotherRow(store, row, post) || (isReused && score < INCOMPARABLE)));
+      (isOfAnotherRow(store, row, post) && !couldBeRewriting(row, comparable(post))) ||
+      (isReused && score < INCOMPARABLE);
     if (!isOther) return [];
     const change = { now, notBefore: null, error: displacedBy(row.post_id), checksLeft: SWEEP_CHECKS };
     return store.move(row.id, TRANSITIONS.displace, change) ?? [];

@@ -8,7 +8,7 @@ import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/ou
 import { learnAuthors } from './authors.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
-import { CLEARLY_SIMILAR, comparable, INCOMPARABLE, similarity } from './similarity.ts';
+import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
 import {
   type Answer,
   type BoundPost,
@@ -28,7 +28,7 @@ export interface Listed {
   authors: SentAuthor[];
   /** Posts of ours that it showed. */
   ours: Set<number>;
-  /** Those of them that were bound to their rows by their words, not by an answer or a person. */
+  /** Those of them that were bound to their rows by their words, or by an answer that their words speak against; not by a person. */
   bound: Map<number, BoundPost>;
   /** How many posts that the mirror knows the read showed; null where it stopped before the end, because the rest is older. */
   shown: number | null;
@@ -168,6 +168,7 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
   const window = windowOf(rows);
   const { sweptAt } = context.store.knowledge();
   const isLike = sameWords(rows);
+  const wanted = new Set(rows.map(contentHash));
   const isNewestFirst = orderWatch();
   const start = new Date(window.created).toISOString();
   const isWholeKnown = sweptAt !== null && sweptAt < start;
@@ -184,12 +185,14 @@ export async function readWindow(context: OutboxContext, rows: readonly OutboxRo
     let isOld = true;
     for (const post of seen) {
       const former = known.get(post.id);
-      const isReused = isLike(post) && (isOfAnother(former, post) || isMisnamed(former, post, start));
+      const isReused = isLike(post) && (isOfAnother(former, post) || isMisnamed(former, post, start, wanted));
       const facts = isReused ? undefined : factsOf(former, post);
       if (facts?.first_seen_at) mirrored.add(post.id);
       const isNew = isRecent(window, { start, isWholeKnown }, post, facts);
       isOld &&= !isNew;
-      if (facts?.kind) noteOurs(listed, post, facts, isYoung(window, { start, isWholeKnown }, post, facts));
+      if (facts?.kind && isYoung(window, { start, isWholeKnown }, post, facts))
+        noteBound(listed, post, facts, wanted);
+      if (facts?.kind) noteOurs(listed, post, facts);
       showsOurs ||= isNew && facts?.kind != null;
       if (facts?.kind || (!isNew && !(isUnknown(start, facts) && isLike(post)))) continue;
       const reused = isReused && former?.row ? { reusedFrom: former.row } : {};
@@ -308,11 +311,36 @@ function isOfAnother(former: KnownPost | undefined, { title, listed }: SeenPost)
   return isGone && titleOf({ title }) !== titleOf({ title: former.title });
 }
 
-/** A gateway that mixes up answers lets one row name the post of another: this one was made since, and shows other words than that row. */
-function isMisnamed(former: KnownPost | undefined, { title }: SeenPost, start: string): boolean {
-  if (!former || former.title === null || former.matched !== null || former.title === title) return false;
+/**
+ * A gateway that mixes up answers, or a service that takes the second wish under one title for the first sent twice, lets one row name the
+ * post of another: this one was made since, and shows other words than that row, perhaps the very ones of a row that is looked for.
+ */
+function isMisnamed(
+  former: KnownPost | undefined,
+  post: SeenPost,
+  start: string,
+  wanted: ReadonlySet<string>,
+): boolean {
+  if (!former || former.title === null || former.matched !== null || !isUnknown(start, former)) return false;
+  const { title, content } = former;
+  if (isWordsOfAnother(former, post, wanted)) return !isMadeOf({ title, content: content ?? '' }, post);
   const titled = (text: string) => comparable({ title: text, content: '' });
-  return isUnknown(start, former) && similarity(titled(former.title), titled(title)) <= INCOMPARABLE;
+  return title !== post.title && similarity(titled(title), titled(post.title)) <= INCOMPARABLE;
+}
+
+/** A post can be what a service made of these words, also by a cut that none is known to make. */
+function isMadeOf(sent: { title: string; content: string }, post: SeenPost): boolean {
+  const [whole, shown] = [comparable(sent), comparable(post)];
+  const isCut = (['title', 'content'] as const).every((part) =>
+    whole[part].letters.startsWith(shown[part].letters),
+  );
+  return isCut || couldBeRewriting(sent, shown);
+}
+
+/** It shows the very words of a row that is looked for, and not those of the row that it confirms. */
+function isWordsOfAnother({ content_hash }: KnownPost, post: SeenPost, wanted: ReadonlySet<string>): boolean {
+  const hash = contentHash(post);
+  return hash !== content_hash && wanted.has(hash);
 }
 
 function isUnknown(start: string, facts?: KnownPost): boolean {
@@ -329,13 +357,16 @@ function sameWords(rows: readonly OutboxRow[]): (post: SeenPost) => boolean {
   return (post) => titles.has(titleOf(post));
 }
 
-function noteOurs(listed: Listed, post: SeenPost, facts: KnownPost, isYoung: boolean): void {
-  const { latest, authors, ours, bound } = listed;
-  const { id, creator } = post;
-  const { row, matched, content_hash: hash } = facts;
+/** An answer that named it is believed over its words, unless they are those of another row. */
+function noteBound({ bound }: Listed, post: SeenPost, facts: KnownPost, wanted: ReadonlySet<string>): void {
+  const { row, content_hash: hash } = facts;
+  const matched = facts.matched ?? (isWordsOfAnother(facts, post, wanted) ? 'answer' : null);
+  if (row !== null && hash !== null && matched !== null && matched !== 'person')
+    bound.set(post.id, { post: { ...post, firstSeenAt: facts.first_seen_at }, row, hash, matched });
+}
+
+function noteOurs({ latest, authors, ours }: Listed, { id, creator }: SeenPost, facts: KnownPost): void {
   ours.add(id);
-  if (isYoung && row !== null && hash !== null && matched !== null && matched !== 'person')
-    bound.set(id, { post: { ...post, firstSeenAt: facts.first_seen_at }, row, hash, matched });
   const lane = laneOf(facts);
   const sent = facts.first_sent_at ?? '';
   if (sent > (latest.get(lane) ?? '')) latest.set(lane, sent);

@@ -610,6 +610,43 @@ describe('a row that is about to be sent again', () => {
   });
 });
 
+describe('an answer that names the post of an unclear row', () => {
+  const first = { title: 'Dark mode for charts', content: 'We look at them all night.' };
+
+  /** The service takes what has the same title for the same wish, and answers with the number of the first. */
+  async function guarded(t: TestContext, second: Parameters<Bench['add']>[0]) {
+    const bench = benchFor(t);
+    const unclear = await bench.add(first);
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, unclear);
+    const post = bench.upstream.publish(first);
+    const answered = await bench.add({ ...first, ...second });
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, answered);
+    assert.equal((await bench.row(answered)).state, 'confirmed');
+    bench.clock.advance(2 * MINUTE);
+    const result = await reconcileRow(bench.context, unclear);
+    return { result, post, unclear: await bench.row(unclear), answered: await bench.row(answered) };
+  }
+
+  it('is not believed where its words are those of that row, and not made of the others', async (t) => {
+    const found = await guarded(t, { content: 'Please also print them, in colour.' });
+    assert.equal(found.result, 'found');
+    assert.partialDeepStrictEqual(found.unclear, { state: 'confirmed', post_id: found.post.id });
+    assert.partialDeepStrictEqual(found.answered, { state: 'uncertain', post_id: null });
+  });
+
+  it('leaves the unclear row to a person where the post could be that of either', async (t) => {
+    const { result, unclear, answered, post } = await guarded(t, {
+      content: `${first.content} And in the morning.`,
+    });
+    assert.equal(result, 'uncertain');
+    assert.partialDeepStrictEqual(unclear, { state: 'uncertain', candidates: [post.id] });
+    assert.match(unclear.last_error ?? '', new RegExp(`the post of row ${answered.id} could be this one`));
+    assert.equal(answered.post_id, post.id);
+  });
+});
+
 describe('a row that a person lets go', () => {
   /** Missing twice: a person decides, and has nothing to choose from. */
   async function undecided(bench: Bench, text: Parameters<Bench['add']>[0] = {}): Promise<number> {

@@ -313,6 +313,7 @@ describe('how far a list is read', () => {
 describe('a listed post under a number that had another one', () => {
   const former = (more: Partial<KnownPost> = {}): Partial<KnownPost> => ({
     ...{ kind: 'owner', board: 'ideas', email: null, title: 'Export invoices', matched: null, row: 9 },
+    ...{ content: 'My eyes hurt at night.', content_hash: 'of these words' },
     ...{
       created: iso(NOON - 5 * HOUR),
       first_seen_at: iso(NOON - 4 * HOUR),

@@ -331,7 +331,7 @@ function postReader(db: Db) {
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
-    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched, o.title, o.content_hash, o.id AS row,
+    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched, o.title, o.content, o.content_hash, o.id AS row,
            EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.deleted = 1) AS was_deleted, ${isReused} AS is_reused
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);

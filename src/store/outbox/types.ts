@@ -244,6 +244,7 @@ export interface KnownPost {
   email: string | null;
   matched: string | null;
   title: string | null;
+  content: string | null;
   content_hash: string | null;
   row: number | null;
   /** It was gone before. */
