@@ -97,8 +97,12 @@ export function logAhead(db: Pick<Db, 'pragma'>, waitMs = BUSY_MS): void {
     } catch (error) {
       if (!isBusy(error) || performance.now() >= end) throw error;
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_STEP_MS);
+    pauseThread();
   }
+}
+
+function pauseThread(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_STEP_MS);
 }
 
 /** A mirror whose tables are not those that this program reads. */
@@ -235,13 +239,33 @@ function dropLeftWords(db: Db): void {
   }).immediate();
 }
 
+/**
+ * Empties the write-ahead log if nobody is reading from it just now. SQLite would wait for readers with the lock of writers in its hand;
+ * the copy in PostgreSQL reads through many turns of a process whose writers stand still meanwhile, so that neither would get on.
+ * What takes time is done first, without that lock.
+ */
+export function emptyLog(db: Db): { isEmpty: boolean; checkpointed: number } {
+  const [passive] = db.pragma('wal_checkpoint(PASSIVE)') as { checkpointed: number }[];
+  const waitMs = db.pragma('busy_timeout', { simple: true });
+  db.pragma('busy_timeout = 0');
+  const [last] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  db.pragma(`busy_timeout = ${waitMs}`);
+  return { isEmpty: last?.busy === 0, checkpointed: Math.max(0, passive?.checkpointed ?? 0) };
+}
+
+export interface CompactOptions {
+  /** How long a moment without readers is waited for. */
+  patienceMs?: number;
+  pause?: () => void;
+}
+
 /** Rewrites the file and empties the write-ahead log; false when the log could not be emptied because somebody was reading. */
-export function compact(db: Db): boolean {
+export function compact(db: Db, { patienceMs = 0, pause = pauseThread }: CompactOptions = {}): boolean {
   const mark = readMeta(db, UNCLEAN);
   dropLeftWords(db);
   db.exec('VACUUM');
-  const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-  if (busy !== 0) return false;
+  for (const end = performance.now() + patienceMs; !emptyLog(db).isEmpty; pause())
+    if (performance.now() >= end) return false;
   // Whatever was erased meanwhile has put another mark there.
   db.prepare('DELETE FROM meta WHERE key = ? AND value = ?').run(UNCLEAN, mark ?? '');
   return true;

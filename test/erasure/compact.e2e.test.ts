@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
+import { compact, noteUnclean, openForWriting } from '../../src/store/db.ts';
 import { doChore } from '../../src/store/upkeep/chores.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -23,6 +24,24 @@ describe('rewriting the file after something was erased', () => {
     reader.exec('COMMIT');
     assert.deepEqual(await compact(), { isClean: true });
     assert.equal(await bench.erasure.isUnclean(), false);
+  });
+
+  it('lets others write while it waits for a reader: the reader may need them to get on', async (t) => {
+    const { path } = await openBench(t);
+    const [db, reader, writer] = [openForWriting({ path, upstream }), new Database(path), new Database(path)];
+    t.after(() => [db, reader, writer].map((open) => open.close()));
+    writer.pragma('busy_timeout = 0');
+    noteUnclean(db);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM posts').get();
+    let pauses = 0;
+    const pause = (): void => {
+      writer.exec("INSERT INTO meta (key, value) VALUES ('written', 'meanwhile')");
+      reader.exec('COMMIT');
+      pauses++;
+    };
+    assert.equal(compact(db, { patienceMs: 60_000, pause }), true);
+    assert.equal(pauses, 1);
   });
 
   it('gives up where somebody keeps writing', async (t) => {

@@ -19,7 +19,7 @@ const CHORES: Chores = {
   compact({ patienceMs = PATIENCE_MS, ...mirror }) {
     return closing(openForWriting(mirror), (db) => {
       db.pragma(`busy_timeout = ${patienceMs}`);
-      return { isClean: compact(db) };
+      return { isClean: compact(db, { patienceMs }) };
     });
   },
   tidy,

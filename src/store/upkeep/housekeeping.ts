@@ -1,6 +1,6 @@
 import { iso } from '../../base/clock.ts';
 import { pruneChanges } from '../change-log.ts';
-import type { Db, OpenOptions } from '../db.ts';
+import { type Db, emptyLog, type OpenOptions } from '../db.ts';
 import { openMirror } from '../open.ts';
 import { closing, scalar } from '../sql.ts';
 
@@ -40,7 +40,7 @@ const STEPS: Record<Tidying, (db: Db, request: TidyRequest) => number> = {
     db.pragma('optimize = 0x10002');
     return 0;
   },
-  'shorten the write-ahead log': checkpoint,
+  'shorten the write-ahead log': (db) => emptyLog(db).checkpointed,
 };
 
 function trimRuns(db: Db, now: number): number {
@@ -80,12 +80,4 @@ function mergeIndexes(db: Db): number {
     }
   }
   return pages;
-}
-
-/** First without being in anybody's way; then the file is cut short too, unless somebody reads or writes just now. */
-function checkpoint(db: Db): number {
-  const [passive] = db.pragma('wal_checkpoint(PASSIVE)') as { checkpointed: number }[];
-  db.pragma('busy_timeout = 0');
-  db.pragma('wal_checkpoint(TRUNCATE)');
-  return Math.max(0, passive?.checkpointed ?? 0);
 }
