@@ -132,11 +132,15 @@ const HELD_MS = 30 * 86_400_000;
 
 /** Removes older changes and returns how many. The newest of them and the last of all stay: consumers who stand there go on from them. */
 export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: number }): number {
-  const last = scalar(db)<[], number | null>('SELECT max(n) FROM changes').get() ?? 0;
-  // A time in the future was written while the clock was ahead, and keeps nothing.
+  // A time that has not come yet says nothing: neither that a change is to be kept, nor that those before it are old.
   const firstSince = scalar(db)<[string, string], number>(`
     SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1`);
-  const newestOlder = (ms: number): number => (firstSince.get(iso(now - ms), iso(now)) ?? last + 1) - 1;
+  const lastBefore = scalar(db)<[string, number], number>(`
+    SELECT n FROM changes WHERE at < ? AND n < ? ORDER BY n DESC LIMIT 1`);
+  const newestOlder = (ms: number): number => {
+    const before = iso(now - ms);
+    return lastBefore.get(before, firstSince.get(before, iso(now)) ?? Number.MAX_SAFE_INTEGER) ?? 0;
+  };
   const told = scalar(db)<[], number | null>('SELECT min(position) FROM webhooks WHERE disabled_at IS NULL');
   const anchor = Math.max(
     newestOlder(keepMs + HELD_MS),

@@ -114,6 +114,23 @@ describe('the change feed', () => {
     assert.deepEqual(kept(), [2504], 'the last of all stays');
   });
 
+  it('forgets nothing because of times that have not come yet', (t) => {
+    const { log, db } = logFor(t);
+    for (const ahead of [1, 2, 3]) log.add('sync.failed', iso(NOW + ahead * DAY), 1);
+    const kept = () => db.prepare<[], number>('SELECT n FROM changes').pluck().all();
+    assert.equal(pruneChanges(db, { keepMs: 7 * DAY, now: NOW }), 0, 'the clock was set back');
+    log.add('sync.failed', iso(NOW), 1);
+    assert.equal(pruneChanges(db, { keepMs: 7 * DAY, now: NOW }), 0, 'or had been ahead');
+    assert.equal(pruneChanges(db, { keepMs: 7 * DAY, now: NOW + 11 * DAY }), 3, 'and these are old');
+    assert.deepEqual(kept(), [4]);
+  });
+
+  it('keeps what came after one that is not old yet, also where a clock behind has dated it', (t) => {
+    const { log, db } = logFor(t);
+    for (const ago of [3, 39, 2]) log.add('sync.failed', iso(NOW - ago * DAY), 1);
+    assert.equal(pruneChanges(db, { keepMs: 7 * DAY, now: NOW }), 0);
+  });
+
   it('keeps what an endpoint still waits for, also where another has had it and one is disabled', (t) => {
     const { log, db } = logFor(t);
     for (const ago of [20, 15, 10, 1]) log.add('sync.failed', iso(NOW - ago * DAY), 1);
