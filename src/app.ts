@@ -191,6 +191,7 @@ function writeListed(store: MirrorStore, rows: Post[], observedAt: number): void
       page,
       rejects: [],
       observedAt,
+      now: observedAt,
       absence: null,
       keepIds: false,
       state: null,

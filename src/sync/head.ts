@@ -15,13 +15,13 @@ export async function head(
   pass: Pass,
   learned: Learned,
 ): Promise<{ learned: Learned; conclusion: Conclusion | null }> {
-  const { client, store, signal, onPage } = context;
+  const { client, signal, onPage } = context;
   const by = learned.order?.by ?? 'id';
   let evidence = noEvidence(pass.resource, by === 'created');
   let quiet = 0;
   // Nothing ahead: most passes end after two pages, and a third would be asked for in vain.
   for await (const page of walk(client, pass.resource, { signal, ahead: 0 })) {
-    const { unchanged } = writePage(store, pass, page);
+    const { unchanged } = writePage(context, pass, page);
     onPage(pass);
     evidence = withPage(evidence, slotsOf(page.rows, page.rejects));
     quiet = unchanged ? quiet + 1 : 0;

@@ -30,7 +30,7 @@ export function walk(
 
 /** Writes a page. Unless told otherwise nothing is concluded from what it does not show, and there is nothing to resume. */
 export function writePage(
-  store: MirrorStore,
+  { store, clock }: Pick<PassContext, 'store' | 'clock'>,
   pass: Pass,
   page: Page<Post | Comment>,
   rest: Partial<Pick<PageWrite, 'absence' | 'keepIds' | 'state'>> = {},
@@ -41,6 +41,7 @@ export function writePage(
     rejects: page.rejects,
     ...(page.repeated && { repeated: page.repeated }),
     observedAt: page.receivedAt,
+    now: clock.now(),
     absence: null,
     keepIds: false,
     state: null,

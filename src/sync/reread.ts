@@ -106,11 +106,12 @@ interface Read {
 }
 
 function openReader(
-  { client, store, signal, onPage }: PassContext,
+  context: PassContext,
   { pass, learned, state }: Sweep,
   walked: Evidence,
   { budget, candidates }: { budget: number; candidates: () => Candidate[] },
 ): Reader {
+  const { client, signal, onPage } = context;
   let evidence = walked;
   let left = budget;
   return {
@@ -125,7 +126,7 @@ function openReader(
       const missing = new Set(candidates().map(({ id }) => id));
       const repeated = new Set(page.rows.map(({ id }): number => id).filter((id) => !missing.has(id)));
       const read = { ...page, repeated };
-      writePage(store, pass, read, { absence: { ...absence, isReread: true }, keepIds: state.keepIds });
+      writePage(context, pass, read, { absence: { ...absence, isReread: true }, keepIds: state.keepIds });
       onPage(pass);
       const { next } = page;
       return {

@@ -123,11 +123,8 @@ const MOST_SKIPPED = 50;
  * would. Those are read from the pages before it, down to the last row that was shown. Services that leave rows out of their pages look
  * the same, and cost one request for each page that is larger than all before it.
  */
-async function readSkipped(
-  { client, store, signal }: PassContext,
-  { pass, state }: Sweep,
-  page: AnyPage,
-): Promise<void> {
+async function readSkipped(context: PassContext, { pass, state }: Sweep, page: AnyPage): Promise<void> {
+  const { client, signal } = context;
   const size = page.rows.length + page.rejects.length;
   const isBeyondEnd = size === 0 && page.next === null;
   if (!state.previous || (!isBeyondEnd && size <= (state.previous.size ?? size))) return;
@@ -139,7 +136,7 @@ async function readSkipped(
     if (left-- === 0 || (state.lastId !== null && ids.includes(state.lastId))) return;
     const before = await client.page(pass.resource, cursor, signal).catch(unlessGone);
     if (!before) return;
-    writePage(store, pass, before);
+    writePage(context, pass, before);
     Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
     ids = before.rows.map(({ id }) => id);
   }
@@ -179,7 +176,7 @@ function sweepPage(
     ...((state.isCached || isFromBefore(learned, page)) && { isCached: true }),
     lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
   };
-  writePage(context.store, pass, page, {
+  writePage(context, pass, page, {
     absence: absenceShownBy(slots, page, { evidence, order: learned.order, previous: state.previous }),
     keepIds: state.keepIds,
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.

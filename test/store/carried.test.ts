@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { Post } from '../../src/contract/decode.ts';
 import { story } from '../support/mirror.ts';
-import { aComment, aPost, iso } from '../support/rows.ts';
-import { apply, begin, between, EVERYWHERE, finish, gaps, PROOF, sweep } from '../support/steps.ts';
+import { aComment, aPost, iso, minute } from '../support/rows.ts';
+import { apply, begin, between, EVERYWHERE, finish, gaps, oneSweep, PROOF, sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
 
 const named = (name: string) => ({ creator: { ...wire.user, name } });
@@ -152,8 +152,9 @@ describe('what rows carry', () => {
       await apply(store, onPosts, [aPost(1)], 5);
       await apply(store, onComments, [aComment(1)], 5);
 
-      await apply(store, onPosts, [aPost(2, { ...old, status })], 4);
-      await apply(store, onComments, [aComment(2, { creator: old.creator, post: reference })], 4);
+      const written = { now: minute(5) };
+      await apply(store, onPosts, [aPost(2, { ...old, status })], 4, written);
+      await apply(store, onComments, [aComment(2, { creator: old.creator, post: reference })], 4, written);
       assert.equal(read.table('users')[0]?.name, 'Ada Lovelace');
       assert.equal(read.table('boards')[0]?.name, 'Ideas');
       assert.equal(read.table('statuses')[0]?.name, 'Planned');
@@ -170,12 +171,40 @@ describe('what rows carry', () => {
       const onPosts = await begin(store, 'posts', 0);
       await apply(store, onPosts, [aPost(1, named('true'))], 1);
       await apply(store, onPosts, [aPost(1, named('true'))], 5);
-      await apply(store, onPosts, [aPost(1, named('for a while'))], 4);
+      await apply(store, onPosts, [aPost(1, named('for a while'))], 4, { now: minute(5) });
       assert.equal(read.table('users')[0]?.name, 'true');
       await apply(store, onPosts, [aPost(1, named('from now on'))], 6);
       assert.equal(read.table('users')[0]?.name, 'from now on');
     },
   );
+
+  for (const [where, isOther] of [
+    ['in the same process', false],
+    ['in another process', true],
+  ] as const)
+    story(
+      `what a later pass shows counts where the clock was set back by minutes, ${where}`,
+      async (mirror) => {
+        const { store, read, another } = mirror;
+        const copies = (name: string) => ({
+          post: { ...named(name), board: { id: 1, name, url: '/b/1' }, status: { id: 3, name, color: '' } },
+          comment: { creator: { ...wire.user, id: 8, name }, post: { id: 42, title: name, url: '/p/42' } },
+        });
+        const lists = (to: typeof store, name: string, at: number) => {
+          const { post, comment } = copies(name);
+          oneSweep(to, 'posts', [aPost(1, post)], at);
+          oneSweep(to, 'comments', [aComment(1, comment)], at);
+        };
+        lists(store, 'before', 9);
+        const later = isOther ? another() : store;
+        lists(later, 'after', 2);
+        if (isOther) later.close();
+        const shown = (['users', 'boards', 'statuses', 'commented_posts'] as const).flatMap((table) =>
+          read.table(table).map(({ name, title }) => name ?? title),
+        );
+        assert.deepEqual(shown, ['after', 'after', 'after', 'after', 'after']);
+      },
+    );
 
   story('someone first seen on a page received earlier is kept all the same', async ({ store, read }) => {
     const pass = await begin(store, 'posts', 0);

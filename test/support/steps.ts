@@ -46,7 +46,7 @@ export function apply(
 ): PageResult {
   const page = { resource: pass.resource, rows } as PageRows;
   const plain = { rejects: [], absence: null, keepIds: false, state: null };
-  return store.applyPage({ pass, page, observedAt: minute(at), ...plain, ...rest });
+  return store.applyPage({ pass, page, observedAt: minute(at), now: minute(at), ...plain, ...rest });
 }
 
 export function finish(store: MirrorStore, pass: Pass, at = 0, rest: Partial<PassEnd> = {}): PassSummary {

@@ -19,7 +19,7 @@ import {
  * before a comment; what other rows show is no change. A row that an earlier sweep missed, or that could not be read, shows nothing. A page
  * received before the stored values were seen never overwrites them.
  */
-const LATE_PAGE_MS = 600_000;
+
 /** Pages that are remembered for that: more than are ever under way at once. */
 const RECENT_PAGES = 32;
 /** Entities remembered as they stand in the database: the same people write most of the rows. */
@@ -44,6 +44,12 @@ interface Watching {
   runId: number;
 }
 
+/** When a page was received, and when it is written. */
+interface Moments {
+  at: string;
+  now: string;
+}
+
 /** What a pass shows and a newer row was said to show otherwise: later pages may tell that this row has let go of it. */
 interface Unsettled {
   runId: number;
@@ -65,10 +71,10 @@ export function entityObserver(db: Db, changes: ChangeLog) {
   const forgetKnown = keptUntilWritten(db, () => {
     for (const { known } of Object.values(tables)) for (const list of RESOURCES) known[list].clear();
   });
-  const storeAll = ({ resource, runId }: Watching, observed: Observed, at: string, newer: Observed[]) => {
+  const storeAll = ({ resource, runId }: Watching, observed: Observed, when: Moments, newer: Observed[]) => {
     const left = nothingShown();
     const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
-      observe(table, shown, { resource, at, changes }, (id, by) => {
+      observe(table, shown, { resource, ...when, changes }, (id, by) => {
         if (newer.some((page) => page[kind].has(id))) return false;
         if (isNewest[kind](resource, { id, by, runId })) return true;
         left[kind].set(id, shown.get(id) as never);
@@ -83,12 +89,13 @@ export function entityObserver(db: Db, changes: ChangeLog) {
   };
   return {
     /** Stores what a page of a list carried and says how many rows that changed. */
-    page(pass: Watching, observed: Observed, at: string): number {
+    page(pass: Watching, observed: Observed, when: Moments): number {
       forgetKnown();
-      const newer = recent.filter((page) => isLate(page.at, at)).map((page) => page.observed);
+      const { at } = when;
+      const newer = recent.filter((page) => isLate(page.at, when)).map((page) => page.observed);
       recent.push({ at, observed });
       if (recent.length > RECENT_PAGES) recent.shift();
-      const { written, left } = storeAll(pass, observed, at, newer);
+      const { written, left } = storeAll(pass, observed, when, newer);
       const before = unsettled.get(pass.resource);
       const all = before?.runId === pass.runId ? before.observed : nothingShown();
       for (const kind of KINDS) keepNewest<Entity>(all[kind], left[kind]);
@@ -96,14 +103,15 @@ export function entityObserver(db: Db, changes: ChangeLog) {
       return written;
     },
     /** At the end of a whole sweep: stores what no newer row shows after all. */
-    settle(pass: Watching): void {
+    settle(pass: Watching, now: string): void {
       const left = unsettled.get(pass.resource);
       unsettled.delete(pass.resource);
       if (left?.runId !== pass.runId) return;
+      const when = { at: left.at, now };
       const { users, references, ...named } = left.observed;
-      storeAll(pass, { ...nothingShown(), users, references }, left.at, []);
+      storeAll(pass, { ...nothingShown(), users, references }, when, []);
       // Boards and statuses are renamed on all rows at once, people not always: here a row that this sweep missed does not count either.
-      storeAll({ ...pass, runId: NO_RUN }, { ...nothingShown(), ...named }, left.at, []);
+      storeAll({ ...pass, runId: NO_RUN }, { ...nothingShown(), ...named }, when, []);
     },
   };
 }
@@ -125,7 +133,7 @@ function keepNewest<T>(kept: Map<number, Shown<T>>, shown: ReadonlyMap<number, S
 function observe<T extends Entity>(
   table: Table<T>,
   shown: Map<number, Shown<T>>,
-  { resource, at, changes }: { resource: Resource; at: string; changes: ChangeLog },
+  { resource, at, now, changes }: { resource: Resource; changes: ChangeLog } & Moments,
   counts: (id: number, by: number) => boolean,
 ): number {
   let written = 0;
@@ -136,7 +144,7 @@ function observe<T extends Entity>(
       remember(table.known[resource], entity);
       continue;
     }
-    if (stored && (isLate(stored.at(-1) as string, at) || !counts(entity.id, by))) continue;
+    if (stored && (isLate(stored.at(-1) as string, { at, now }) || !counts(entity.id, by))) continue;
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
@@ -207,7 +215,7 @@ function remember<T extends Entity>(known: Map<number, T>, entity: T): void {
   known.set(entity.id, entity);
 }
 
-/** Pages live for minutes at most: a larger distance means that the clock was set back, and then what we see now counts. */
-function isLate(changedAt: string, at: string): boolean {
-  return at < changedAt && Date.parse(changedAt) - Date.parse(at) < LATE_PAGE_MS;
+/** Seen after the page was received. A time that has not come yet was written while the clock was ahead, before anything we see now. */
+function isLate(seenAt: string, { at, now }: Moments): boolean {
+  return at < seenAt && seenAt <= now;
 }

@@ -73,7 +73,7 @@ export function passes(db: Db, options: OpenOptions) {
     text[resource].refresh();
     packed[resource].refresh();
     changes.refresh();
-    let written = observed.page(pass, carriedBy(page), at);
+    let written = observed.page(pass, carriedBy(page), { at, now: iso(received.now) });
     const before = counts.inserted + counts.updated;
     written +=
       page.resource === 'posts'
@@ -132,7 +132,7 @@ export function passes(db: Db, options: OpenOptions) {
     const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
     if (isWholeSweep) {
       releaseOthers.run(resource, pass.runId);
-      observed.settle(pass);
+      observed.settle(pass, at);
     }
     const { suspects, held } = absent.counts(resource);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });

@@ -76,6 +76,8 @@ export interface PageWrite {
   repeated?: ReadonlySet<number>;
   /** When the page was received, on our clock. */
   observedAt: number;
+  /** When it is written, on the same clock. */
+  now: number;
   /** Where this page shows that nothing else stood. */
   absence: Absence | null;
   /** Whether the ids are to be remembered until the end of the sweep. */
