@@ -114,25 +114,57 @@ function wrong(what: string, hint?: string): Failure {
   return new Failure('protocol', `\`next\` ${what}`, hint === undefined ? {} : { hint });
 }
 
-const MOMENT = /\d{4}-\d\d-\d\d[T +]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?/;
-const EPOCH = /(?<!\d)\d{10}(?=\D|$|\d{3}(\d{3})?(?!\d))/;
+const MOMENT = /\d{4}-\d\d-\d\d([T +]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?/g;
+const EPOCH = /(?<!\d)\d{10}(?=\D|$|\d{3}(\d{3})?(?!\d))/g;
+const ZONE = /(?<=:.*)(Z|[+-]\d\d(:?\d\d)?)$/i;
+const SECOND_MS = 1000;
 
-/**
- * The second that a cursor names (`2026-01-02T03:04:05`), where it does not name the row `after` which it goes on as well. A service that
- * goes on after a time alone never shows the rest of the rows of that second, at any read, for as long as its pages end there.
- */
-export function secondIn(cursor: string, after: number): string | null {
-  const texts = [querystring.unescape(cursor), ...cursor.split(/[=&]/).map(unpacked)];
-  const second = texts.map(secondOf).find((found) => found !== null);
-  if (second === undefined) return null;
-  return texts.some((text) => new RegExp(`(?<!\\d)${after}(?!\\d)`).test(text)) ? null : second;
+/** The row that a page ends with; `created` is null where it could not be read. */
+export interface LastRow {
+  id: number;
+  created: string | null;
 }
 
-function secondOf(text: string): string | null {
-  const moment = MOMENT.exec(text)?.[0].replace('+', (sign, at: number) => (at === 10 ? 'T' : sign));
-  const epoch = EPOCH.exec(text)?.[0];
-  const instant = moment ? toInstant(moment) : epoch ? new Date(1000 * Number(epoch)).toISOString() : null;
-  return instant?.slice(0, 19) ?? null;
+/**
+ * The second in which the last row of a page was made (`2026-01-02T03:04:05`), where the cursor that goes on after it names that time and
+ * not the row as well. A service that goes on after a time alone never shows the rest of the rows of that second, at any read, for as long
+ * as its pages end there. Other times, as that at which the walk began or at which the cursor runs out, and what the cursors `around` this
+ * one say too, tell no place. Where the time of the row is not known, any time may be its.
+ */
+export function secondIn(cursor: string, { id, created }: LastRow, around: readonly string[]): string | null {
+  const common = new Set(around.flatMap((other) => other.split('&')));
+  const own = cursor.split('&').filter((part) => !common.has(part));
+  const texts = own.flatMap((part) => [querystring.unescape(part), ...part.split('=').map(unpacked)]);
+  const named = texts.flatMap(momentsIn);
+  const second =
+    created === null ? named[0] : named.some((at) => isTimeOf(created, at)) && toInstant(created);
+  const isRow = new RegExp(`(?<!\\d)${id}(?!\\d)`);
+  // A date is no id: 12 stands in `T12:04:05`.
+  if (!second || texts.some((text) => isRow.test(text.replace(MOMENT, ' ')))) return null;
+  return second.slice(0, 19);
+}
+
+function momentsIn(text: string): string[] {
+  const moments = [...text.matchAll(MOMENT)].map(([found]) => toInstant(found.replace(/^(.{10})\+/, '$1T')));
+  const epochs = [...text.matchAll(EPOCH)].map(([found]) =>
+    new Date(SECOND_MS * Number(found)).toISOString(),
+  );
+  return [...moments, ...epochs].filter((moment) => moment !== null);
+}
+
+/** Rows may show their time rounded, or no more than the minute or the day, and a cursor may leave out the zone that they show. */
+function isTimeOf(created: string, moment: string): boolean {
+  return [created, created.replace(ZONE, '')].some((text) => {
+    const instant = toInstant(text);
+    if (instant === null) return false;
+    const after = Date.parse(moment) - Date.parse(instant);
+    return after > -SECOND_MS && after < precisionOf(instant);
+  });
+}
+
+function precisionOf(instant: string): number {
+  if (instant.endsWith('T00:00:00.000Z')) return 86_400 * SECOND_MS;
+  return instant.endsWith(':00.000Z') ? 60 * SECOND_MS : SECOND_MS;
 }
 
 /** What a cursor in base64 says, where it is one. */

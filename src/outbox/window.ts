@@ -257,10 +257,10 @@ const WHOLE_MINUTE = /T\d\d:\d\d(:00(\.0+)?)?(?![:.\d])/;
 const FRACTION = /:\d\d\.\d*[1-9]/;
 
 /** A `next` that names no more than the time of the last row goes on behind all posts of that second, or minute. */
-function leftOutAfter({ rows, next, serverTime, receivedAt }: Page<Post>): Stretch[] {
+function leftOutAfter({ rows, cursor, next, serverTime, receivedAt }: Page<Post>): Stretch[] {
   const last = rows.at(-1);
   if (!last || next === null || FRACTION.test(last.created)) return [];
-  const second = secondIn(next, last.id);
+  const second = secondIn(next, last, [cursor]);
   if (second === null) return [];
   const isAll = (pattern: RegExp): boolean => rows.every(({ created }) => pattern.test(created));
   const lasts = isAll(MIDNIGHT) ? DAY_MS : isAll(WHOLE_MINUTE) ? MINUTE_MS : SECOND_MS;

@@ -20,6 +20,8 @@ export interface PagePlace {
   cursor: string;
   isFirst: boolean;
   isLast: boolean;
+  /** The second of which rows may have been skipped before this page. */
+  tie: string | null;
   /** The page before, as this walk read it; null at its start. */
   previous: SweepState['previous'];
 }
@@ -43,7 +45,19 @@ export function absenceShownBy(
   const place = { by, direction: direction === 'unread' ? ('none' as const) : direction };
   if (isUnreadable(slots)) return { by, gaps: [] };
   const isFirst = cursor === '' && earlier === null;
-  return { by, gaps: gapsOf(slots, { ...place, cursor, isFirst, isLast: next === null, previous }) };
+  const tie = skippedSecond({ cursor, next }, previous);
+  return { by, gaps: gapsOf(slots, { ...place, cursor, isFirst, isLast: next === null, tie, previous }) };
+}
+
+/** The second of which the service may have skipped rows between the page before and this one. */
+export function skippedSecond(
+  { cursor, next }: Pick<AnyPage, 'cursor' | 'next'>,
+  previous: SweepState['previous'],
+): string | null {
+  if (!previous) return null;
+  // Of pages without rows in between nobody knows where they end.
+  const created = previous.isAcross ? null : (previous.created ?? null);
+  return secondIn(cursor, { id: previous.key?.id ?? 0, created }, [previous.cursor, next ?? '']);
 }
 
 /**
@@ -53,7 +67,7 @@ export function absenceShownBy(
  * one that lost its last rows: those gaps count for less.
  */
 export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
-  const { by, direction, cursor, isFirst, isLast, previous } = place;
+  const { by, direction, cursor, isFirst, isLast, tie, previous } = place;
   const isStrict = direction === 'desc' || direction === 'asc';
   const at = { page: cursor, pageBefore: previous?.cursor ?? null };
   // A list of one page is a snapshot of everything, in whatever order.
@@ -78,7 +92,6 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
   if (!previous?.key || !continues(previous.key, { by, direction, isLast }, keys)) return gaps;
   // To be read again from the page before it on.
   const kind = first && !previous.isAcross ? 'between' : 'end';
-  const tie = secondIn(cursor, previous.key.id);
   return [
     ...gaps,
     { ...gap(previous.key, first, kind), page: previous.cursor, pageBefore: null, ...(tie && { tie }) },

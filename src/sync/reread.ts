@@ -13,7 +13,7 @@ import {
   withPage,
 } from './order.ts';
 import { type AnyPage, type PassContext, writePage } from './pages.ts';
-import { isUnsteady, type Sweep, type SweepState } from './state.ts';
+import { isUnsteady, type PreviousPage, type Sweep, type SweepState } from './state.ts';
 
 /** Requests for reading again in a sweep, unless it had more pages itself. Candidates beyond wait for the next sweep. */
 const LEAST_BUDGET = 20;
@@ -100,7 +100,7 @@ interface Reader {
 
 /** A page that was read again, with the keys of its readable rows in the order they stood. */
 interface Read {
-  page: Pick<AnyPage, 'cursor' | 'next'> & { size: number };
+  page: Pick<AnyPage, 'cursor' | 'next'> & Required<Pick<PreviousPage, 'created' | 'size'>>;
   ids: number[];
   keys: Key[];
 }
@@ -130,7 +130,7 @@ function openReader(
       onPage(pass);
       const { next } = page;
       return {
-        page: { cursor, next, size: slots.length },
+        page: { cursor, next, created: slots.at(-1)?.created ?? null, size: slots.length },
         ids: page.rows.map(({ id }) => id),
         keys: keysOf(slots, evidence),
       };

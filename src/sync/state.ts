@@ -2,12 +2,22 @@ import type { Resource } from '../contract/endpoints.ts';
 import type { Key, Pass, PassCounts } from '../store/mirror/types.ts';
 import { type Evidence, isSameOrder, type Numbers, noEvidence, type Order } from './order.ts';
 
+/** The page before, with the key of its last row and the time that row shows. */
+export interface PreviousPage {
+  cursor: string;
+  key: Key | null;
+  created?: string | null;
+  /** Pages without a row stood in between. */
+  isAcross?: true;
+  /** Most rows of a page so far. */
+  size?: number;
+}
+
 /** What a sweep carries from page to page, and over a kill. */
 export interface SweepState {
   /** The page to read next. */
   cursor: string;
-  /** The page before it, with the key of its last row; `isAcross`: pages without a row stood in between; `size`: most rows so far. */
-  previous: { cursor: string; key: Key | null; isAcross?: true; size?: number } | null;
+  previous: PreviousPage | null;
   evidence: Evidence;
   /** The ids of all pages are kept: the order is not trusted yet, and may turn out to be none. */
   keepIds: boolean;
@@ -15,7 +25,7 @@ export interface SweepState {
   ends: { first: number[]; last: number[] } | null;
   /** A row was shown on two pages, or a page in the middle had none: the list moved while it was read, or is not whole. */
   moved: boolean;
-  /** Cursors name a time, and not the row they go on after. */
+  /** Cursors name the time of the row they go on after, and not the row. */
   isTimed?: true;
   /** A cache in between showed a page as it was before the last sweep: it says nothing that was not counted then. */
   isCached?: true;

@@ -1,9 +1,8 @@
-import { secondIn } from '../api/next.ts';
 import { pagesBefore } from '../api/walk.ts';
 import { AppError } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import { BEHIND_CACHE, type Conclusion } from '../store/mirror/types.ts';
-import { absenceShownBy } from './gaps.ts';
+import { absenceShownBy, skippedSecond } from './gaps.ts';
 import {
   byOf,
   type Evidence,
@@ -159,6 +158,7 @@ function sweepPage(
   const key = state.previous?.key ?? null;
   const evidence = before ? withSeam(within, slots, { key, ids: before }) : within;
   const by = byOf(evidence);
+  const last = slots.at(-1);
   const largest = Math.max(slots.length, state.previous?.size ?? 0);
   const isHole = slots.length === 0 && page.next !== null && state.previous !== null;
   const next: SweepState = {
@@ -168,11 +168,11 @@ function sweepPage(
     previous:
       isHole && state.previous
         ? { ...state.previous, isAcross: true }
-        : { cursor: page.cursor, key: keyOf(slots.at(-1), by), size: largest },
+        : { cursor: page.cursor, key: keyOf(last, by), created: last?.created ?? null, size: largest },
     evidence,
     ends: state.keepIds ? endsWith(state.ends, page) : null,
     moved: state.moved || isHole || page.repeated !== undefined,
-    ...((state.isTimed || secondIn(page.cursor, state.lastId ?? 0) !== null) && { isTimed: true }),
+    ...((state.isTimed || skippedSecond(page, state.previous) !== null) && { isTimed: true }),
     ...((state.isCached || isFromBefore(learned, page)) && { isCached: true }),
     lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
   };

@@ -20,6 +20,8 @@ export interface ScriptedUpstream {
   /** The error of the next reads. */
   readError: AppError | null;
   pageSize: number;
+  /** What every `next` says besides the place, after the last row of its page. */
+  tail: (last: Post | undefined) => string;
   /** How much later than ours its clock is; null when it does not say. */
   aheadMs: number | null;
   created: object[];
@@ -46,14 +48,14 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
   const page = (cursor: string): Page<Post> => {
     if (upstream.readError) throw upstream.readError;
     upstream.pagesRead++;
-    const offset = Number(cursor || 0);
+    const offset = Number.parseInt(cursor || '0', 10);
     const number = offset / upstream.pageSize + 1;
     upstream.beforePage(number);
     const end = offset + upstream.pageSize;
-    const next = end < upstream.posts.length ? String(end) : null;
     const serverTime = upstream.aheadMs === null ? null : clock.now() + upstream.aheadMs;
     const rejects = cursor === '' ? upstream.rejects : [];
     const rows = upstream.posts.slice(offset, end);
+    const next = end < upstream.posts.length ? `${end}${upstream.tail(rows.at(-1))}` : null;
     return {
       rows,
       rejects,
@@ -74,6 +76,7 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
     beforePage: () => {},
     readError: null,
     pageSize: 100,
+    tail: () => '',
     aheadMs: 0,
     created: [],
     pagesRead: 0,

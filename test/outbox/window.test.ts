@@ -118,7 +118,7 @@ async function read(
   async function* posts() {
     for (const page of pages) {
       given++;
-      yield { rows: [], rejects: [], next: null, serverTime: NOON, receivedAt: NOON, ...page };
+      yield { rows: [], rejects: [], cursor: '', next: null, serverTime: NOON, receivedAt: NOON, ...page };
     }
   }
   const knownPosts = (ids: number[]) =>
@@ -146,6 +146,9 @@ describe('what a list leaves out', () => {
     const fine = '2026-01-01T11:30:07.250Z';
     assert.deepEqual(await gapAfter([fine], `before=${fine}`), []);
     assert.deepEqual(await gapAfter([second], 'page=2'), []);
+    assert.deepEqual(await gapAfter([second], `page=2&as_of=${day}`), [], 'another time');
+    const [hidden] = await gapAfter([minute], 'before=2026-01-01T11:30:37Z');
+    assert.deepEqual(hidden, ['2026-01-01T11:30:00.000Z', MINUTE], 'more than the rows show');
   });
 
   it('is told by our clock where that of the service is known', async () => {

@@ -87,6 +87,23 @@ describe('a row that is missing from a list without an order', () => {
     assert.equal(await sweepsUntilDeleted(bench), 2);
   });
 
+  const imported = (): Post[] => unordered().map((post) => ({ ...post, created: '2026-01-02T03:04:05Z' }));
+  for (const [what, tail, sweeps] of [
+    ['when the walk began', () => '&as_of=2026-01-09T08:07:06Z', 3],
+    ['when they run out', () => '&expires=1767942426', 3],
+    ['of the snapshot in which all were made', () => '&as_of=2026-01-02T03:04:05Z', 3],
+    [
+      'of the row before, which is that of all',
+      (last?: Post) => `&before=2026-01-02T03:04:05.${100 + (last?.id ?? 0)}Z`,
+      null,
+    ],
+  ] as const)
+    it(`is deleted by ${sweeps ?? 'no'} sweeps where rows were made in one second and cursors name the time ${what}`, async (t) => {
+      const bench = await withOneGone(t, imported());
+      bench.upstream.tail = tail;
+      assert.equal(await sweepsUntilDeleted(bench), sweeps);
+    });
+
   for (const [where, pageSize] of [
     ['on one of its pages', 5],
     ['on its only page', 100],

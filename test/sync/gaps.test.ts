@@ -21,6 +21,7 @@ const MIDDLE: PagePlace = {
   cursor: 'page=2',
   isFirst: false,
   isLast: false,
+  tie: null,
   previous: null,
 };
 
@@ -68,7 +69,15 @@ function gapsOfPage({ by, direction, list, from, to, unread, unknown }: Listing)
   const cursor = from === 0 ? '' : 'here';
   return {
     page,
-    gaps: gapsOf(page, { by, direction, cursor, isFirst: from === 0, isLast: to === list.length, previous }),
+    gaps: gapsOf(page, {
+      by,
+      direction,
+      cursor,
+      isFirst: from === 0,
+      isLast: to === list.length,
+      tie: null,
+      previous,
+    }),
   };
 }
 
@@ -132,9 +141,18 @@ describe('gaps of a page', () => {
   });
 
   it('say which second a service may have skipped, where its cursor names a time and no row', () => {
-    const previous = { cursor: '', key: { created: '', id: 20 } };
-    const [, timed] = gapsOf(slots([15]), { ...MIDDLE, cursor: 'before=2026-01-02T03:04:05Z', previous });
-    assert.equal(timed?.tie, '2026-01-02T03:04:05');
+    const key = { created: '', id: 20 };
+    const tieAfter = (cursor: string, last: object, next: string | null = null): string | undefined => {
+      const previous = { cursor: '', key, ...last };
+      const seen = { evidence: withPage(noEvidence('posts', false), slots([22, 20])), order: null, previous };
+      return absenceShownBy(slots([15]), { cursor, next, previous: null }, seen).gaps.at(-1)?.tie;
+    };
+    const [created, other] = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:07Z'];
+    assert.equal(tieAfter(`before=${created}`, { created }), '2026-01-02T03:04:05');
+    assert.equal(tieAfter(`page=2&as_of=${other}`, { created }), undefined);
+    assert.equal(tieAfter(`page=2&as_of=${created}`, { created }, `page=3&as_of=${created}`), undefined);
+    assert.equal(tieAfter(`before=${other}`, {}), '2026-01-02T03:04:07', 'the row cannot be read');
+    assert.equal(tieAfter(`before=${other}`, { created, isAcross: true }), '2026-01-02T03:04:07');
   });
 
   it('are none where the order is mixed or unknown, and everything where one page is the whole list', () => {
