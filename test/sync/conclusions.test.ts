@@ -128,6 +128,55 @@ describe('a row that is missing from a list without an order', () => {
   });
 });
 
+describe('a list on which no deletion is concluded', () => {
+  const BOARD = { id: 9, url: '/b/9' };
+  const on =
+    (name: string, of: number[], creator = {}) =>
+    (id: number): Post =>
+      aPost(
+        id,
+        of.includes(id)
+          ? { board: { ...BOARD, name }, creator: { ...aPost(1).creator, id: 9, name, ...creator } }
+          : {},
+      );
+  /** Every page but the first begins with the last row of the one before. */
+  const overlapping = (posts: Post[]): Post[] =>
+    posts.flatMap((post, i) => (i > 0 && i % 4 === 0 ? [post, post] : [post]));
+  const mixed = (ids: number[]): number[] => ids.toSorted((a, b) => ((a * 17) % 41) - ((b * 17) % 41));
+  const names = (bench: Bench) =>
+    bench.query(
+      'SELECT b.name AS board, u.name AS person FROM boards b, users u WHERE b.id = 9 AND u.id = 9',
+    );
+
+  async function sweptTwice(t: TestContext, before: Post[], after: Post[]): Promise<Bench> {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 5;
+    bench.upstream.posts = overlapping(before);
+    for (let n = 0; n < 3; n++) await bench.sweep();
+    bench.upstream.posts = overlapping(after);
+    for (let n = 0; n < 2; n++) await bench.sweep();
+    assert.deepEqual(bench.query("SELECT rule FROM sync_state WHERE resource = 'posts'"), [{ rule: 'none' }]);
+    return bench;
+  }
+
+  it('tells new names of a board and a person although their newest rows went meanwhile', async (t) => {
+    const all = mixed(range(1, 40));
+    const left = all.filter((id) => id !== 30 && id !== 31);
+    const bench = await sweptTwice(t, all.map(on('Old', [7, 30, 31])), left.map(on('New', [7])));
+    assert.deepEqual(names(bench), [{ board: 'New', person: 'New' }]);
+    assert.equal(liveIds(mirrorReader(bench.path)).includes(30), true, 'which proves no deletion');
+  });
+
+  it('keeps the copy of the newest row that it shows', async (t) => {
+    const posts = mixed(range(1, 40)).map((id) => on(id === 30 ? 'Newest' : 'Older', [7, 30])(id));
+    const bench = await sweptTwice(t, posts, posts);
+    assert.deepEqual(names(bench), [{ board: 'Newest', person: 'Newest' }]);
+    assert.deepEqual(bench.query("SELECT count(*) AS n FROM changes WHERE type LIKE 'board.updated'"), [
+      { n: 0 },
+    ]);
+  });
+});
+
 describe('a list whose order is another one in each sweep', () => {
   const newest = (a: Post, b: Post): number => b.id - a.id;
   const oldest = (a: Post, b: Post): number => a.id - b.id;

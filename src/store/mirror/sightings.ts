@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Resource } from '../../contract/endpoints.ts';
+import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
 import { scalar } from '../sql.ts';
-import type { Pass } from './types.ts';
+import { BEHIND_CACHE, type Pass } from './types.ts';
 
 /** Beyond this share of rows that were shown twice, every request has an order of its own, and a missing row says nothing. */
 const MOST_REPEATED = 0.1;
@@ -41,9 +41,63 @@ export function sightingsOf(db: Db, { resource, runId, counts }: Pass, isTimed: 
   };
 }
 
+/** A row that the mirror knows. */
+export interface Known {
+  id: number;
+  first_seen_at: string;
+}
+
+export type Misses = (list: Resource, row: Known) => boolean;
+
+/**
+ * Which rows were not shown by this sweep, and by one before it nor since, on lists where no absence is noted because it would prove no
+ * deletion: what such a row carries may be old all the same.
+ */
+export function missedBy(
+  db: Db,
+  { resource, runId }: Pick<Pass, 'resource' | 'runId'>,
+): { now: Misses; before: Misses } {
+  const [other = resource] = RESOURCES.filter((list) => list !== resource);
+  const now = missesOf(db, resource, () => runId);
+  const last = missesOf(db, resource, () => lastSweepBefore(db, resource, runId));
+  const ofOther = missesOf(db, other, () => lastSweepBefore(db, other, Number.MAX_SAFE_INTEGER));
+  return {
+    now: (list, row) => list === resource && now(row),
+    before: (list, row) => (list === resource ? now(row) && last(row) : ofOther(row)),
+  };
+}
+
+/** Rows that were there before a sweep and that its pages did not show, as far as their ids are kept. Read when it is asked first. */
+function missesOf(db: Db, list: Resource, runOf: () => number): (row: Known) => boolean {
+  let found: Shown | null | undefined;
+  return ({ id, first_seen_at }) => {
+    if (found === undefined) found = isNoted(db, list) ? null : shownIn(db, runOf());
+    return found !== null && !found.ids.has(id) && first_seen_at <= found.since;
+  };
+}
+
+interface Shown {
+  ids: ReadonlySet<number>;
+  since: string;
+}
+
+function shownIn(db: Db, runId: number): Shown | null {
+  const ids = new Set(pagesOf(db, runId).flat());
+  const since = scalar(db)<[number], string>('SELECT started_at FROM sync_runs WHERE id = ?').get(runId);
+  return ids.size === 0 || since === undefined ? null : { ids, since };
+}
+
+/** A list in strict order has its absences noted; and a sweep that read the copies of a cache tells nothing new. */
+function isNoted(db: Db, list: Resource): boolean {
+  const noted = scalar(db)<[string, string], number>(`
+    SELECT rule = 'proof' OR rule_why = ? FROM sync_state WHERE resource = ?`);
+  return noted.get(BEHIND_CACHE, list) === 1;
+}
+
 function lastSweepBefore(db: Db, resource: Resource, runId: number): number {
   const last = db.prepare<[string, number], number>(`
-    SELECT max(p.run_id) FROM sweep_pages p JOIN sync_runs r ON r.id = p.run_id WHERE r.resource = ? AND r.id < ?`);
+    SELECT max(p.run_id) FROM sweep_pages p JOIN sync_runs r ON r.id = p.run_id
+     WHERE r.resource = ? AND r.id < ? AND r.outcome = 'complete'`);
   return last.pluck().get(resource, runId) ?? -1;
 }
 
