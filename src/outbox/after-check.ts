@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { emailKey } from '../base/email.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
-import { isAnothers, learnAuthors } from './authors.ts';
+import { type Authors, isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
@@ -26,8 +26,9 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const rows = store.toCheck().filter(isNew);
   if (rows.length === 0) return told;
   const left = askAboutSettled(store, now, rows);
+  const authors = learnAuthors(store.sentAuthors());
   for (const row of rows) {
-    const found = foundOn(store, row, left.get(row.id) ?? []);
+    const found = foundOn({ store, authors }, row, left.get(row.id) ?? []);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
     const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
     if (!counts && !found) continue;
@@ -127,7 +128,11 @@ interface Found {
 }
 
 /** What this check adds to the row; null when it is nothing. A confirmed row has its post: any other is one too many. */
-function foundOn(store: OutboxStore, row: OutboxRow, left: readonly ScoredPost[]): Found | null {
+function foundOn(
+  { store, authors }: { store: OutboxStore; authors: Authors },
+  row: OutboxRow,
+  left: readonly ScoredPost[],
+): Found | null {
   const known = row.candidates.filter((id) => id !== row.post_id);
   // A person who chose one of several has said which post is the row's, not that the others are somebody else's.
   const isTold = row.state !== 'confirmed' || row.duplicate_of !== null;
@@ -137,22 +142,29 @@ function foundOn(store: OutboxStore, row: OutboxRow, left: readonly ScoredPost[]
       post.id === row.duplicate_of ||
       post.id === row.post_id ||
       (known.includes(post.id) && (isTold || post.score < CLEARLY_SIMILAR));
-    if (!isKnown && isWorthShowing(row, post) && !store.isShownElsewhere(post.id, row)) fresh.push(post);
+    if (!isKnown && isWorthShowing(row, post, authors) && !store.isShownElsewhere(post.id, row))
+      fresh.push(post);
   }
   if (fresh.length === 0) return null;
   const candidates = [...new Set([...known, ...fresh.map(({ id }) => id).sort((a, b) => a - b)])];
   const [clear] = candidates.filter((id) =>
-    fresh.some((post) => post.id === id && post.score >= CLEARLY_SIMILAR),
+    fresh.some((post) => post.id === id && isClearlyOf(row, post, authors)),
   );
   const second = row.state === 'confirmed' ? clear : candidates[1];
   return { duplicate: clear === undefined ? null : (second ?? null), candidates };
 }
 
+/** Nearly the words of the row, in the name of another person, are a wish of that person: "Connect Slack", "Connect Teams". */
+function isClearlyOf(row: OutboxRow, post: ScoredPost, authors: Authors): boolean {
+  if (post.score < CLEARLY_SIMILAR) return false;
+  return isSentAs(row, post, authors) || couldBeRewriting(row, comparable(post));
+}
+
 /** A confirmed row that went out once made one post: another one is its own only if it is like it and as young. */
-function isWorthShowing(row: OutboxRow, post: ScoredPost): boolean {
+function isWorthShowing(row: OutboxRow, post: ScoredPost, authors: Authors): boolean {
   return (
     row.state !== 'confirmed' ||
     row.attempts > 1 ||
-    (post.score >= CLEARLY_SIMILAR && isTimely({ sentAt: sentAt(row) }, post))
+    (isClearlyOf(row, post, authors) && isTimely({ sentAt: sentAt(row) }, post))
   );
 }

@@ -368,6 +368,32 @@ describe('the look after a sweep', () => {
     assert.equal((await bench.row(id)).duplicate_of, null);
   });
 
+  it('takes the wish of another customer in nearly the same words for no second post', async (t) => {
+    const bench = benchFor(t);
+    const wish = (what: string) => ({
+      title: `Please add a native integration with ${what} for our team`,
+      content: `We would use the integration with ${what} every day.`,
+    });
+    const by = (id: number, email: string) => ({
+      ...aPost(1).creator,
+      id,
+      email,
+      is_admin: false,
+      is_team: false,
+    });
+    const id = await bench.add({ ...wish('Teams'), email: 'lima@example.com', full_name: 'Lima' });
+    bench.upstream.outcomes = [unknown()];
+    bench.upstream.duringCreate = () =>
+      void bench.upstream.publish({ ...wish('Teams'), creator: by(71, 'lima@example.com') });
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'found');
+    bench.upstream.publish({ ...wish('Slack'), creator: by(72, 'alfa@example.com') });
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), []);
+    assert.partialDeepStrictEqual(await bench.row(id), { duplicate_of: null, candidates: [] });
+  });
+
   it('accuses nobody of posts that stood before, or that others wrote long before', async (t) => {
     const bench = benchFor(t);
     bench.upstream.publish({ created: '2025-12-31T00:00:00Z' });
