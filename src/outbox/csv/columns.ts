@@ -148,12 +148,13 @@ function openDraft(
   };
 }
 
-/** The result columns of our own files are no candidates. */
+/** The result columns of our own files are no candidates. In one that "outbox list" wrote the headers alone tell what a column holds. */
 function columnsOf(headers: readonly string[], sample: readonly (readonly string[])[]): Column[] {
   const names = distinctNames(headers);
-  return headers
-    .slice(0, dataColumns(headers))
-    .map((header, i) => ({ ...columnOf(header, i, sample), header: names[i] ?? header }));
+  const own = headers.slice(0, dataColumns(headers));
+  const isOutboxList = own.length < headers.length && own.join() === FIELDS.join();
+  const telling = isOutboxList ? [] : sample;
+  return own.map((header, i) => ({ ...columnOf(header, i, telling), header: names[i] ?? header }));
 }
 
 /** What each column is called where one is chosen: its position stands behind a name that the file repeats, and in place of none. */

@@ -215,6 +215,13 @@ test('a column of people with their addresses is no title, whatever its header s
   assert.match(only.message, /title/);
 });
 
+test('in a file of the outbox a text that is an address is a text', async () => {
+  const rows = 'b,Call me back,kim@example.org,kim@example.org,Kim,,rejected,,,no\n';
+  const file = await read(`board,title,content,email,full_name,key,state,post_id,url,reason\n${rows}`);
+  assert.equal(file.mapping.length, 6);
+  assert.equal(accepted(file.rows[0]).post.content, 'kim@example.org');
+});
+
 test('the line that tells Excel the delimiter is no header', async () => {
   for (const first of ['sep=;', 'SEP=;', '"sep=;"', 'sep=,', 'sep=']) {
     const file = await read(`${first}\r\nboard;title\r\nb;One\r\n`);
