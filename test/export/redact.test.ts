@@ -75,10 +75,10 @@ describe('pseudonyms', () => {
   it('cost a hostile text no more than its length', () => {
     const began = process.cpuUsage().user;
     for (const text of [
-      'a'.repeat(500_000),
-      'a@'.repeat(250_000),
-      `${'a.'.repeat(250_000)}@`,
-      `@${'.a'.repeat(250_000)}`,
+      'a'.repeat(200_000),
+      'a@'.repeat(100_000),
+      `${'a.'.repeat(100_000)}@`,
+      `@${'.a'.repeat(100_000)}`,
       `&${'amp;'.repeat(50_000)}`,
       '\\'.repeat(100_000),
       '<a '.repeat(50_000),

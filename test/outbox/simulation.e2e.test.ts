@@ -39,13 +39,13 @@ describe('a thousand rows through every kind of trouble', () => {
 
 describe('a service that rewrites three posts in ten', () => {
   it('gets none twice in silence, and most of those that were unclear are confirmed without a person', async (t) => {
-    const { verdict } = await told(t, { rows: 600, seed: 3, trouble: { rewritten: 0.3 } });
+    const { verdict } = await told(t, { rows: 400, seed: 3, trouble: { rewritten: 0.3 } });
     const { lost, doubled, misbound, unfinished, falselyAccused } = verdict;
     assert.deepEqual(
       { lost, doubled, misbound, unfinished, falselyAccused },
       { lost: [], doubled: [], misbound: [], unfinished: [], falselyAccused: [] },
     );
-    assert.ok(verdict.rewritten > 50, `${verdict.rewritten} were rewritten`);
+    assert.ok(verdict.rewritten > 40, `${verdict.rewritten} were rewritten`);
     assert.ok(
       verdict.rewrittenConfirmed >= 0.6 * verdict.rewritten,
       `${verdict.rewrittenConfirmed} confirmed`,
@@ -56,7 +56,7 @@ describe('a service that rewrites three posts in ten', () => {
 describe('delays far beyond what is waited for', () => {
   it('lose nothing, and every doubled post is found by a later sweep and shown on its row', async (t) => {
     const trouble = { commitLateMs: 600_000, visibleLateMs: 600_000 };
-    const simulation = await told(t, { rows: 500, seed: 2, trouble });
+    const simulation = await told(t, { rows: 300, seed: 2, trouble });
     assertNothingLost(simulation);
     assert.ok(simulation.verdict.doubled.length > 0, 'nothing was doubled: the delays were too short');
     assert.deepEqual(simulation.verdict.silent, []);
