@@ -14,6 +14,8 @@ export interface PublishedTable {
   key: readonly string[];
   /** Further indexes, by their columns. */
   indexes: readonly (readonly string[])[];
+  /** A column with an index by its hash; null for none. */
+  hashed: string | null;
 }
 
 /** For what a URL of a PostgreSQL server is set, so that a refusal names what to correct. */

@@ -146,6 +146,12 @@ export async function createRest(
         `CREATE INDEX IF NOT EXISTS ${quoted(`${name}_by_${columns.join('_')}`)}
              ON ${tableName(schema, name)} (${columns.map(quoted).join(', ')})`,
       );
+  for (const { name, hashed } of tables)
+    if (hashed !== null)
+      await session.query(
+        `CREATE INDEX IF NOT EXISTS ${quoted(`${name}_by_hash_of_${hashed}`)}
+             ON ${tableName(schema, name)} USING hash (${quoted(hashed)})`,
+      );
   for (const [name, query] of Object.entries(views(schema)))
     await session.query(`CREATE OR REPLACE VIEW ${tableName(schema, name)} AS ${query}`);
   for (const { name, line, columns } of [...words, POSITION_WORDS])

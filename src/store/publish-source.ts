@@ -14,6 +14,8 @@ interface Definition {
   /** Rows that are published; all where it is left out. */
   where?: string;
   indexes?: readonly (readonly string[])[];
+  /** A text from the service, looked up whole: a sorted index of PostgreSQL takes none of more than 2.7 KB, and the copy would stop there. */
+  hashed?: string;
 }
 
 /**
@@ -21,7 +23,7 @@ interface Definition {
  * sweep brings by itself (evidence of absences, quarantine, search indexes) and what belongs to one machine.
  */
 const DEFINITIONS: Record<string, Definition> = {
-  users: { indexes: [['email']] },
+  users: { hashed: 'email' },
   boards: {},
   statuses: {},
   posts: { indexes: [['board_id', 'status_id'], ['created'], ['creator_id']] },
@@ -58,13 +60,13 @@ export const SMALL_TABLES = [
 const TIME = /_at$|^(created|registered|not_before|since)$/;
 const BOOLEAN =
   /\.(is_admin|is_team|highlighted|internal|was_ambiguous|on_hold|failing)$|_versions\.deleted$/;
-const JSON_TEXT = /^(extra|status|baseline|candidates|before)$/;
+const JSON_TEXT = /^(extra|status|baseline|candidates|judged|before)$/;
 
 /** The tables as this file has them: a column that a migration adds is published without being listed anywhere. */
 export function publishedTables(db: Db): PublishedTable[] {
   const info = db.prepare<[string], { name: string; type: string; notnull: number; pk: number }>(`
     SELECT name, type, "notnull", pk FROM pragma_table_info(?)`);
-  return Object.entries(DEFINITIONS).map(([name, { left = [], indexes = [] }]) => {
+  return Object.entries(DEFINITIONS).map(([name, { left = [], indexes = [], hashed = null }]) => {
     const found = info.all(name).filter((column) => !left.includes(column.name));
     const key = found.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
     return {
@@ -76,6 +78,7 @@ export function publishedTables(db: Db): PublishedTable[] {
       })),
       key: key.map((column) => column.name),
       indexes,
+      hashed,
     };
   });
 }

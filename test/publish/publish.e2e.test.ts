@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -101,6 +102,18 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     const { id: post } = bench.sandbox.world.addPost();
     bench.sandbox.world.addComment({ post });
     await bench.sync({ resource: 'comments', mode: 'sweep' });
+    await publisher.step();
+    await equal();
+  });
+
+  it('takes an address of thousands of letters, and what comes after it', async (t) => {
+    const { bench, publisher, equal } = await opened(t);
+    await swept(bench);
+    await publisher.step();
+    const [post] = bench.sandbox.world.posts();
+    const email = `${randomBytes(3000).toString('base64url')}@example.com`;
+    bench.sandbox.world.editUser(post?.creator.id ?? 0, { email });
+    await swept(bench);
     await publisher.step();
     await equal();
   });
