@@ -221,7 +221,8 @@ export function openClaimLog(db: Db, options: OpenOptions) {
       write.run('claim_head', head);
       return head;
     },
-    record: (head: string, sourceKey: string): void => void log.recordClaim({ mirrorId, head, sourceKey }),
+    record: (head: string, row: Parameters<typeof log.wasClaimed>[0]): void =>
+      void log.recordClaim({ mirrorId, head, row }),
     /** Inside the transaction that took rows in: what an earlier life of this mirror may have sent is looked for before it is sent. */
     checkAccepted: acceptedCheck(db, log),
     close: (): void => void log.close(),
@@ -240,16 +241,18 @@ function acceptedCheck(db: Db, log: RecoveryLog) {
     const { since, settledAt } = note;
     const mayBeSent = note.isCovered ? log.wasClaimed : unknownKeys(note, now);
     const notBefore = later(iso(now), settledAt);
-    for (const [i, acceptance] of taken.entries())
-      if (acceptance.outcome === 'accepted' && mayBeSent(rows[i]?.source_key ?? ''))
+    for (const [i, row] of rows.entries()) {
+      const acceptance = taken[i];
+      if (acceptance?.outcome === 'accepted' && mayBeSent(row))
         mark.run(since, notBefore, MAYBE_SENT, acceptance.id);
+    }
   };
 }
 
 /** Nobody hands over the same `create` twice; a file is imported again, and a call repeated under its key, long after a first sweep. */
-function unknownKeys({ noticedAt }: Note, now: number): (sourceKey: string) => boolean {
+function unknownKeys({ noticedAt }: Note, now: number): (row: NewRow) => boolean {
   const isOver = now > Date.parse(noticedAt) + CHECK_KEYS_MS;
-  return (key) => !isOver && !key.startsWith('create:');
+  return ({ source_key }) => !isOver && !source_key.startsWith('create:');
 }
 
 /** Null for the newest state of a mirror, and for an older copy once all of it was looked for and a whole sweep has been read. */

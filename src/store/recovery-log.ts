@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import { type Db, logAhead, type OpenOptions } from './db.ts';
+import type { NewRow } from './outbox/types.ts';
 import { immediate, readMeta, scalar, writeMeta } from './sql.ts';
 
 /** Who was erased, without telling who it was. */
@@ -78,7 +79,7 @@ function opened(path: string, open: () => Db | null): RecoveryLog | null {
 interface Claimed {
   mirrorId: string;
   head: string;
-  sourceKey: string;
+  row: Pick<NewRow, 'source_key' | 'content_hash'>;
 }
 
 export type RecoveryLog = ReturnType<typeof recoveryLog>;
@@ -92,18 +93,22 @@ function recoveryLog(db: Db) {
   const writeHead = db.prepare(`
     INSERT INTO heads VALUES (?, ?) ON CONFLICT DO UPDATE SET head = excluded.head`);
   const writeClaim = db.prepare('INSERT INTO claims VALUES (?) ON CONFLICT DO NOTHING');
+  const isClaimed = db.prepare('SELECT 1 FROM claims WHERE source_key = ?');
   const setHead = (mirrorId: string, head: string): void => void writeHead.run(mirrorId, head);
   return {
     /** The token of the last claim of this mirror; null where the data folder does not know the mirror. */
     head: (mirrorId: string): string | null => readHead.get(mirrorId) ?? null,
     setHead,
-    /** A claim, on disk when this returns: the new head, and the key by which the same source row is recognised. */
-    recordClaim: immediate(db, ({ mirrorId, head, sourceKey }: Claimed): void => {
+    /** A claim, on disk when this returns: the new head, and the key and the words by which the same source row is recognised. */
+    recordClaim: immediate(db, ({ mirrorId, head, row }: Claimed): void => {
       setHead(mirrorId, head);
-      writeClaim.run(keyHash(sourceKey));
+      writeClaim.run(keyHash(row.source_key));
+      writeClaim.run(wordsHash(row));
     }),
-    wasClaimed: (sourceKey: string): boolean =>
-      db.prepare('SELECT 1 FROM claims WHERE source_key = ?').get(keyHash(sourceKey)) !== undefined,
+    /** A row of a file also by its words: the file may have other columns by now, or call the board otherwise. */
+    wasClaimed: (row: Claimed['row']): boolean =>
+      isClaimed.get(keyHash(row.source_key)) !== undefined ||
+      (/^(row|key):/.test(row.source_key) && isClaimed.get(wordsHash(row)) !== undefined),
     erasures: (): Erasures => ({
       keyCheck: readMeta(db, 'key_check') ?? null,
       hashes: db.prepare<[], Erasures['hashes'][number]>('SELECT hash, since FROM erasures').all(),
@@ -132,4 +137,8 @@ function recoveryLog(db: Db) {
 /** Half a digest tells a billion keys apart; a key itself may hold a person's address. */
 function keyHash(sourceKey: string): Buffer {
   return hash('sha256', sourceKey, 'buffer').subarray(0, 16);
+}
+
+function wordsHash({ content_hash }: Claimed['row']): Buffer {
+  return keyHash(`words:${content_hash}`);
 }

@@ -38,7 +38,7 @@ function mirrorAt(path: string, dataDir = dirname(path)) {
     accept: (...keys: string[]) =>
       withOutbox((outbox) =>
         outbox.accept(
-          keys.map((source_key) => newRow({ source_key })),
+          keys.map((source_key) => newRow({ source_key, content_hash: `words of ${source_key}` })),
           Date.now(),
         ),
       ),
@@ -293,6 +293,24 @@ describe('rows that an older copy takes in', () => {
       assert.deepEqual(await copy.states(), ['ambiguous', 'ambiguous', 'ready', 'ready']);
       const notBefore = Date.parse((await copy.row(2))?.not_before ?? '');
       assert.ok(notBefore >= opened + SETTLE_MS, 'its post may still be on its way into the list');
+    }));
+
+  it('are looked for by their words where the file has other keys by now, and not where they are called for anew', () =>
+    withPath(async (path) => {
+      const mirror = mirrorAt(path);
+      await mirror.accept('key:1');
+      const copy = mirrorAt(join(dirname(path), 'copy.db'));
+      await mirror.copyTo(copy.options.path);
+      await mirror.accept('key:2');
+      await mirror.claim(2);
+      const words = { content_hash: 'words of key:2' };
+      await copy.withOutbox((outbox) =>
+        outbox.accept(
+          ['row:a:1', 'key:other', 'create:3', 'api:4'].map((source_key) => newRow({ source_key, ...words })),
+          Date.now(),
+        ),
+      );
+      assert.deepEqual((await copy.states()).slice(1), ['ambiguous', 'ambiguous', 'ready', 'ready']);
     }));
 
   it('are all looked for where it knows nothing, save those of a create, for 30 days and also once it is settled', () =>

@@ -55,7 +55,7 @@ export function openOutboxStore(options: StoreOptions) {
       if ('refused' in claimed) return claimed;
       const { row, head } = claimed;
       try {
-        log.record(head, row.source_key);
+        log.record(head, row);
       } catch (error) {
         // Not recorded means not sent: the row goes back, as if it had not been claimed.
         endAttempt(notSent(row, request.now, messageOf(error)));
