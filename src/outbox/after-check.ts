@@ -27,8 +27,9 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   if (rows.length === 0) return told;
   const left = askAboutSettled(store, now, rows);
   const authors = learnAuthors(store.sentAuthors());
+  const twinsOf = shownTwins(store, rows);
   for (const row of rows) {
-    const found = foundOn({ store, authors }, row, left.get(row.id) ?? []);
+    const found = foundOn({ store, authors }, row, [...twinsOf(row), ...(left.get(row.id) ?? [])]);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
     const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
     if (!counts && !found) continue;
@@ -96,11 +97,39 @@ function hashOf({ board_slug: board, title, content }: MirroredPost): string {
 
 /** The very words of these rows, in posts that came since and confirm no row. */
 function wordsElsewhere(store: OutboxStore, rows: readonly OutboxRow[]): (row: OutboxRow) => boolean {
+  const hashes = new Set(postsSince(store, rows).map(hashOf));
+  return (row) => hashes.has(contentHash(row));
+}
+
+function postsSince(store: OutboxStore, rows: readonly OutboxRow[]): MirroredPost[] {
   const known = rows.map(({ known_max_id }) => known_max_id);
   const knownMaxId = known.includes(null) ? null : Math.min(...known.map(Number));
-  const created = Math.min(...rows.map(sentAt));
-  const hashes = new Set(store.postsSince({ knownMaxId, created }).map(hashOf));
-  return (row) => hashes.has(contentHash(row));
+  return store.postsSince({ knownMaxId, created: Math.min(...rows.map(sentAt)) });
+}
+
+/**
+ * Posts that show the very words and the author of a row's own post, whatever the service has made of the row's words: a second request
+ * went through the same hands. Where one of the same person is still looked for, it may be that one's.
+ */
+function shownTwins(store: OutboxStore, rows: readonly OutboxRow[]): (row: OutboxRow) => ScoredPost[] {
+  const keyOf = (post: MirroredPost): string => `${post.creator_id} ${hashOf(post)}`;
+  const posts = Map.groupBy(postsSince(store, rows), keyOf);
+  const open = new Set(
+    store.claimants().flatMap(({ state, email }) => (state === 'uncertain' ? [] : [email])),
+  );
+  return (row) => {
+    const own = row.post_id === null ? null : store.postOf(row.post_id);
+    if (!own || hashOf(own) === contentHash(row) || open.has(row.email)) return [];
+    const twins = (posts.get(keyOf(own)) ?? []).filter((post) => isSince(row, post));
+    return twins.length === 0 || store.isShownAlike(own.id)
+      ? []
+      : twins.map((post) => ({ ...fromMirror(post), score: 1 }));
+  };
+}
+
+function isSince({ known_max_id, first_sent_at, baseline }: OutboxRow, post: MirroredPost): boolean {
+  if (baseline.includes(post.id)) return false;
+  return (known_max_id !== null && post.id > known_max_id) || post.first_seen_at >= (first_sent_at ?? '');
 }
 
 /**
@@ -147,17 +176,20 @@ function foundOn(
   }
   if (fresh.length === 0) return null;
   const candidates = [...new Set([...known, ...fresh.map(({ id }) => id).sort((a, b) => a - b)])];
-  const [clear] = candidates.filter((id) =>
-    fresh.some((post) => post.id === id && isClearlyOf(row, post, authors)),
-  );
-  const second = row.state === 'confirmed' ? clear : candidates[1];
-  return { duplicate: clear === undefined ? null : (second ?? null), candidates };
+  const isFresh = new Set(fresh.map(({ id }) => id));
+  const isClear = new Set(left.filter((post) => isClearlyOf(row, post, authors)).map(({ id }) => id));
+  // Of an uncertain row one may be its own.
+  const second =
+    row.state === 'confirmed'
+      ? candidates.find((id) => isClear.has(id) && isFresh.has(id))
+      : candidates.filter((id) => isClear.has(id))[1];
+  return { duplicate: second ?? null, candidates };
 }
 
 /** Nearly the words of the row, in the name of another person, are a wish of that person: "Connect Slack", "Connect Teams". */
 function isClearlyOf(row: OutboxRow, post: ScoredPost, authors: Authors): boolean {
   if (post.score < CLEARLY_SIMILAR) return false;
-  return isSentAs(row, post, authors) || couldBeRewriting(row, comparable(post));
+  return post.score === 1 || isSentAs(row, post, authors) || couldBeRewriting(row, comparable(post));
 }
 
 /** A confirmed row that went out once made one post: another one is its own only if it is like it and as young. */

@@ -460,6 +460,37 @@ describe('what a person had to choose from', () => {
     assert.deepEqual(await bench.sweep(), [], 'it is told once');
   });
 
+  it('and is shown once more in the same words, however the service has changed them, is a second post', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({ title: 'Tables', content: 'Larger.' });
+    const shown = { title: 'Tische', content: 'Maschinell übersetzt und bearbeitet.' };
+    bench.upstream.duringCreate = () => void bench.upstream.publish(shown);
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    resolve(bench.context, id, { id: bench.upstream.posts[0]?.id ?? 0, url: null });
+    bench.clock.advance(MINUTE);
+    const twin = bench.upstream.publish(shown);
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, twin.id);
+  });
+
+  it('and is none of its own is not called a second post when its own turns up', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    const other = bench.upstream.publish({ title: 'A rack for bicycles', content: 'In front of the house.' });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    bench.clock.advance(MINUTE);
+    const own = bench.upstream.publish();
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { candidates, duplicate_of } = await bench.row(id);
+    assert.deepEqual({ candidates, duplicate_of }, { candidates: [other.id, own.id], duplicate_of: null });
+  });
+
   it('may be named again by whoever mistyped it, but not where the answer named the post', async (t) => {
     const { bench, id, posts } = await undecided(t);
     const [first = 0] = posts;

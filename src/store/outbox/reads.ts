@@ -330,6 +330,10 @@ function postReader(db: Db) {
   const since = db.prepare<{ knownMaxId: number | null; created: string }, MirroredPost>(`
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
+  const one = db.prepare<[number], MirroredPost>(`${columns} WHERE p.id = ?`);
+  const isShownAlike = scalar(db)<[number], number>(`
+    SELECT EXISTS (SELECT 1 FROM posts own JOIN posts p ON (p.title, p.content) = (own.title, own.content) AND p.id <> own.id
+                     JOIN outbox o ON o.post_id = p.id WHERE own.id = ?)`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
     SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched, o.title, o.content, o.content_hash, o.id AS row,
            EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.deleted = 1) AS was_deleted, ${isReused} AS is_reused
@@ -350,6 +354,10 @@ function postReader(db: Db) {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
     postsSince: ({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] =>
       since.all({ knownMaxId, created: iso(created - marginOf(knownMaxId)) }),
+    /** A post as the mirror has it. */
+    postOf: (id: number): MirroredPost | null => one.get(id) ?? null,
+    /** Whether another row's post is shown with the very words of this one: then they tell no row from another. */
+    isShownAlike: (id: number): boolean => isShownAlike.get(id) === 1,
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
       new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
