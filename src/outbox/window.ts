@@ -8,7 +8,7 @@ import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/ou
 import { learnAuthors } from './authors.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
-import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
+import { CLEARLY_SIMILAR, comparable, couldBeRewriting, similarity } from './similarity.ts';
 import {
   type Answer,
   type BoundPost,
@@ -313,7 +313,8 @@ function isOfAnother(former: KnownPost | undefined, { title, listed }: SeenPost)
 
 /**
  * A gateway that mixes up answers, or a service that takes the second wish under one title for the first sent twice, lets one row name the
- * post of another: this one was made since, and shows other words than that row, perhaps the very ones of a row that is looked for.
+ * post of another, and so does one that has lost the former's post and given its number anew: this one was made since, and shows the title
+ * of a row that is looked for, which cannot be made of that of the other.
  */
 function isMisnamed(
   former: KnownPost | undefined,
@@ -324,12 +325,13 @@ function isMisnamed(
   if (!former || former.title === null || former.matched !== null || !isUnknown(start, former)) return false;
   const { title, content } = former;
   if (isWordsOfAnother(former, post, wanted)) return !isMadeOf({ title, content: content ?? '' }, post);
-  const titled = (text: string) => comparable({ title: text, content: '' });
-  return title !== post.title && similarity(titled(title), titled(post.title)) <= INCOMPARABLE;
+  return !isMadeOf({ title, content: '' }, { title: post.title, content: '' });
 }
 
+type Words = Pick<SeenPost, 'title' | 'content'>;
+
 /** A post can be what a service made of these words, also by a cut that none is known to make. */
-function isMadeOf(sent: { title: string; content: string }, post: SeenPost): boolean {
+function isMadeOf(sent: Words, post: Words): boolean {
   const [whole, shown] = [comparable(sent), comparable(post)];
   const isCut = (['title', 'content'] as const).every((part) =>
     whole[part].letters.startsWith(shown[part].letters),

@@ -647,6 +647,29 @@ describe('an answer that names the post of an unclear row', () => {
   });
 });
 
+describe('a number that is given to two rows', () => {
+  it('is that of the row whose title its post has, also where the list shows no text', async (t) => {
+    const bench = benchFor(t);
+    const wish = (a: string, b: string) => ({
+      title: `${a} export colour for ${b} pages`,
+      content: 'In all of them.',
+    });
+    const [lost, kept] = [
+      await bench.add(wish('Quebec', 'yankee')),
+      await bench.add(wish('Victor', 'tango')),
+    ];
+    // The service lost the first with its last seconds, and counts on from where it was before.
+    const post = bench.upstream.publish({ ...wish('Victor', 'tango'), content: '' });
+    bench.upstream.outcomes = [confirmed(post.id), confirmed(post.id)];
+    await push(bench.context, lost);
+    await push(bench.context, kept);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, kept), 'found');
+    assert.equal((await bench.row(kept)).post_id, post.id);
+    assert.partialDeepStrictEqual(await bench.row(lost), { state: 'uncertain', post_id: null });
+  });
+});
+
 describe('a row that a person lets go', () => {
   /** Missing twice: a person decides, and has nothing to choose from. */
   async function undecided(bench: Bench, text: Parameters<Bench['add']>[0] = {}): Promise<number> {
