@@ -122,6 +122,44 @@ describe('what rows carry', () => {
     assert.equal(read.table('users')[0]?.name, 'after');
   });
 
+  for (const [how, body] of [
+    ['without a field', '{"id":3}'],
+    ['with its id in quotes', '{"id":"3"}'],
+  ] as const)
+    story(`a newest row that came ${how} counts as soon as it is read again`, async ({ store, read }) => {
+      const post = (id: number, name: string) =>
+        aPost(id, {
+          ...named(name),
+          board: { id: 1, name, url: '/b/1' },
+          status: { id: 3, name, color: '' },
+        });
+      const comment = (id: number, title: string) =>
+        aComment(id, {
+          creator: { ...wire.user, id: 8, name: title },
+          post: { id: 42, title, url: '/p/42' },
+        });
+      const lists = (at: number, newest: string | null) => {
+        for (const [resource, row] of [['posts', post] as const, ['comments', comment] as const]) {
+          const rejects = newest === null ? [{ id: null, reason: 'it is not whole', body }] : [];
+          const pass = begin(store, resource, at);
+          apply(store, pass, newest === null ? [] : [row(3, newest)], at, { rejects });
+          apply(store, pass, [row(1, 'old')], at);
+          finish(store, pass, at);
+        }
+      };
+      const shown = () =>
+        (['users', 'boards', 'statuses', 'commented_posts'] as const).flatMap((table) =>
+          read.table(table).map(({ name, title, changed_at }) => [name ?? title, changed_at]),
+        );
+      lists(1, 'before');
+      lists(2, null);
+      assert.deepEqual(shown(), Array(5).fill(['old', iso(2)]));
+      for (const at of [3, 4]) {
+        lists(at, 'new');
+        assert.deepEqual(shown(), Array(5).fill(['new', iso(3)]));
+      }
+    });
+
   story('copies of boards, statuses and titles that differ are no change either', async ({ store, read }) => {
     const board = (title: string) => ({ board: { id: 1, name: title, url: `/b/${title}` } });
     const status = (title: string) => ({ status: { id: 3, name: title, color: '#000' } });

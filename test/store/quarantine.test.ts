@@ -65,6 +65,29 @@ describe('quarantine', () => {
     },
   );
 
+  for (const mode of ['sweep', 'head'] as const)
+    story(`a row that a ${mode} reads is released at once, the others are not`, async ({ store, read }) => {
+      const first = begin(store, 'posts', 1);
+      apply(store, first, [], 1, { rejects: [BROKEN, { ...BROKEN, id: 6, body: '{"id":6}' }, NAMELESS] });
+      finish(store, first, 1);
+      apply(store, begin(store, 'posts', 2, { mode }), posts(5), 2);
+      assert.deepEqual(
+        read.table('quarantine').map(({ body }) => body),
+        ['{"id":6}', NAMELESS.body],
+      );
+    });
+
+  story(
+    'a row that one pass shows whole and broken stays for a person to look at',
+    async ({ store, read }) => {
+      const pass = begin(store, 'posts', 1);
+      apply(store, pass, [], 1, { rejects: [BROKEN] });
+      apply(store, pass, posts(5), 1);
+      finish(store, pass, 1);
+      assert.partialDeepStrictEqual(read.table('quarantine'), [{ body: BROKEN.body }]);
+    },
+  );
+
   story('what a head pass met while a sweep was interrupted outlives that sweep', async ({ store, read }) => {
     const pass = await begin(store, 'posts', 1);
     await apply(store, pass, posts(1), 1, { rejects: [BROKEN], state: 'page two' });

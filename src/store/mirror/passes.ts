@@ -5,7 +5,7 @@ import { changeLog, passEvents } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { packedRows } from '../index/columns.ts';
 import { textIndex } from '../index/text-index.ts';
-import { immediate } from '../sql.ts';
+import { immediate, scalar } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
 import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
@@ -56,6 +56,13 @@ export function passes(db: Db, options: OpenOptions) {
     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, run_id = excluded.run_id, reason = excluded.reason`);
   // What a head pass met while the sweep was interrupted has a later run, and was not for this sweep to see.
   const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id < ?');
+  const anyReject = scalar(db)<[string], number>(
+    'SELECT EXISTS (SELECT 1 FROM quarantine WHERE resource = ?)',
+  );
+  // What this pass itself set aside stays: it is counted, and of a row that one pass shows in two ways the first counts.
+  const releaseRows = db.prepare<[string, number, string]>(`
+    DELETE FROM quarantine WHERE resource = ? AND run_id <> ?
+       AND iif(json_valid(body), body ->> 'id', NULL) IN (SELECT value FROM json_each(?))`);
   const deferred = new Map<number, Deferred>();
 
   function begin(start: PassStart): Pass {
@@ -73,7 +80,9 @@ export function passes(db: Db, options: OpenOptions) {
     text[resource].refresh();
     packed[resource].refresh();
     changes.refresh();
-    let written = observed.page(pass, carriedBy(page), { at, now: iso(received.now) });
+    // Before what the rows carry is compared: they count as rows that can be read.
+    let written = release(pass, page);
+    written += observed.page(pass, carriedBy(page), { at, now: iso(received.now) });
     const before = counts.inserted + counts.updated;
     written +=
       page.resource === 'posts'
@@ -95,6 +104,13 @@ export function passes(db: Db, options: OpenOptions) {
       counts,
       unchanged: counts.inserted + counts.updated === before && rejects.length === 0,
     };
+  }
+
+  /** Takes rows that could be read out of quarantine, by their id also where that came in quotes; says how many entries went. */
+  function release({ resource, runId }: Pass, { rows }: PageWrite['page']): number {
+    if (!anyReject.get(resource)) return 0;
+    const ids = rows.flatMap(({ id }) => [id, String(id)]);
+    return releaseRows.run(resource, runId, JSON.stringify(ids)).changes;
   }
 
   /** A quiet page alone is not worth a write: reading it again after a kill costs less than logging each one. */
