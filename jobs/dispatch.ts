@@ -11,7 +11,10 @@ export interface Dispatcher {
   ended(id: number): void;
   /** When the next look is worth while, if nothing changes before; null when nothing waits for time. */
   nextAt(): number | null;
-  /** Whether so few rows are in the queue that the next ones should be enqueued. */
+  /**
+   * Whether so few rows are in the queue that the next ones should be enqueued. Where none is, rows may be left that were held back by one
+   * with the same words.
+   */
   isLow(): boolean;
 }
 
@@ -96,7 +99,7 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
     },
     ended: (id) => void queued.delete(id),
     nextAt: () => nextAt,
-    isLow: () => wasFull && queued.size <= most / 2,
+    isLow: () => queued.size === 0 || (wasFull && queued.size <= most / 2),
   };
 }
 

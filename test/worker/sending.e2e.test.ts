@@ -162,6 +162,15 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     assert.partialDeepStrictEqual(await fixture.row(id), { attempts: 1, was_ambiguous: false });
   });
 
+  it('sends rows with the same words one after the other, as soon as the one before is answered', async (t) => {
+    const fixture = await open(t, { sandbox: { faults: 'latency ms=50 on=creates' } });
+    await fixture.add('Same', 'Same', 'Same', 'Same', 'Other');
+    // Nothing but the end of a job makes it look for more.
+    await fixture.start({ PUSH_CONCURRENCY: '2' }, { tick: 3_600_000, ensure: 3_600_000, watch: 3_600_000 });
+    await until('five posts', () => fixture.posted().length === 5);
+    assert.equal(fixture.posted().filter((title) => title === 'Same').length, 4);
+  });
+
   it('begins no attempt before the one before it has ended', async (t) => {
     const fixture = await open(t, { sandbox: { faults: 'latency ms=50 on=creates' } });
     const ids = await fixture.add(...Array.from({ length: 12 }, (_, n) => `Wish ${n}`));
