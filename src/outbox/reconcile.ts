@@ -169,8 +169,8 @@ async function early(
   verdict: Verdict,
 ): Promise<ReconcileResult | null> {
   if (row.state !== 'ready' && row.state !== 'ambiguous') return null;
-  if (verdict.kind === 'match' && !wasJudged(row, verdict.post))
-    if (row.state === 'ready' || verdict.matched === 'exact') return bind(context, row, verdict);
+  const isMatch = verdict.kind === 'match' && !wasJudged(row, verdict.post);
+  if (isMatch && (row.state === 'ready' || verdict.matched === 'exact')) return bind(context, row, verdict);
   if (row.state === 'ready' && verdict.kind === 'candidates' && !verdict.isOpen)
     return await park(context, row, verdict.posts);
   return null;

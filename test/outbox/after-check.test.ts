@@ -8,6 +8,11 @@ import { aPost } from '../support/rows.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
+/** A customer as the creator of a post. */
+function by(id: number, email: string) {
+  return { ...aPost(1).creator, id, email, name: email, is_team: false, is_admin: false };
+}
+
 /** A row confirmed by its second attempt, after a first one that was unclear and not found. */
 async function confirmedLater(
   t: TestContext,
@@ -39,14 +44,6 @@ describe('a number under which another post stands', () => {
     full_name: 'Kim',
   };
   const stranger = { title: 'Export invoices', content: 'As a table, please.' };
-  const by = (id: number, email: string) => ({
-    ...aPost(1).creator,
-    id,
-    email,
-    name: email,
-    is_team: false,
-    is_admin: false,
-  });
 
   async function sentAs(bench: Bench, shown: Record<string, unknown>): Promise<number> {
     const id = await bench.add(OURS);
@@ -373,13 +370,6 @@ describe('the look after a sweep', () => {
     const wish = (what: string) => ({
       title: `Please add a native integration with ${what} for our team`,
       content: `We would use the integration with ${what} every day.`,
-    });
-    const by = (id: number, email: string) => ({
-      ...aPost(1).creator,
-      id,
-      email,
-      is_admin: false,
-      is_team: false,
     });
     const id = await bench.add({ ...wish('Teams'), email: 'lima@example.com', full_name: 'Lima' });
     bench.upstream.outcomes = [unknown()];
