@@ -4,7 +4,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
-import { DESKTOP, PHONE, settled, type Visit, visit } from './visit.ts';
+import { DESKTOP, PHONE, settled, textOf, type Visit, visit } from './visit.ts';
 
 describe('somebody with lists and reports', onStage, () => {
   let stage: Stage;
@@ -28,7 +28,7 @@ describe('somebody with lists and reports', onStage, () => {
   };
   /** Of what is listed, without the moment to which a running day or week is counted. */
   const timesOn = async (page: Page): Promise<string> => {
-    const shown = (await page.locator('main').innerText()).replaceAll(/until .*/g, '');
+    const shown = (await textOf(page)).replaceAll(/until .*/g, '');
     return page.url().includes('until=') ? shown : shown.replace(/ to [^,]+, \d\d:\d\d(?=, days of )/, '');
   };
 

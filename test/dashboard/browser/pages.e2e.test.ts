@@ -6,7 +6,7 @@ import { REPORT_NAMES } from '../../../src/reports/catalogue.ts';
 import type { PersonView } from '../../../src/store/browse/pages.ts';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
-import { barriers, DESKTOP, type Look, PHONE, sideways, visit, weightOf } from './visit.ts';
+import { barriers, DESKTOP, type Look, PHONE, sideways, textOf, visit, weightOf } from './visit.ts';
 
 /** A page is opened in the first look and shown in the others too: opening it takes longer than all that is checked. */
 const LOOKS: [name: string, first: Look, others: Look[]][] = [
@@ -79,7 +79,7 @@ describe('the pages of the dashboard', onStage, () => {
     for (const address of ['/', '/reports/new-by-week', '/reports/first-reply']) {
       const before = dayOf(Date.now());
       await open(address);
-      const shown = await page.locator('main').innerText();
+      const shown = await textOf(page);
       const today = new RegExp(`until (${before}|${dayOf(Date.now())}), \\d\\d:\\d\\d`);
       assert.match(shown, today, address);
       assert.doesNotMatch(shown, /\d{4}-\d\d-\d\d/, address);

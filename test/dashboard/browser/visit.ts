@@ -62,8 +62,15 @@ export async function visit({ context, url }: Stage, look: Look = DESKTOP): Prom
 }
 
 /** The new page stands in the place of the old one, its charts drawn: each is as soon as it knows how wide it is. */
+const STANDING = 'main:not(.busy):not(:has(.plot:empty))';
+
 export async function settled(page: Page): Promise<void> {
-  await page.locator('main:not(.busy):not(:has(.plot:empty)) h1').first().waitFor();
+  await page.locator(`${STANDING} h1`).first().waitFor();
+}
+
+/** What can be read on it, at a moment at which it stands: a page is drawn again when something changed. */
+export function textOf(page: Page): Promise<string> {
+  return page.locator(STANDING).innerText();
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
