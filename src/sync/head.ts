@@ -1,6 +1,6 @@
 import type { Conclusion, Pass } from '../store/mirror/types.ts';
-import { compareKeys, keyOf, noEvidence, slotsOf, withPage } from './order.ts';
-import { type AnyPage, type PassContext, walk, writePage } from './pages.ts';
+import { compareKeys, keyOf, noEvidence, type Slot, slotsOf, withPage } from './order.ts';
+import { type PassContext, walk, writePage } from './pages.ts';
 import { type Learned, NOTHING_LEARNED } from './state.ts';
 
 /** Pages in a row without anything new before a head pass believes that the rest is known. */
@@ -23,9 +23,10 @@ export async function head(
   for await (const page of walk(client, pass.resource, { signal, ahead: 0 })) {
     const { unchanged } = writePage(context, pass, page);
     onPage(pass);
-    evidence = withPage(evidence, slotsOf(page.rows, page.rejects));
+    const slots = slotsOf(pass.resource, page);
+    evidence = withPage(evidence, slots);
     quiet = unchanged ? quiet + 1 : 0;
-    if (quiet >= QUIET_PAGES && reaches(page, learned)) break;
+    if (quiet >= QUIET_PAGES && reaches(slots, learned)) break;
   }
   if (evidence[by] !== 'asc' && evidence[by] !== 'mixed')
     return { learned: { ...learned, highWater: null }, conclusion: null };
@@ -37,8 +38,8 @@ export async function head(
 }
 
 /** Whether the page goes down to where the mirror was whole when an interrupted pass began. */
-function reaches(page: AnyPage, { highWater, order }: Learned): boolean {
+function reaches(slots: readonly Slot[], { highWater, order }: Learned): boolean {
   if (!highWater || !order) return true;
-  const last = keyOf(slotsOf(page.rows, page.rejects).at(-1), order.by);
+  const last = keyOf(slots.at(-1), order.by);
   return last !== null && compareKeys(last, highWater, order.by) <= 0;
 }

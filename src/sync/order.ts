@@ -1,5 +1,7 @@
+import type { Reject } from '../api/client.ts';
 import { toInstant } from '../contract/datetime.ts';
 import type { Comment, Post } from '../contract/decode.ts';
+import type { Resource } from '../contract/endpoints.ts';
 import type { Key, KeyFamily } from '../store/mirror/types.ts';
 
 /**
@@ -25,16 +27,12 @@ export interface Order {
   direction: 'desc' | 'asc';
 }
 
-/** A row, or the place of one that could not be read. */
+/** A row, or the place of one of which not even the id can be read. Without `numbers` nothing tells that it is a row of this list. */
 export type Slot = { id: number; created: string | null; numbers: Record<string, number> | null } | null;
 
 const NUMBERS = { posts: ['votes_count', 'comments_count'], comments: ['likes_count'] } as const;
 
-export function noEvidence(
-  resource: 'posts' | 'comments',
-  readCreated: boolean,
-  seen: Numbers | null = null,
-): Evidence {
+export function noEvidence(resource: Resource, readCreated: boolean, seen: Numbers | null = null): Evidence {
   const numbers = Object.fromEntries(NUMBERS[resource].map((name) => [name, { rises: false, falls: false }]));
   return {
     id: 'none',
@@ -49,17 +47,18 @@ export function isUnreadable(slots: readonly Slot[]): boolean {
   return slots.length > 0 && slots.every((slot) => slot?.numbers == null);
 }
 
+type Rejected = Pick<Reject, 'index' | 'id' | 'body'>;
+
 /** Rows and rejects in the order they stood in the page. */
 export function slotsOf(
-  rows: readonly (Post | Comment)[],
-  rejects: readonly { index: number; id: number | null }[],
+  resource: Resource,
+  { rows, rejects }: { rows: readonly (Post | Comment)[]; rejects: readonly Rejected[] },
 ): Slot[] {
   const slots: Slot[] = [];
-  const rejected = new Map(rejects.map((reject) => [reject.index, reject.id]));
+  const rejected = new Map(rejects.map((reject) => [reject.index, reject]));
   for (let row = 0; row < rows.length || rejected.has(slots.length); ) {
     const reject = rejected.get(slots.length);
-    if (rejected.has(slots.length))
-      slots.push(typeof reject === 'number' ? { id: reject, created: null, numbers: null } : null);
+    if (reject) slots.push(slotOfReject(resource, reject));
     else slots.push(slotOf(rows[row++] as Post | Comment));
   }
   return slots;
@@ -71,6 +70,29 @@ function slotOf(row: Post | Comment): Slot {
       ? { votes_count: row.votes_count, comments_count: row.comments_count }
       : { likes_count: row.likes_count };
   return { id: row.id, created: row.created, numbers };
+}
+
+/** A row without a creator, say, still has the numbers that only rows of its list have, and its time. */
+function slotOfReject(resource: Resource, { id, body }: Rejected): Slot {
+  if (id === null) return null;
+  const { created, ...row } = parsed(body);
+  const numbers: Record<string, number> = {};
+  for (const name of NUMBERS[resource])
+    if (Number.isSafeInteger(row[name])) numbers[name] = Number(row[name]);
+  return {
+    id,
+    created: typeof created === 'string' ? created : null,
+    numbers: Object.keys(numbers).length === NUMBERS[resource].length ? numbers : null,
+  };
+}
+
+/** The text of a long row is cut. */
+function parsed(body: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
 }
 
 /** The key of a slot, where it has one in this family; an order by id needs no reading of times. */

@@ -119,7 +119,7 @@ function openReader(
       left--;
       const page = await client.page(pass.resource, cursor, signal).catch(unlessGone);
       if (!page) return null;
-      const slots = slotsOf(page.rows, page.rejects);
+      const slots = slotsOf(pass.resource, page);
       evidence = withPage(evidence, slots);
       const absence = absenceShownBy(slots, page, { evidence, order: learned.order, previous });
       // Where the list shows a row twice, the copy that the sweep came by first counts here too.

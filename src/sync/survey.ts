@@ -46,7 +46,7 @@ async function look(
   let evidence = noEvidence(resource, true);
   let [rows, isWhole] = [0, true];
   for await (const page of walk(client, resource, { signal })) {
-    evidence = withPage(evidence, slotsOf(page.rows, page.rejects));
+    evidence = withPage(evidence, slotsOf(resource, page));
     rows += page.rows.length + page.rejects.length;
     for (const row of page.rows) onRow(row);
     isWhole = page.next === null;

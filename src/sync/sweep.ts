@@ -153,7 +153,7 @@ function sweepPage(
   before: ReadonlySet<number> | null,
 ): SweepState {
   const { pass, learned, state } = under;
-  const slots = slotsOf(page.rows, page.rejects);
+  const slots = slotsOf(pass.resource, page);
   const within = withPage(state.evidence, slots);
   const key = state.previous?.key ?? null;
   const evidence = before ? withSeam(within, slots, { key, ids: before }) : within;

@@ -177,20 +177,34 @@ describe('gaps of a page', () => {
 });
 
 describe('a page none of whose rows can be read', () => {
-  const rejects = slotsOf(
-    [],
-    [
-      { index: 0, id: 15 },
-      { index: 1, id: 12 },
-    ],
-  );
+  const page = { cursor: '', next: null, previous: null };
+  const order = { by: 'id', direction: 'desc' } as const;
+  const shown = (rejects: Slot[]) => {
+    const evidence = withPage(noEvidence('posts', false), rejects);
+    const { gaps } = absenceShownBy(rejects, page, { evidence, order, previous: null });
+    return { gaps, unknownRows: evidence.unknownRows };
+  };
+  const of = (rest: object): Slot[] => {
+    const rejects = [15, 12].map((id, index) => ({ index, id, body: JSON.stringify({ id, ...rest }) }));
+    return slotsOf('posts', { rows: [], rejects });
+  };
+  const rejects = of({ content: 'words', likes_count: 3 });
 
   it('shows nothing to be absent: it may be a page of another list', () => {
-    const evidence = withPage(noEvidence('posts', false), rejects);
-    const order = { by: 'id', direction: 'desc' } as const;
-    const page = { cursor: '', next: null, previous: null };
-    assert.deepEqual(absenceShownBy(rejects, page, { evidence, order, previous: null }).gaps, []);
-    assert.equal(evidence.unknownRows, true);
+    assert.deepEqual(shown(rejects), { gaps: [], unknownRows: true });
+  });
+
+  it('shows what is absent where its rows have the numbers that only rows of this list have', () => {
+    const { gaps, unknownRows } = shown(of({ votes_count: 3, comments_count: 0, creator: null }));
+    assert.deepEqual(
+      gaps.map(({ range: { above, below }, kind }) => [above?.id, below?.id, kind]),
+      [
+        [12, 15, 'inside'],
+        [15, undefined, 'between'],
+        [undefined, 12, 'end'],
+      ],
+    );
+    assert.equal(unknownRows, false);
   });
 
   it('is told from one with a single row that can', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Post } from '../../src/contract/decode.ts';
 import {
   compareKeys,
   keyOf,
@@ -81,28 +82,35 @@ describe('an order by creation time', () => {
   const byTime = (ids: number[]) => ids.map((id, i) => post(id, { created: times[i] ?? '' }));
 
   it('is found where ids are out of order, with the id telling equal times apart', () => {
-    const evidence = withPage(noEvidence('posts', true), slotsOf(byTime([4, 9, 1]), []));
+    const evidence = withPage(
+      noEvidence('posts', true),
+      slotsOf('posts', { rows: byTime([4, 9, 1]), rejects: [] }),
+    );
     assert.deepEqual([evidence.id, evidence.created], ['mixed', 'desc']);
     const order = orderFrom(evidence, null);
     assert.deepEqual([order?.by, order?.direction], ['created', 'desc']);
   });
 
   it('is not looked for where ids are enough', () => {
-    const evidence = withPage(noEvidence('posts', false), slotsOf(byTime([4, 9, 1]), []));
+    const evidence = withPage(
+      noEvidence('posts', false),
+      slotsOf('posts', { rows: byTime([4, 9, 1]), rejects: [] }),
+    );
     assert.equal(evidence.created, 'unread');
   });
 
   it('has no key for a row whose time could not be read', () => {
-    const [, unreadable] = slotsOf([post(3)], [reject(1, 2)]);
+    const [, unreadable] = slotsOf('posts', { rows: [post(3)], rejects: [reject(1, 2)] });
     assert.equal(keyOf(unreadable, 'created'), null);
     assert.deepEqual(keyOf(unreadable, 'id'), { created: '', id: 2 });
   });
 
   it('compares by instant and then by id, whatever the spelling of the time', () => {
+    const timeOf = (row: Post) => keyOf(slotsOf('posts', { rows: [row], rejects: [] })[0], 'created');
     const [a, b, c] = [
-      keyOf(slotsOf([post(1, { created: '2026-01-01T00:00:00Z' })], [])[0], 'created'),
-      keyOf(slotsOf([post(2, { created: '2026-01-01T01:00:00+01:00' })], [])[0], 'created'),
-      keyOf(slotsOf([post(0, { created: '2026-01-01T00:00:00.001Z' })], [])[0], 'created'),
+      timeOf(post(1, { created: '2026-01-01T00:00:00Z' })),
+      timeOf(post(2, { created: '2026-01-01T01:00:00+01:00' })),
+      timeOf(post(0, { created: '2026-01-01T00:00:00.001Z' })),
     ];
     assert.ok(a && b && c);
     assert.ok(compareKeys(a, b, 'created') < 0);
@@ -112,7 +120,8 @@ describe('an order by creation time', () => {
 
 describe('the places of a page', () => {
   it('hold rows and rejects in the order they stood', () => {
-    const found = slotsOf([post(9), post(7)], [reject(0, null), reject(2, 8), reject(4, 5)]);
+    const rejects = [reject(0, null), reject(2, 8), reject(4, 5)];
+    const found = slotsOf('posts', { rows: [post(9), post(7)], rejects });
     assert.deepEqual(
       found.map((slot) => slot?.id),
       [undefined, 9, 8, 7, 5],
