@@ -41,6 +41,7 @@ export function writePage(
     rejects: page.rejects,
     ...(page.repeated && { repeated: page.repeated }),
     observedAt: page.receivedAt,
+    ...(page.ageMs !== undefined && { ageMs: page.ageMs }),
     now: clock.now(),
     absence: null,
     keepIds: false,

@@ -354,6 +354,49 @@ describe('a list behind a cache', () => {
   });
 });
 
+describe('a copy that a cache kept since before a row changed', () => {
+  it('takes back neither the row nor what speaks against another', async (t) => {
+    const clock = fakeClock();
+    const bench = await settledBench(t, {}, clock);
+    const { world } = bench.sandbox;
+    const { client } = cached(bench.client, clock);
+    await bench.sync(SWEEP, { client });
+    clock.advance(3_600_000);
+    world.editPost(12, { title: 'New words' });
+    for (const id of [17, 23]) world.deletePost(id);
+    await bench.sync(SWEEP);
+    clock.advance(3_600_000);
+    world.deletePost(8);
+    await bench.sync(SWEEP);
+    const before = bench.query('SELECT id, title, deleted_at FROM posts');
+    const stood = bench.query('SELECT id FROM absences');
+    clock.advance(3_600_000);
+    const { updated, deleted, suspects } = await bench.sync(SWEEP, { client });
+    assert.deepEqual({ updated, deleted, suspects }, { updated: 0, deleted: 0, suspects: 1 });
+    assert.deepEqual(bench.query('SELECT id, title, deleted_at FROM posts'), before);
+    assert.deepEqual([stood, bench.query('SELECT id FROM absences')], [[{ id: 8 }], [{ id: 8 }]]);
+    clock.advance(3_600_000);
+    await bench.sync(SWEEP);
+    assertExact(bench.path, world, ['posts']);
+  });
+
+  it('is taken for what it is once it is younger than the row', async (t) => {
+    const clock = fakeClock();
+    const bench = await settledBench(t, {}, clock);
+    const { client } = cached(bench.client, clock);
+    bench.sandbox.world.editPost(12, { title: 'New words' });
+    await bench.sync(SWEEP);
+    clock.advance(3_600_000);
+    bench.sandbox.world.editPost(12, { title: 'Newer words' });
+    const signal = new AbortController().signal;
+    for (const cursor of ['', 'page=2', 'page=3', 'page=4']) await client.page('posts', cursor, signal);
+    clock.advance(3_600_000);
+    const { updated } = await bench.sync(SWEEP, { client });
+    assert.equal(updated, 1);
+    assertExact(bench.path, bench.sandbox.world, ['posts']);
+  });
+});
+
 describe('a list behind a cache that renews its copies every other sweep', () => {
   it('loses a row that is gone: of sweeps that read the same copies one counts', async (t) => {
     const clock = fakeClock();

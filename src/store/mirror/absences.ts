@@ -1,6 +1,7 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
 import { scalar } from '../sql.ts';
+import { isLate, type Moments } from './moments.ts';
 import { sightingsOf } from './sightings.ts';
 import type { Absence, Candidate, Conclusion, Gap, Key, KeyFamily, KeyRange, Pass } from './types.ts';
 
@@ -33,6 +34,9 @@ export function absences(db: Db) {
     SELECT 1 FROM absences WHERE resource = ? AND id = ? AND run_id = ? AND reads + end_reads > 0`);
   const any = scalar(db)<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)');
   const remove = db.prepare('DELETE FROM absences WHERE resource = ? AND id = ?');
+  const since = scalar(db)<[string, number], string>(
+    'SELECT since FROM absences WHERE resource = ? AND id = ?',
+  );
   const put = db.prepare<NoteRow>(`
     INSERT INTO absences (resource, id, since, first_run, run_id, reads, gap_reads, end_reads, page, page_before)
     VALUES ($resource, $id, $at, $run, $run, $reads, $gapReads, $endReads, $page, $pageBefore)
@@ -158,11 +162,14 @@ export function absences(db: Db) {
       }
       return noted;
     },
-    /** Nothing speaks against rows that were seen; returns whether anything did. */
-    clear(resource: Resource, ids: Iterable<number>): boolean {
+    /** Nothing speaks against rows that were seen since they were missed; returns whether anything did. */
+    clear(resource: Resource, ids: Iterable<number>, when: Moments): boolean {
       if (!any.get(resource)) return false;
       let cleared = 0;
-      for (const id of ids) cleared += remove.run(resource, id).changes;
+      for (const id of ids) {
+        const missed = since.get(resource, id);
+        if (missed !== undefined && !isLate(missed, when)) cleared += remove.run(resource, id).changes;
+      }
       return cleared > 0;
     },
     toReread({ resource, runId }: Pass): { total: number; candidates: Candidate[] } {

@@ -12,13 +12,14 @@ import {
   userTable,
   type Value,
 } from './entity-tables.ts';
+import { isLate, type Moments } from './moments.ts';
 import { type Known, type Misses, missedBy } from './sightings.ts';
 
 /**
  * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side. Rows may show
  * copies of different age: a name as it was when a comment was written. One copy counts: that of the newest live row, and of a post
  * before a comment; what other rows show is no change. A row that an earlier sweep missed, or that could not be read, shows nothing. A page
- * received before the stored values were seen never overwrites them.
+ * received before the stored values were seen, or kept by a cache since before that, never overwrites them.
  */
 
 /** Pages that are remembered for that: more than are ever under way at once. */
@@ -45,17 +46,11 @@ interface Watching {
   runId: number;
 }
 
-/** When a page was received, and when it is written. */
-interface Moments {
-  at: string;
-  now: string;
-}
-
 /** What a pass shows and a newer row was said to show otherwise: later pages may tell that this row has let go of it. */
 interface Unsettled {
   runId: number;
   observed: Observed;
-  at: string;
+  when: Moments;
 }
 
 export function entityObserver(db: Db, changes: ChangeLog) {
@@ -67,7 +62,7 @@ export function entityObserver(db: Db, changes: ChangeLog) {
   };
   const isNewest = newestChecks(db);
   // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
-  const recent: { at: string; observed: Observed }[] = [];
+  const recent: { shownAt: string; observed: Observed }[] = [];
   const unsettled = new Map<Resource, Unsettled>();
   const forgetKnown = keptUntilWritten(db, () => {
     for (const { known } of Object.values(tables)) for (const list of RESOURCES) known[list].clear();
@@ -93,15 +88,14 @@ export function entityObserver(db: Db, changes: ChangeLog) {
     /** Stores what a page of a list carried and says how many rows that changed. */
     page(pass: Watching, observed: Observed, when: Moments): number {
       forgetKnown();
-      const { at } = when;
-      const newer = recent.filter((page) => isLate(page.at, when)).map((page) => page.observed);
-      recent.push({ at, observed });
+      const newer = recent.filter((page) => isLate(page.shownAt, when)).map((page) => page.observed);
+      recent.push({ shownAt: when.shownAt, observed });
       if (recent.length > RECENT_PAGES) recent.shift();
       const { written, left } = storeAll(pass, observed, when, newer);
       const before = unsettled.get(pass.resource);
       const all = before?.runId === pass.runId ? before.observed : nothingShown();
       for (const kind of KINDS) keepNewest<Entity>(all[kind], left[kind]);
-      unsettled.set(pass.resource, { runId: pass.runId, observed: all, at });
+      unsettled.set(pass.resource, { runId: pass.runId, observed: all, when });
       return written;
     },
     /** At the end of a whole sweep: stores what no newer row shows after all. */
@@ -109,7 +103,7 @@ export function entityObserver(db: Db, changes: ChangeLog) {
       const left = unsettled.get(pass.resource);
       unsettled.delete(pass.resource);
       if (left?.runId !== pass.runId) return;
-      const when = { at: left.at, now };
+      const when = { ...left.when, now };
       const { users, references, ...named } = left.observed;
       const missed = missedBy(db, pass);
       storeAll(pass, { ...nothingShown(), users, references }, when, [], missed.before);
@@ -136,9 +130,10 @@ function keepNewest<T>(kept: Map<number, Shown<T>>, shown: ReadonlyMap<number, S
 function observe<T extends Entity>(
   table: Table<T>,
   shown: Map<number, Shown<T>>,
-  { resource, at, now, changes }: { resource: Resource; changes: ChangeLog } & Moments,
+  { resource, changes, ...when }: { resource: Resource; changes: ChangeLog } & Moments,
   counts: (id: number, by: number) => boolean,
 ): number {
+  const { at } = when;
   let written = 0;
   for (const { entity, by } of shown.values()) {
     if (isKnown(table.known[resource], entity)) continue;
@@ -147,7 +142,7 @@ function observe<T extends Entity>(
       remember(table.known[resource], entity);
       continue;
     }
-    if (stored && (isLate(stored.at(-1) as string, { at, now }) || !counts(entity.id, by))) continue;
+    if (stored && (isLate(stored.at(-1) as string, when) || !counts(entity.id, by))) continue;
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
@@ -222,9 +217,4 @@ function isKnown<T extends Entity>(known: Map<number, T>, entity: T): boolean {
 function remember<T extends Entity>(known: Map<number, T>, entity: T): void {
   if (known.size >= KNOWN_ENTITIES) known.clear();
   known.set(entity.id, entity);
-}
-
-/** Seen after the page was received. A time that has not come yet was written while the clock was ahead, before anything we see now. */
-function isLate(seenAt: string, { at, now }: Moments): boolean {
-  return at < seenAt && seenAt <= now;
 }

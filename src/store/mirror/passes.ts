@@ -8,6 +8,7 @@ import { textIndex } from '../index/text-index.ts';
 import { immediate, scalar } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
+import type { Moments } from './moments.ts';
 import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
 import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
@@ -75,23 +76,25 @@ export function passes(db: Db, options: OpenOptions) {
 
   function apply(received: PageWrite): PageResult {
     const { pass, page, rejects, repeated, absence, keepIds: keep, state } = withoutErased(received);
-    const at = iso(received.observedAt);
+    const { observedAt, ageMs = 0, now } = received;
+    const at = iso(observedAt);
+    const when = { at, shownAt: iso(Math.max(0, observedAt - ageMs)), now: iso(now) };
     const { resource, runId, counts } = pass;
     text[resource].refresh();
     packed[resource].refresh();
     changes.refresh();
     // Before what the rows carry is compared: they count as rows that can be read.
     let written = release(pass, page);
-    written += observed.page(pass, carriedBy(page), { at, now: iso(received.now) });
+    written += observed.page(pass, carriedBy(page), when);
     const before = counts.inserted + counts.updated;
     written +=
       page.resource === 'posts'
-        ? writeRows(writers.posts, page.rows, at, pass, repeated)
-        : writeRows(writers.comments, page.rows, at, pass, repeated);
+        ? writeRows(writers.posts, page.rows, when, pass, repeated)
+        : writeRows(writers.comments, page.rows, when, pass, repeated);
     text[resource].write();
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
-    if (absent.clear(resource, seen)) written++;
+    if (absent.clear(resource, seen, when)) written++;
     if (absence) written += absent.note(pass, absence, seen, at);
     for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
     if (keep) deferredOf(runId).ids.set(counts.pages, packIds(idsOf(page, rejects)));
@@ -99,7 +102,7 @@ export function passes(db: Db, options: OpenOptions) {
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
     const isQuiet = written + rejects.length === 0;
-    checkpoint(pass, state, isQuiet ? received.observedAt : null);
+    checkpoint(pass, state, isQuiet ? observedAt : null);
     return {
       counts,
       unchanged: counts.inserted + counts.updated === before && rejects.length === 0,
@@ -237,7 +240,7 @@ function wholly(apply: (page: PageWrite) => PageResult): (page: PageWrite) => Pa
 function writeRows<T extends Post | Comment>(
   writer: RowWriter<T>,
   rows: T[],
-  at: string,
+  when: Moments,
   pass: Pass,
   repeated: ReadonlySet<number> | undefined,
 ): number {
@@ -248,7 +251,7 @@ function writeRows<T extends Post | Comment>(
   writer.expect(upwards.map(({ id }) => id));
   try {
     for (const row of upwards) {
-      const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, at);
+      const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, when);
       pass.counts[effect]++;
       if (effect !== 'unchanged') changes++;
     }

@@ -6,6 +6,7 @@ import type { Db } from '../db.ts';
 import type { RowIndex } from '../index/text-index.ts';
 import { isAnother } from '../reused.ts';
 import { rawUnlessSame, type Value } from './entity-tables.ts';
+import { isLate, type Moments } from './moments.ts';
 
 /** What has an id of its own is kept by it. */
 type ColumnOf<T, K extends keyof T & string> = T[K] extends { id: number } ? `${K}_id` : K;
@@ -169,8 +170,9 @@ export function rowWriter<T extends Post | Comment>(
     expect: stored.expect,
     /** Whether the row is stored, and live. */
     has: (id: number): boolean => stored.find(id)?.[1] === null,
-    write(row: T, at: string): 'inserted' | 'updated' | 'unchanged' {
+    write(row: T, when: Moments): 'inserted' | 'updated' | 'unchanged' {
       const { id, extra } = row;
+      const { at } = when;
       const [old, shown] = [stored.find(id), kind.values(row)];
       if (!old) return add(row, shown, at);
       const [, deletedAt, versionAt, firstSeenAt, oldExtra, created] = old;
@@ -178,6 +180,7 @@ export function rowWriter<T extends Post | Comment>(
       const isAsBefore = deletedAt === null && isSame(old, shown, 0, history.length);
       const isRest = isSame(old, shown, history.length, columns.length) && oldExtra === extra;
       if (isAsBefore && isRest && isSameMoment(created, row.created)) return 'unchanged';
+      if (isLate(versionAt, when)) return 'unchanged';
       stored.wrote(id);
       const replaced = isAsBefore ? {} : { version: keep(old, shown) };
       const changedAt = observedAfter(versionAt, at);

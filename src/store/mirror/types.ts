@@ -76,6 +76,8 @@ export interface PageWrite {
   repeated?: ReadonlySet<number>;
   /** When the page was received, on our clock. */
   observedAt: number;
+  /** How long a cache in between had kept it. */
+  ageMs?: number;
   /** When it is written, on the same clock. */
   now: number;
   /** Where this page shows that nothing else stood. */

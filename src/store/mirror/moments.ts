@@ -1,0 +1,17 @@
+/** Of a page. */
+export interface Moments {
+  /** When it was received: the time of what is new in it. */
+  at: string;
+  /** When the upstream had it so: earlier, where a cache in between kept it. */
+  shownAt: string;
+  /** When it is written. */
+  now: string;
+}
+
+/**
+ * Whether something was seen after what the page shows, which must not overwrite it then. A time that has not come yet was written while
+ * the clock was ahead, before anything we see now.
+ */
+export function isLate(seenAt: string, { shownAt, now }: Pick<Moments, 'shownAt' | 'now'>): boolean {
+  return shownAt < seenAt && seenAt <= now;
+}
