@@ -207,7 +207,7 @@ function views(schema: string): Record<string, string> {
         FROM ${t('posts')} p JOIN ${t('boards')} b ON b.id = p.board_id JOIN ${t('statuses')} s ON s.id = p.status_id
         JOIN ${t('users')} u ON u.id = p.creator_id WHERE p.deleted_at IS NULL`,
     live_comments: `
-      SELECT c.id, c.post_id, coalesce(p.title, r.title) AS post_title, b.name AS board,
+      SELECT c.id, c.post_id, coalesce(CASE WHEN p.deleted_at IS NULL THEN p.title END, r.title) AS post_title, b.name AS board,
              c.creator_id, u.name AS creator, u.email AS creator_email, u.is_team AS creator_is_team,
              c.kind, c.status, c.likes_count, c.highlighted, c.internal, c.content, c.created, c.extra,
              c.first_seen_at, c.changed_at

@@ -65,7 +65,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
   table('live_comments', 'comments that are there now, with the names of post, board and creator', {
     ...COMMENT,
     post_id: 'posts.id',
-    post_title: 'title of the post',
+    post_title: 'title of the post; as its comments show it, where the post is deleted',
     board: 'name of the board; NULL where the mirror does not have the post',
     ...CREATOR,
     creator_is_team: '1 where they belong to the team',

@@ -27,25 +27,25 @@ function assertNothingLost({ verdict }: Simulation): void {
   );
 }
 
-describe('a thousand rows through every kind of trouble', () => {
+describe('six hundred rows through every kind of trouble', () => {
   it('arrive exactly once each, and at most one in two hundred needs a person', async (t) => {
-    const simulation = await told(t, { rows: 1000, seed: 1, crashEvery: 200, freezeEvery: 1000 });
+    const simulation = await told(t, { rows: 600, seed: 1, crashEvery: 120, freezeEvery: 600 });
     assertAllHappened(simulation);
     assertNothingLost(simulation);
     assert.deepEqual(simulation.verdict.doubled, []);
-    assert.ok(simulation.verdict.uncertain <= 5, JSON.stringify(simulation.verdict.reasons));
+    assert.ok(simulation.verdict.uncertain <= 3, JSON.stringify(simulation.verdict.reasons));
   });
 });
 
 describe('a service that rewrites three posts in ten', () => {
   it('gets none twice in silence, and most of those that were unclear are confirmed without a person', async (t) => {
-    const { verdict } = await told(t, { rows: 400, seed: 3, trouble: { rewritten: 0.3 } });
+    const { verdict } = await told(t, { rows: 250, seed: 3, trouble: { rewritten: 0.3 } });
     const { lost, doubled, misbound, unfinished, falselyAccused } = verdict;
     assert.deepEqual(
       { lost, doubled, misbound, unfinished, falselyAccused },
       { lost: [], doubled: [], misbound: [], unfinished: [], falselyAccused: [] },
     );
-    assert.ok(verdict.rewritten > 40, `${verdict.rewritten} were rewritten`);
+    assert.ok(verdict.rewritten > 25, `${verdict.rewritten} were rewritten`);
     assert.ok(
       verdict.rewrittenConfirmed >= 0.6 * verdict.rewritten,
       `${verdict.rewrittenConfirmed} confirmed`,

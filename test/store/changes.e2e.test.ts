@@ -154,6 +154,31 @@ describe('the change feed', () => {
     ]);
   });
 
+  story('tells apart also fields that no document knows, and the time of creation', async (mirror) => {
+    const since = await mirrored(mirror);
+    const first = { status: status(1), board: board(1) };
+    const extra = '{"tags":[]}';
+    sweep(mirror.store, 'posts', [aPost(1, { ...first, votes_count: 3, extra })], 2);
+    sweep(
+      mirror.store,
+      'posts',
+      [aPost(1, { ...first, title: 'New', created: iso(1), extra, votes_count: 3 })],
+      3,
+    );
+    sweep(mirror.store, 'comments', [aComment(1, { content: 'Other words', extra })], 4);
+    assert.deepEqual(
+      changes(mirror, since).map(({ type }) => type),
+      [
+        'post.votes_changed',
+        'post.updated',
+        'post.edited',
+        'post.updated',
+        'comment.edited',
+        'comment.updated',
+      ],
+    );
+  });
+
   story(
     'goes with the transaction: a page that is rolled back leaves no change and no gap',
     async (mirror) => {

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 25; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 26; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -151,18 +151,6 @@ SELECT p.id, p.title, p.content, p.url,
   JOIN statuses s ON s.id = p.status_id
   JOIN users u ON u.id = p.creator_id
  WHERE p.deleted_at IS NULL;
-
-CREATE VIEW live_comments AS
-SELECT c.id, c.post_id, coalesce(p.title, r.title) AS post_title, b.name AS board,
-       c.creator_id, u.name AS creator, u.email AS creator_email, u.is_team AS creator_is_team,
-       c.kind, c.status, c.likes_count, c.highlighted, c.internal, c.content, c.created, c.extra,
-       c.first_seen_at, c.changed_at
-  FROM comments c
-  JOIN users u ON u.id = c.creator_id
-  JOIN commented_posts r ON r.id = c.post_id
-  LEFT JOIN posts p ON p.id = c.post_id
-  LEFT JOIN boards b ON b.id = p.board_id
- WHERE c.deleted_at IS NULL;
 
 CREATE TABLE sync_runs (
   id          INTEGER PRIMARY KEY,
@@ -530,3 +518,15 @@ CREATE INDEX posts_by_url ON posts (url) WHERE instr(url, id) = 0;
 CREATE INDEX changes_of_names ON changes (type, id) WHERE type IN ('post.moved', 'board.updated', 'status.updated');
 
 CREATE INDEX quarantine_by_row ON quarantine (resource, iif(json_valid(body), body ->> 'id', NULL));
+
+CREATE VIEW live_comments AS
+SELECT c.id, c.post_id, coalesce(CASE WHEN p.deleted_at IS NULL THEN p.title END, r.title) AS post_title, b.name AS board,
+       c.creator_id, u.name AS creator, u.email AS creator_email, u.is_team AS creator_is_team,
+       c.kind, c.status, c.likes_count, c.highlighted, c.internal, c.content, c.created, c.extra,
+       c.first_seen_at, c.changed_at
+  FROM comments c
+  JOIN users u ON u.id = c.creator_id
+  JOIN commented_posts r ON r.id = c.post_id
+  LEFT JOIN posts p ON p.id = c.post_id
+  LEFT JOIN boards b ON b.id = p.board_id
+ WHERE c.deleted_at IS NULL;

@@ -142,7 +142,11 @@ export const TABLES: Record<ExportTable, TableDefinition> = {
     columns: `id post_id post_title creator_id creator creator_email kind status likes_count highlighted internal content
       created created_raw extra first_seen_at changed_at deleted_at erased_at`,
     kinds: COMMENT_STATUS,
-    joined: { post_title: 'coalesce(p.title, r.title)', creator: 'u.name', creator_email: 'u.email' },
+    joined: {
+      post_title: 'coalesce(CASE WHEN p.deleted_at IS NULL THEN p.title END, r.title)',
+      creator: 'u.name',
+      creator_email: 'u.email',
+    },
     from: `comments t CROSS JOIN users u ON u.id = t.creator_id
            CROSS JOIN commented_posts r ON r.id = t.post_id LEFT JOIN posts p ON p.id = t.post_id`,
     changed: `${WRITTEN} OR ${since('p.changed_at', 'r.changed_at')}`,

@@ -140,15 +140,18 @@ export function rowWriter<T extends Post | Comment>(
     return Number(keepVersion.run(id, versionAt, ...told, deletedAt === null ? 0 : 1).lastInsertRowid);
   };
   /** What happened to a row that is not as it was stored. */
-  const typesOf = (old: Stored, shown: readonly Value[]): ChangeType[] => {
+  const typesOf = (old: Stored, shown: readonly Value[], row: T): ChangeType[] => {
     const types: ChangeType[] = old[1] === null ? [] : [`${subject}.restored`];
     if (!isSame(old, shown, 0, texts.length)) types.push(`${subject}.edited`);
     for (const [name, type] of Object.entries(kind.types)) {
       const i = columns.indexOf(name);
       if (!isSame(old, shown, i, i + 1)) types.push(type);
     }
-    const isOther = untyped.some((i) => !isSame(old, shown, i, i + 1));
-    return types.length > 0 && !isOther ? types : [...types, `${subject}.updated`];
+    const isOther =
+      untyped.some((i) => !isSame(old, shown, i, i + 1)) ||
+      old[4] !== row.extra ||
+      !isSameMoment(old[5], row.created);
+    return isOther ? [...types, `${subject}.updated`] : types;
   };
   const timesOf = ({ created }: T): Value[] => {
     const instant = toInstant(created);
@@ -192,7 +195,7 @@ export function rowWriter<T extends Post | Comment>(
       update.run(...shown, ...timesOf(row), extra, ...seen, id);
       if (!isSame(old, shown, 0, texts.length))
         index.changed(id, wordsOf(old.slice(VALUES_AT)), wordsOf(shown));
-      for (const type of typesOf(old, shown)) changes.row(table, type, at, { id, ...replaced });
+      for (const type of typesOf(old, shown, row)) changes.row(table, type, at, { id, ...replaced });
       return 'updated';
     },
     /** Marks a live row as deleted; false if it was not live. */
