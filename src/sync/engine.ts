@@ -13,7 +13,7 @@ import type {
 import { head } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
 import { type Learned, newSweep, readLearned, type Sweep, type SweepState } from './state.ts';
-import { type Beginning, LostPlace, sweep } from './sweep.ts';
+import { type Beginning, LostPlace, NOWHERE, sweep } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -118,8 +118,6 @@ function together(first: PassSummary, second: PassSummary): PassSummary {
     sum[count] += first[count];
   return sum;
 }
-
-const NOWHERE: Beginning = { cursor: '', ids: new Set() };
 
 async function sweepPass(
   context: PassContext,

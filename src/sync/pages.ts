@@ -33,7 +33,7 @@ export function writePage(
   { store, clock }: Pick<PassContext, 'store' | 'clock'>,
   pass: Pass,
   page: Page<Post | Comment>,
-  rest: Partial<Pick<PageWrite, 'absence' | 'keepIds' | 'state'>> = {},
+  rest: Partial<Pick<PageWrite, 'absence' | 'keepIds' | 'state' | 'ageMs'>> = {},
 ): PageResult {
   return store.applyPage({
     pass,

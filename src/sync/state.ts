@@ -31,6 +31,8 @@ export interface SweepState {
   isCached?: true;
   /** The last row that was shown. */
   lastId: number | null;
+  /** When the last page was received. */
+  receivedAt?: number;
 }
 
 /** What passes have learned about a list. */

@@ -34,6 +34,9 @@ export interface Beginning {
   ids: ReadonlySet<number>;
 }
 
+/** Before which nothing counts as read: the list is read to its end once more. */
+export const NOWHERE: Beginning = { cursor: '', ids: new Set() };
+
 /**
  * Walks the whole list and says what its completion allows to conclude. With `until`, where this process began to read before, it goes
  * down to there only: from there on everything has been read, and the same command concludes nothing twice.
@@ -44,14 +47,20 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   const pace = paceOf(context.clock);
   let isIndexed = resource !== 'posts';
   let last = under.state;
+  // Some services show every page of a walk as the list was when the walk began. What follows an interruption is therefore taken to be as
+  // old as that, and changes no row that another pass has seen to change since. Where it would, the list is read once more to its end.
+  const stoppedAt = last.receivedAt ?? null;
   let began: Beginning | null = null;
+  let isLate = false;
   let before: ReadonlySet<number> | null = null;
   const cursors: string[] = [];
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
     await readSkipped(context, under, page);
-    last = sweepPage(context, under, page, before);
+    const written = sweepPage(context, under, page, { before, stoppedAt });
+    last = written.state;
+    isLate ||= written.isLate;
     before = idsOf(page);
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
@@ -62,7 +71,7 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
     if (page.cursor !== '') cursors.push(page.cursor);
     if (until && page.rows.some(({ id }) => until.ids.has(id)) && isSameWalk(cursors, until.cursor)) break;
   }
-  began ??= { cursor: '', ids: new Set() };
+  if (began === null || isLate) began = NOWHERE;
   if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, began };
   const again = await reread(context, under, last);
   const { conclusion, learned } = concluded(last, again, under.learned);
@@ -145,13 +154,20 @@ function idsOf({ rows }: AnyPage): ReadonlySet<number> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes one page and returns the state after it. Before the first page of a process the list may have moved by any number of rows. */
+/** What the process has read of the sweep before a page, and when the one before it stopped. */
+interface Read {
+  /** Null before its first page: until then the list may have moved by any number of rows. */
+  before: ReadonlySet<number> | null;
+  stoppedAt: number | null;
+}
+
+/** Writes one page and returns the state after it. */
 function sweepPage(
   context: PassContext,
   under: Sweep,
   page: AnyPage,
-  before: ReadonlySet<number> | null,
-): SweepState {
+  { before, stoppedAt }: Read,
+): { state: SweepState; isLate: boolean } {
   const { pass, learned, state } = under;
   const slots = slotsOf(pass.resource, page);
   const within = withPage(state.evidence, slots);
@@ -175,15 +191,17 @@ function sweepPage(
     ...((state.isTimed || skippedSecond(page, state.previous) !== null) && { isTimed: true }),
     ...((state.isCached || isFromBefore(learned, page)) && { isCached: true }),
     lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
+    receivedAt: page.receivedAt,
   };
-  writePage(context, pass, page, {
+  const { isLate } = writePage(context, pass, page, {
     absence: absenceShownBy(slots, page, { evidence, order: learned.order, previous: state.previous }),
     keepIds: state.keepIds,
+    ageMs: Math.max(page.ageMs ?? 0, stoppedAt === null ? 0 : page.receivedAt - stoppedAt),
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
     state: page.next === null ? null : JSON.stringify(next),
   });
   if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
-  return next;
+  return { state: next, isLate };
 }
 
 /** Sweeps that read the same copies of a cache are one: what slid between two copies is missing from each. */

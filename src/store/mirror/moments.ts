@@ -15,3 +15,9 @@ export interface Moments {
 export function isLate(seenAt: string, { shownAt, now }: Pick<Moments, 'shownAt' | 'now'>): boolean {
   return shownAt < seenAt && seenAt <= now;
 }
+
+/** How much a page changed, and how much of it was too late to. */
+export interface Written {
+  written: number;
+  late: number;
+}

@@ -12,7 +12,7 @@ import {
   userTable,
   type Value,
 } from './entity-tables.ts';
-import { isLate, type Moments } from './moments.ts';
+import { isLate, type Moments, type Written } from './moments.ts';
 import { type Known, type Misses, missedBy } from './sightings.ts';
 
 /**
@@ -77,21 +77,23 @@ export function entityObserver(db: Db, changes: ChangeLog) {
         left[kind].set(id, shown.get(id) as never);
         return false;
       });
-    const written =
-      store('users', tables.users, observed.users) +
-      store('boards', tables.boards, observed.boards) +
-      store('statuses', tables.statuses, observed.statuses) +
-      store('references', tables.references, observed.references);
-    return { written, left };
+    const stored = [
+      store('users', tables.users, observed.users),
+      store('boards', tables.boards, observed.boards),
+      store('statuses', tables.statuses, observed.statuses),
+      store('references', tables.references, observed.references),
+    ];
+    const sum = (count: keyof Written): number => stored.reduce((all, each) => all + each[count], 0);
+    return { written: sum('written'), late: sum('late'), left };
   };
   return {
-    /** Stores what a page of a list carried and says how many rows that changed. */
-    page(pass: Watching, observed: Observed, when: Moments): number {
+    /** Stores what a page of a list carried. */
+    page(pass: Watching, observed: Observed, when: Moments): Written {
       forgetKnown();
       const newer = recent.filter((page) => isLate(page.shownAt, when)).map((page) => page.observed);
       recent.push({ shownAt: when.shownAt, observed });
       if (recent.length > RECENT_PAGES) recent.shift();
-      const { written, left } = storeAll(pass, observed, when, newer);
+      const { left, ...written } = storeAll(pass, observed, when, newer);
       const before = unsettled.get(pass.resource);
       const all = before?.runId === pass.runId ? before.observed : nothingShown();
       for (const kind of KINDS) keepNewest<Entity>(all[kind], left[kind]);
@@ -132,9 +134,9 @@ function observe<T extends Entity>(
   shown: Map<number, Shown<T>>,
   { resource, changes, ...when }: { resource: Resource; changes: ChangeLog } & Moments,
   counts: (id: number, by: number) => boolean,
-): number {
+): Written {
   const { at } = when;
-  let written = 0;
+  let [written, late] = [0, 0];
   for (const { entity, by } of shown.values()) {
     if (isKnown(table.known[resource], entity)) continue;
     const stored = table.find.get(entity.id);
@@ -142,14 +144,18 @@ function observe<T extends Entity>(
       remember(table.known[resource], entity);
       continue;
     }
-    if (stored && (isLate(stored.at(-1) as string, when) || !counts(entity.id, by))) continue;
+    if (stored && isLate(stored.at(-1) as string, when)) {
+      late++;
+      continue;
+    }
+    if (stored && !counts(entity.id, by)) continue;
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
     tell(table, entity, stored, { resource, at, changes });
     written++;
   }
-  return written;
+  return { written, late };
 }
 
 function tell<T extends Entity>(

@@ -8,7 +8,7 @@ import { textIndex } from '../index/text-index.ts';
 import { immediate, scalar } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
-import type { Moments } from './moments.ts';
+import type { Moments, Written } from './moments.ts';
 import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
 import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
@@ -85,12 +85,12 @@ export function passes(db: Db, options: OpenOptions) {
     changes.refresh();
     // Before what the rows carry is compared: they count as rows that can be read.
     let written = release(pass, page);
-    written += observed.page(pass, carriedBy(page), when);
-    const before = counts.inserted + counts.updated;
-    written +=
+    const carried = observed.page(pass, carriedBy(page), when);
+    const rows =
       page.resource === 'posts'
         ? writeRows(writers.posts, page.rows, when, pass, repeated)
         : writeRows(writers.comments, page.rows, when, pass, repeated);
+    written += carried.written + rows.written;
     text[resource].write();
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
@@ -105,7 +105,8 @@ export function passes(db: Db, options: OpenOptions) {
     checkpoint(pass, state, isQuiet ? observedAt : null);
     return {
       counts,
-      unchanged: counts.inserted + counts.updated === before && rejects.length === 0,
+      unchanged: rows.written + rejects.length === 0,
+      isLate: carried.late + rows.late > 0,
     };
   }
 
@@ -243,8 +244,8 @@ function writeRows<T extends Post | Comment>(
   when: Moments,
   pass: Pass,
   repeated: ReadonlySet<number> | undefined,
-): number {
-  let changes = 0;
+): Written {
+  let [written, late] = [0, 0];
   // A b-tree that grows upwards fills its pages: a list that comes newest first made the file 1.6 times as large. Where a page shows a
   // row twice, the first one counts: writing both would be two changes in every sweep.
   const upwards = rows.toSorted((a, b) => a.id - b.id).filter(({ id }, i, all) => all[i - 1]?.id !== id);
@@ -252,14 +253,15 @@ function writeRows<T extends Post | Comment>(
   try {
     for (const row of upwards) {
       const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, when);
-      pass.counts[effect]++;
-      if (effect !== 'unchanged') changes++;
+      pass.counts[effect === 'late' ? 'unchanged' : effect]++;
+      if (effect === 'late') late++;
+      else if (effect !== 'unchanged') written++;
     }
   } finally {
     // What was read is true for this transaction only.
     writer.expect([]);
   }
-  return changes;
+  return { written, late };
 }
 
 /** As they came: an id that stands twice must be seen to. */

@@ -173,7 +173,7 @@ export function rowWriter<T extends Post | Comment>(
     expect: stored.expect,
     /** Whether the row is stored, and live. */
     has: (id: number): boolean => stored.find(id)?.[1] === null,
-    write(row: T, when: Moments): 'inserted' | 'updated' | 'unchanged' {
+    write(row: T, when: Moments): 'inserted' | 'updated' | 'unchanged' | 'late' {
       const { id, extra } = row;
       const { at } = when;
       const [old, shown] = [stored.find(id), kind.values(row)];
@@ -183,7 +183,7 @@ export function rowWriter<T extends Post | Comment>(
       const isAsBefore = deletedAt === null && isSame(old, shown, 0, history.length);
       const isRest = isSame(old, shown, history.length, columns.length) && oldExtra === extra;
       if (isAsBefore && isRest && isSameMoment(created, row.created)) return 'unchanged';
-      if (isLate(versionAt, when)) return 'unchanged';
+      if (isLate(versionAt, when)) return 'late';
       stored.wrote(id);
       const replaced = isAsBefore ? {} : { version: keep(old, shown) };
       const changedAt = observedAfter(versionAt, at);

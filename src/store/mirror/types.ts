@@ -76,7 +76,7 @@ export interface PageWrite {
   repeated?: ReadonlySet<number>;
   /** When the page was received, on our clock. */
   observedAt: number;
-  /** How long a cache in between had kept it. */
+  /** How old what it shows was by then, as where a cache in between had kept it. */
   ageMs?: number;
   /** When it is written, on the same clock. */
   now: number;
@@ -92,6 +92,8 @@ export interface PageResult {
   counts: PassCounts;
   /** True when no row of the page was new or different. */
   unchanged: boolean;
+  /** It showed something as it was before it was last seen to change, which was left as it is. */
+  isLate: boolean;
 }
 
 export interface Absence {
