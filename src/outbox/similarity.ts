@@ -38,6 +38,8 @@ interface Words {
   mentions: Set<string>;
   /** Words that a filter has masked. */
   masks: number;
+  /** How many letters stand before the first word that may be masked, cut, dropped or followed by others. */
+  firm: number;
 }
 
 interface Text {
@@ -82,6 +84,15 @@ export function isRewriting(sent: ComparableText, shown: ComparableText): boolea
   // Words where none were sent are another row's, unless the title was repeated.
   if (isBare(sent) && !isBare(shown)) return isTitle && shown.content.spelt === shown.title.spelt;
   return isTitle && isMadeOf(sent.content, shown.content, 0);
+}
+
+/** By what is cheap to know: whether the shown text begins as one does that a service made of the sent one. */
+export function beginsAlike(sent: ComparableText, shown: ComparableText): boolean {
+  return (['title', 'content'] as const).every((part) => {
+    const [ours, theirs] = [sent[part], shown[part]];
+    const firm = theirs.letters.slice(0, Math.min(ours.firm, theirs.firm));
+    return ours.letters === '' || ours.letters.startsWith(firm);
+  });
 }
 
 /** The same of a service that drops accents too. None is known, so this only keeps a row from being sent again. */
@@ -254,6 +265,7 @@ function wordsOf(text: string): Words {
     cut: new Set(),
     mentions: new Set(),
     masks: 0,
+    firm: 0,
   };
   for (const marked of found.flatMap(split)) {
     if (marked === MASK) {
@@ -266,10 +278,18 @@ function wordsOf(text: string): Words {
   words.list = all.flatMap(split).filter((word) => word !== MASK);
   words.cut = new Set([...plain.matchAll(CUT_WORD)].map(([word]) => word));
   words.mentions = new Set([...plain.matchAll(/@([\p{L}\p{N}\p{M}]+)/gu)].map(([, name = '']) => name));
+  words.firm = scriptless === short ? firmLetters(words, found.flatMap(split)) : 0;
   const last = words.list.at(-1);
   if (last !== undefined) words.cut.add(last);
   words.letters = withoutMarks(words.spelt);
   return words;
+}
+
+function firmLetters({ optional, cut, mentions }: Words, found: readonly string[]): number {
+  const first = found.findIndex(
+    (word) => word === MASK || optional.has(word) || cut.has(word) || mentions.has(word),
+  );
+  return first === -1 ? Number.POSITIVE_INFINITY : withoutMarks(found.slice(0, first).join('')).length;
 }
 
 /** A dash or a dot is one at a number only: anywhere else it is dressed in other ways. */

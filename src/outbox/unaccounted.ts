@@ -5,6 +5,7 @@ import type { OutboxRow } from '../store/outbox/types.ts';
 import { type Authors, isAddressOf, isAnothers, isHidden } from './authors.ts';
 import { contentHash, mailbox } from './match.ts';
 import {
+  beginsAlike,
   CLEARLY_SIMILAR,
   type ComparableText,
   comparable,
@@ -113,7 +114,7 @@ interface Candidate {
   mailbox: string | null;
   text: ComparableText | null;
   takenBy: Claim | null;
-  /** It says what one row sent, and is as well the beginning of what another sent: whose it is, nobody can tell. */
+  /** It says what one row sent, and can as well be made of what another sent: whose it is, nobody can tell. */
   isContested: boolean;
 }
 
@@ -122,9 +123,7 @@ export function whoseAre(question: Question): Answer {
   const resting = (question.resting ?? []).map(claimOf);
   const candidates = question.posts.map(candidateOf);
   // Of rows with the same words, those that ask come first.
-  matchExact(question, [...claims, ...resting], candidates);
-  contestCuts(question, [...claims, ...resting], candidates);
-  matchSimilar(question, [...claims, ...resting], candidates);
+  matchAll(question, [...claims, ...resting], candidates);
   contestStrangers(question.authors, candidates);
   // A match that binds nothing yet may prove wrong: to a row that is as clearly like the post, it is no answer.
   const isFirm = ({ row, match }: Claim): boolean => match?.matched === 'exact' || !question.isUnsettled(row);
@@ -150,6 +149,25 @@ function candidateOf(post: SeenPost): Candidate {
   const address = post.creator?.email?.trim();
   const known = { mailbox: address ? mailbox(address) : null, text: null };
   return { post, ...known, takenBy: null, isContested: post.isSecond === true };
+}
+
+/**
+ * Word for word, then by similar words. Whether another row has a post of its own is known only after both; where a match word for word is
+ * taken back, its row may have one of the posts that others got meanwhile.
+ */
+function matchAll(question: Question, claims: Claim[], candidates: Candidate[]): void {
+  matchExact(question, claims, candidates);
+  const open = candidates.filter(({ takenBy, isContested }) => takenBy === null && !isContested);
+  const known = new Map<Claim, Pair[]>();
+  const pairsOf = (claim: Claim): Pair[] => {
+    const pairs = known.get(claim) ?? similarPairs(question, claim, open);
+    known.set(claim, pairs);
+    return pairs;
+  };
+  do {
+    for (const candidate of open) release(candidate);
+    matchSimilar(claims, pairsOf);
+  } while (contestExact(question, claims, candidates));
 }
 
 /** Word for word, and in detail, on the board that was asked for, by somebody who can be us. */
@@ -191,31 +209,44 @@ function matchTwins(question: Question, group: Claim[], posts: Candidate[]): voi
 }
 
 /**
- * A service that cuts texts can make the words of one row out of those of another, from the same person. Where the post of that other
- * row is not found either, the post that says the shorter words may be its.
+ * What a service does to texts can make the words of one row out of those of another, from the same person. Where the post of that other
+ * row is not found either, the post that says the words of the first may be its. Tells whether any match was taken back.
  */
-function contestCuts(question: Question, claims: Claim[], candidates: Candidate[]): void {
+function contestExact(question: Question, claims: Claim[], candidates: Candidate[]): boolean {
+  const exact = candidates.filter(({ takenBy }) => takenBy?.match?.matched === 'exact');
+  if (exact.length === 0) return false;
+  const near = nearReader(claims.filter(({ match }) => match === null));
+  const contested = exact.filter((candidate) =>
+    near(candidate).some((claim) => isRival(question, claim, candidate)),
+  );
+  for (const candidate of contested) contest(candidate);
+  return contested.length > 0;
+}
+
+/** Rows whose title may have become that of a post, found by its first letters: each post with each row would take minutes. */
+function nearReader(claims: readonly Claim[]): (candidate: Candidate) => readonly Claim[] {
   const titleOf = (one: Claim | Candidate): string => textOf(one).title.letters;
-  const taken = candidates.filter(({ takenBy }) => takenBy !== null);
-  if (taken.length === 0) return;
-  const open = claims
-    .filter(({ match }) => match === null)
-    .sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
-  for (const candidate of taken) {
+  const isFirm = (one: Claim | Candidate): boolean => textOf(one).title.firm === Number.POSITIVE_INFINITY;
+  const sorted = claims.filter(isFirm).sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
+  const others = claims.filter((claim) => !isFirm(claim));
+  return (candidate) => {
+    if (!isFirm(candidate)) return claims;
     const title = titleOf(candidate);
-    const { letters } = textOf(candidate).content;
-    const isCut = (claim: Claim): boolean =>
-      titleOf(claim).length + textOf(claim).content.letters.length > title.length + letters.length &&
-      textOf(claim).content.letters.startsWith(letters);
-    for (let i = firstFrom(open, (claim) => titleOf(claim) >= title); i < open.length; i++) {
-      const claim = open[i];
-      if (!claim || !titleOf(claim).startsWith(title)) break;
-      if (!isCut(claim) || !isOurs(question, claim, candidate) || !isLikelyCut(claim, candidate)) continue;
-      if (candidate.takenBy) candidate.takenBy.match = null;
-      Object.assign(candidate, { takenBy: null, isContested: true });
-      break;
-    }
-  }
+    const from = firstFrom(sorted, (claim) => titleOf(claim) >= title);
+    const to = firstFrom(sorted, (claim) => titleOf(claim) >= title && !titleOf(claim).startsWith(title));
+    return [...sorted.slice(from, to), ...others];
+  };
+}
+
+/** The post that another row has by its very words can be what a service made of the other words of this one. */
+function isRival(question: Question, claim: Claim, candidate: Candidate): boolean {
+  return (
+    beginsAlike(textOf(claim), textOf(candidate)) &&
+    isOurs(question, claim, candidate) &&
+    !isStrangersName(claim, candidate) &&
+    (isLikelyCut(claim, candidate) || isClear(claim, candidate)) &&
+    contentHash({ ...claim.row, board: candidate.post.board }) !== contentHash(candidate.post)
+  );
 }
 
 /** From so many letters on, a title may end anywhere. */
@@ -223,9 +254,15 @@ const LONG_TITLE = 20;
 
 /** Cut at the end of a word, or of a long title: "Wish 1" is hardly what became of "Wish 12". */
 function isLikelyCut(claim: Claim, candidate: Candidate): boolean {
-  const { title } = candidate.post;
-  if (textOf(candidate).title.letters.length >= LONG_TITLE || isClear(claim, candidate)) return true;
-  return /^($|[^\p{L}\p{N}])/u.test(claim.row.title.slice(title.length));
+  const [sent, shown] = [textOf(claim), textOf(candidate)];
+  const isCut = (['title', 'content'] as const).every((part) =>
+    sent[part].letters.startsWith(shown[part].letters),
+  );
+  const length = ({ title, content }: ComparableText): number =>
+    title.letters.length + content.letters.length;
+  if (!isCut || length(sent) === length(shown)) return false;
+  const rest = claim.row.title.slice(candidate.post.title.length);
+  return shown.title.letters.length >= LONG_TITLE || /^($|[^\p{L}\p{N}])/u.test(rest);
 }
 
 /** By halving: where in a sorted list the first one stands for which it holds. */
@@ -259,6 +296,16 @@ function take(claim: Claim | undefined, candidate: Candidate, matched: string): 
   candidate.takenBy = claim;
 }
 
+function release(candidate: Candidate): void {
+  if (candidate.takenBy) candidate.takenBy.match = null;
+  candidate.takenBy = null;
+}
+
+function contest(candidate: Candidate): void {
+  release(candidate);
+  candidate.isContested = true;
+}
+
 /**
  * Before anything is known of who stands on our posts, somebody of the team is taken for the owner. The posts that were matched just now
  * may tell otherwise: by several such owners, of whom one has the most posts, or by customers in their own name.
@@ -269,7 +316,7 @@ function contestStrangers(authors: Authors, candidates: readonly Candidate[]): v
     if (!claim || !post.creator) return [];
     const { email } = claim.row;
     const isOwn = email !== null && isAddressOf(email, post.creator.email, authors.keepsTags);
-    return [{ candidate, claim, email, isOwn, account: post.creator.id }];
+    return [{ candidate, email, isOwn, account: post.creator.id }];
   });
   const showsCustomers = taken.some(({ isOwn }) => isOwn);
   const owned = taken.filter(({ email }) => email === null);
@@ -277,14 +324,13 @@ function contestStrangers(authors: Authors, candidates: readonly Candidate[]): v
     .map(([account, posts]) => ({ account, posts: posts.length }))
     .sort((a, b) => b.posts - a.posts);
   const owner = first && first.posts > (second?.posts ?? 0) ? first.account : null;
-  for (const { candidate, claim, email, isOwn, account } of taken) {
+  for (const { candidate, email, isOwn, account } of taken) {
     const isStranger =
       email === null
         ? authors.owners.size === 0 && account !== owner
         : showsCustomers && !authors.showsCustomers && !isOwn && candidate.mailbox !== null;
     if (!isStranger || authors.accounts.get(emailKey(email ?? ''))?.has(account)) continue;
-    claim.match = null;
-    Object.assign(candidate, { takenBy: null, isContested: true });
+    contest(candidate);
   }
 }
 
@@ -300,12 +346,10 @@ interface Pair {
  * Rewritten: the best pair first, and only where the row has no other post that is nearly as good, and the post could be made of the
  * words of no other row, nor is more like one in a way that is not known.
  */
-function matchSimilar(question: Question, claims: Claim[], candidates: Candidate[]): void {
-  const open = candidates.filter(({ takenBy, isContested }) => takenBy === null && !isContested);
-  if (open.length === 0) return;
+function matchSimilar(claims: Claim[], pairsOf: (claim: Claim) => Pair[]): void {
   const pairs = claims
     .filter(({ match }) => match === null)
-    .flatMap((claim) => similarPairs(question, claim, open))
+    .flatMap(pairsOf)
     .sort((a, b) => b.score - a.score);
   const [ofClaim, ofCandidate] = [
     Map.groupBy(pairs, (pair) => pair.claim),
@@ -386,11 +430,11 @@ function similarPairs(question: Question, claim: Claim, candidates: Candidate[])
   });
 }
 
-/** The post can be what a service made of the row's words. */
+/** The post can be what a service made of the row's words. In this order, for the score of long texts takes most of the time. */
 function isClear(claim: Claim, candidate: Candidate): boolean {
   return (
-    scoreOf(claim, candidate, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR &&
-    isRewriting(textOf(claim), textOf(candidate))
+    isRewriting(textOf(claim), textOf(candidate)) &&
+    scoreOf(claim, candidate, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR
   );
 }
 

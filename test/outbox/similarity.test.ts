@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CLEARLY_SIMILAR, comparable, isRewriting, similarity } from '../../src/outbox/similarity.ts';
+import {
+  beginsAlike,
+  CLEARLY_SIMILAR,
+  comparable,
+  isRewriting,
+  similarity,
+} from '../../src/outbox/similarity.ts';
 import { REWRITES } from './rewrites.ts';
 
 interface Text {
@@ -35,6 +41,33 @@ describe('a text that the service has rewritten', () => {
     const text = { title: 'ダークモードが欲しいです', content: '夜は目が痛い' };
     assert.ok(score(text, { content: '夜は目' }) >= CLEARLY_SIMILAR);
     assert.ok(score(text, { title: 'エクスポート機能が欲しい', content: '遅い' }) < CLEARLY_SIMILAR);
+  });
+});
+
+describe('the cheap question before the whole comparison', () => {
+  it('rules out nothing that two rewritings in a row can have made of a text', () => {
+    const linked = { title: 'See https://example.com/a/b for @ada... and more', content: '' };
+    const doubled = { title: 'Dark mode', content: 'Dark mode' };
+    const all = Object.values(REWRITES);
+    let made = 0;
+    for (const text of [RICH, PLAIN, linked, doubled])
+      for (const shown of all.flatMap((one) => all.map((other) => comparable(other(one(text)))))) {
+        if (!isRewriting(comparable(text), shown)) continue;
+        made++;
+        assert.ok(beginsAlike(comparable(text), shown), `${shown.title.bare} | ${shown.content.bare}`);
+      }
+    assert.ok(made > all.length);
+  });
+
+  it('rules out other words, up to a link, a mention or a mask', () => {
+    const isAlike = (sent: string, shown: string): boolean =>
+      beginsAlike(comparable({ title: sent, content: '' }), comparable({ title: shown, content: '' }));
+    assert.ok(!isAlike('Export to CSV', 'Export to PDF'));
+    assert.ok(!isAlike('Export', 'Export to CSV'));
+    assert.ok(!isAlike('Export to https://a.example', 'Import'));
+    for (const shown of ['Export to', 'Export to CSV', 'Export **** more'])
+      assert.ok(isAlike('Export to CSV', shown));
+    assert.ok(isAlike('Ask @ada about it', 'Ask Ada Lovelace about it'));
   });
 });
 

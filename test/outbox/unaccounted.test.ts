@@ -181,6 +181,44 @@ describe('whose a post is', () => {
     assert.equal(told(ask([short, otherwise], [aPost(101)]).get(short.id)), 'exact 101');
   });
 
+  it('cannot be told where a service may have left these words of what another row said', () => {
+    const [title, content] = ['Alpha one two', 'same text here'];
+    for (const [own, other] of [
+      [{}, { title: `${title} 🚀` }],
+      [{}, { title: `${title}!` }],
+      [{}, { content: 'same [text](https://a.example/x) here' }],
+      [{}, { title: 'Alpha https://a.example/x one two' }],
+      [{ title: 'Stop the **** noise' }, { title: 'Stop the damn noise' }],
+      [{ title: 'Exp... to CSV' }, { title: 'Export to CSV' }],
+    ] as const) {
+      const given = [aRow({ title, content, ...own }), aRow({ title, content, ...other })];
+      const [alone, both] = [
+        [aPost(101, { title, content, ...own })],
+        [aPost(102, { title, content, ...other })],
+      ];
+      assert.deepEqual([...ask(given, alone).values()].map(told), ['one of 101', 'one of 101']);
+      const each = ask(given, [...alone, ...both]);
+      assert.deepEqual([...each.values()].map(told), ['exact 101', 'exact 102']);
+    }
+    const [short, long] = [aRow({ title }), aRow({ title: `${title} 🚀`, state: 'sending' })];
+    const open = ask([short, long], [aPost(101, { title })], undefined, [long]).get(short.id);
+    assert.deepEqual([told(open), open?.kind === 'candidates' && open.isOpen], ['one of 101', true]);
+  });
+
+  it('is told where the other row has a post of its own, is another person’s or says the same on another board', () => {
+    const title = 'Alpha one two';
+    const [row, other] = [aRow({ title }), aRow({ title: `${title} 🚀` })];
+    const [post, spelt] = [aPost(101, { title }), aPost(102, { title: `${title} :rocket:` })];
+    const toldOf = (given: OutboxRow[], posts: SeenPost[]) => [...ask(given, posts).values()].map(told);
+    assert.deepEqual(toldOf([row, other], [post, spelt]), ['exact 101', 'similar 0.99 102']);
+    const third = aRow({ title: `${title} 🎉` });
+    const [first] = toldOf([row, other, third], [post, spelt]);
+    assert.equal(first, 'one of 101, 102', 'two others for one more post');
+    const customers = { ...other, email: 'ada@example.com' };
+    assert.deepEqual(toldOf([row, customers], [post]), ['exact 101', 'none']);
+    assert.equal(toldOf([row, aRow({ title, board: 'bugs' })], [post])[0], 'exact 101');
+  });
+
   it('is told where another row only begins with the same number', () => {
     const [one, twelve] = [1, 12].map((n) => aRow({ title: `Wish ${n}`, content: '' })) as [
       OutboxRow,
