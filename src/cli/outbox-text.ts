@@ -184,7 +184,7 @@ export function showText(
       '',
       `No pass has listed post ${row.post_id} yet. A service may hold new posts back for approval.`,
     );
-  const next = advice(row);
+  const next = advice(row, candidates);
   if (next.length > 0) parts.push('', ...next);
   return parts.join('\n');
 }
@@ -300,14 +300,27 @@ function postsTable(posts: ViewedPost[], row: OutboxRow): string {
 
 function noteOn(post: ViewedPost, row: OutboxRow): string {
   if (post.deleted === 1) return 'deleted since';
-  if (post.confirms === null || post.confirms === row.id) return '';
-  return `confirms row ${post.confirms}`;
+  return isFree(post, row) ? '' : `confirms row ${post.confirms}`;
 }
 
-function advice({ id, state }: OutboxRow): string[] {
+/** One post can be the outcome of one row only. */
+function isFree({ confirms }: ViewedPost, { id }: OutboxRow): boolean {
+  return confirms === null || confirms === id;
+}
+
+function choiceOf(row: OutboxRow, candidates: ViewedPost[]): string {
+  const taken = candidates.filter((post) => !isFree(post, row));
+  if (taken.length === 0 || taken.length < row.candidates.length)
+    return `It is one of them:   feedback-mirror outbox resolve ${row.id} --post NUMBER`;
+  const owners = taken.map((post) => `post ${post.id} confirms row ${post.confirms}`);
+  return `None of them is free: ${owners.join(', ')}.`;
+}
+
+function advice(row: OutboxRow, candidates: ViewedPost[]): string[] {
+  const { id, state } = row;
   if (state === 'uncertain')
     return [
-      `It is one of them:   feedback-mirror outbox resolve ${id} --post NUMBER`,
+      choiceOf(row, candidates),
       `It was never made:   feedback-mirror outbox retry ${id}`,
       `Forget about it:     feedback-mirror outbox cancel ${id}`,
     ];

@@ -218,6 +218,17 @@ describe('a row that needs a decision, shown', () => {
     );
   });
 
+  it('is not offered a post that confirms another row, but told which', () => {
+    const shown = (...posts: ViewedPost[]) => lines({ state: 'uncertain', candidates: [5, 6] }, posts);
+    const offers = (all: string[]) => all.some((line) => line.includes('outbox resolve'));
+    const taken = shown(post(5, { confirms: 9 }), post(6, { confirms: 10 }));
+    assert.equal(offers(taken), false);
+    assert.ok(taken.includes('None of them is free: post 5 confirms row 9, post 6 confirms row 10.'));
+    assert.ok(taken.some((line) => line.endsWith('feedback-mirror outbox retry 12')));
+    assert.ok(offers(shown(post(5, { confirms: 9 }), post(6))));
+    assert.ok(offers(shown(post(5, { confirms: 9 }))), 'the mirror does not know the other');
+  });
+
   it('goes on otherwise in every other state', () => {
     const commands = (state: OutboxRow['state']) =>
       lines({ state }, []).flatMap((line) => /feedback-mirror outbox (\S+) 12/.exec(line)?.[1] ?? []);
