@@ -51,11 +51,13 @@ export function createClient(options: ClientOptions): Client {
   const reading = untilClosed(closing.signal);
   const sending = new Set<Promise<CreateOutcome>>();
 
-  const read = <T>(list: List<T>, cursor: string, number: number, signal?: AbortSignal) =>
-    reading(signal, (linked) => readPage(context, dispatcher, list, { cursor, number, signal: linked }));
+  const read = <T>(list: List<T>, cursor: string, number: number, signal?: AbortSignal, isGuess = false) =>
+    reading(signal, (linked) =>
+      readPage(context, dispatcher, list, { cursor, number, signal: linked, isGuess }),
+    );
   const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
     walk<T>(
-      (cursor, number, signal) => read(list, cursor, number, signal),
+      (cursor, number, signal, isGuess) => read(list, cursor, number, signal, isGuess),
       options,
       (failure, { cursor, number }) => toAppError(failure, describe(list, cursor, number), context.base.host),
     );

@@ -81,12 +81,12 @@ export async function readPage<T>(
   context: Context,
   dispatcher: Dispatcher,
   list: List<T>,
-  place: { cursor: string; number: number; signal: AbortSignal },
+  place: { cursor: string; number: number; signal: AbortSignal; isGuess: boolean },
 ): Promise<ReceivedPage<T>> {
   const { operation } = list;
-  const { number, signal } = place;
+  const { number, signal, isGuess } = place;
   const cursor = checkCursor(place.cursor, context);
-  const request = { operation, query: cursor, what: describe(list, cursor, number), signal };
+  const request = { operation, query: cursor, what: describe(list, cursor, number), signal, isGuess };
   return await read(context, dispatcher, request, ({ json, text, bytes, serverTime, ageMs, secret }) => {
     const envelope = openEnvelope(json, context.limits.maxRows);
     const rules = {
@@ -176,6 +176,8 @@ interface ReadRequest {
   /** What is being read, for messages: `listing posts, page 3`. */
   what: string;
   signal: AbortSignal;
+  /** Nobody waits for it yet: it is tried once. */
+  isGuess?: boolean;
 }
 
 /** What a read brought, with the token it was made with, so that whoever opens it can mask. */
@@ -206,7 +208,7 @@ async function read<T>(
         return await attemptRead(context, dispatcher, request, attempt);
       },
       {
-        retries: Math.max(0, context.retry.attempts - 1),
+        retries: request.isGuess ? 0 : Math.max(0, context.retry.attempts - 1),
         // All waiting is done on our own clock, below.
         minTimeout: 0,
         signal,

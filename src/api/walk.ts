@@ -174,7 +174,13 @@ function endlessness({ fresh, stale, repeated, empty }: PageCounts): Failure | n
   return new Failure('protocol', `the last ${grouped(stale)} pages brought no new id: the list does not end`);
 }
 
-export type ReadPage<T> = (cursor: string, number: number, signal: AbortSignal) => Promise<ReceivedPage<T>>;
+/** A page that was only guessed is asked for once, and not again where that fails. */
+export type ReadPage<T> = (
+  cursor: string,
+  number: number,
+  signal: AbortSignal,
+  isGuess: boolean,
+) => Promise<ReceivedPage<T>>;
 
 /** Pages under way before their turn. */
 interface Ahead<T> {
@@ -198,9 +204,12 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
   let predict = ahead > 1;
 
   const begin = (cursor: string, number: number, guessed: boolean): Pending<T> => {
-    const page = read(cursor, number, controller.signal);
+    const page = read(cursor, number, controller.signal, guessed);
     // Its error is for the turn of that page; until then, or if that never comes, it must not count as unhandled.
-    page.catch(() => {});
+    page.catch((error: unknown) => {
+      // Many services allow one request at a time: more only have each other refused.
+      if (codeOf(error) === 'throttled') predict = false;
+    });
     return { page, guessed };
   };
   const ensure = (cursor: string, number: number, guessed: boolean): void => {
@@ -224,11 +233,13 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
       try {
         return await page;
       } catch (error) {
-        if (!guessed || !NO_PAGE.includes(codeOf(error))) throw error;
+        if (!guessed || controller.signal.aborted) throw error;
         // It was asked for before it was known to exist. Now it is: what it answered then says nothing.
-        predict = false;
-        dropAll();
-        return await read(cursor, number, controller.signal);
+        if (NO_PAGE.includes(codeOf(error))) {
+          predict = false;
+          dropAll();
+        }
+        return await read(cursor, number, controller.signal, false);
       }
     },
     prepare(page) {

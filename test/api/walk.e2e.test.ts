@@ -437,6 +437,19 @@ describe('a walk with several pages ahead', () => {
     assert.equal(most, 4);
   });
 
+  it('has one under way from the first 429 on, and asks again only for pages whose turn has come', async (t) => {
+    const answer = numbered(30);
+    const refused: (() => void)[] = [];
+    const upstream = await startUpstream(t, (request, response) => {
+      if (pageOf(request) < 3 || refused.length === 3) return answer(request, response);
+      refused.push(() => json(response, { detail: 'One at a time.' }, 429));
+      if (refused.length === 3) for (const refuse of refused) refuse();
+    });
+    const client = clientOf(t, upstream.url, { clock: fakeClock() });
+    assert.deepEqual(idsOf(await all(client.posts({ ahead: 4 }))), upTo(60));
+    assert.equal(upstream.requests.length, 30 + refused.length);
+  });
+
   it('begins with the first page where the second is called page 2', async (t) => {
     const answer = numbered(6);
     const waiting: (() => void)[] = [];
