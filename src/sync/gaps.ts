@@ -24,10 +24,12 @@ export interface PagePlace {
   tie: string | null;
   /** The page before, as this walk read it; null at its start. */
   previous: SweepState['previous'];
+  /** The page before was read once more, and ends where this one begins. */
+  isNext?: boolean;
 }
 
 /** What the walk knows when it comes to a page. */
-export interface Seen extends Pick<PagePlace, 'previous'> {
+export interface Seen extends Pick<PagePlace, 'previous' | 'isNext'> {
   /** With this page. */
   evidence: Evidence;
   order: Order | null;
@@ -37,7 +39,7 @@ export interface Seen extends Pick<PagePlace, 'previous'> {
 export function absenceShownBy(
   slots: readonly Slot[],
   { cursor, next, previous: earlier }: Pick<AnyPage, 'cursor' | 'next' | 'previous'>,
-  { evidence, order, previous }: Seen,
+  { evidence, order, ...before }: Seen,
 ): Absence {
   const by = byOf(evidence);
   const seen = evidence[by];
@@ -45,8 +47,8 @@ export function absenceShownBy(
   const place = { by, direction: direction === 'unread' ? ('none' as const) : direction };
   if (isUnreadable(slots)) return { by, gaps: [] };
   const isFirst = cursor === '' && earlier === null;
-  const tie = skippedSecond({ cursor, next }, previous);
-  return { by, gaps: gapsOf(slots, { ...place, cursor, isFirst, isLast: next === null, tie, previous }) };
+  const tie = skippedSecond({ cursor, next }, before.previous);
+  return { by, gaps: gapsOf(slots, { ...place, cursor, isFirst, isLast: next === null, tie, ...before }) };
 }
 
 /** The second of which the service may have skipped rows between the page before and this one. */
@@ -67,7 +69,7 @@ export function skippedSecond(
  * one that lost its last rows: those gaps count for less.
  */
 export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
-  const { by, direction, cursor, isFirst, isLast, tie, previous } = place;
+  const { by, direction, cursor, isFirst, isLast, tie, previous, isNext = false } = place;
   const isStrict = direction === 'desc' || direction === 'asc';
   const at = { page: cursor, pageBefore: previous?.cursor ?? null };
   // A list of one page is a snapshot of everything, in whatever order.
@@ -86,15 +88,22 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
   const [first = null, last = null] = [keys.at(0), keys.at(-1)];
   if (isFirst && first) gaps.push(gap(null, first, 'between'));
   if (isLast && last) gaps.push(gap(last, null, 'end'));
-  // A larger page by its number may have skipped rows: it says nothing about what stood before it.
-  if (slots.length > (previous?.size ?? slots.length) && isNumbered(cursor, previous?.cursor ?? ''))
-    return gaps;
+  // A larger page by its number may have skipped rows. Where the page before it ends with the same row as it did, rows are left out either
+  // there or in all smaller pages, and nobody can tell where.
+  const isLarger =
+    slots.length > (previous?.size ?? slots.length) && isNumbered(cursor, previous?.cursor ?? '');
+  if (isLarger && !isNext) return gaps;
   if (!previous?.key || !continues(previous.key, { by, direction, isLast }, keys)) return gaps;
   // To be read again from the page before it on.
   const kind = first && !previous.isAcross ? 'between' : 'end';
   return [
     ...gaps,
-    { ...gap(previous.key, first, kind), page: previous.cursor, pageBefore: null, ...(tie && { tie }) },
+    {
+      ...gap(previous.key, first, kind),
+      ...{ page: previous.cursor, pageBefore: null },
+      ...(tie && { tie }),
+      ...(isLarger && { isDoubtful: true as const }),
+    },
   ];
 }
 

@@ -10,6 +10,7 @@ import {
   keyOf,
   type Order,
   orderFrom,
+  type Slot,
   shadowOf,
   slotsOf,
   withPage,
@@ -57,8 +58,8 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
-    await readSkipped(context, under, page);
-    const written = sweepPage(context, under, page, { before, stoppedAt });
+    const isNext = await readSkipped(context, under, page);
+    const written = sweepPage(context, under, page, { before, isNext, stoppedAt });
     last = written.state;
     isLate ||= written.isLate;
     before = idsOf(page);
@@ -129,25 +130,33 @@ const MOST_SKIPPED = 50;
 /**
  * Pages by number that become larger while they are read, as in a deployment, skip rows: page 3 of a hundred begins where page 5 of fifty
  * would. Those are read from the pages before it, down to the last row that was shown. Services that leave rows out of their pages look
- * the same, and cost one request for each page that is larger than all before it.
+ * the same, and cost one request for each page that is larger than all before it. Tells whether the page before this one now ends with
+ * that row.
  */
-async function readSkipped(context: PassContext, { pass, state }: Sweep, page: AnyPage): Promise<void> {
+async function readSkipped(context: PassContext, { pass, state }: Sweep, page: AnyPage): Promise<boolean> {
   const { client, signal } = context;
   const size = page.rows.length + page.rejects.length;
   const isBeyondEnd = size === 0 && page.next === null;
-  if (!state.previous || (!isBeyondEnd && size <= (state.previous.size ?? size))) return;
+  if (!state.previous || (!isBeyondEnd && size <= (state.previous.size ?? size))) return false;
   // Not a second time in the log: most of these rows were counted when the sweep came by.
   const { pages, rows, unchanged, quarantined } = pass.counts;
   let left = MOST_SKIPPED;
+  let isNext = false;
   let ids = page.rows.map(({ id }) => id);
   for (const cursor of pagesBefore(page.cursor, state.previous.cursor)) {
-    if (left-- === 0 || (state.lastId !== null && ids.includes(state.lastId))) return;
+    if (left-- === 0 || (state.lastId !== null && ids.includes(state.lastId))) break;
     const before = await client.page(pass.resource, cursor, signal).catch(unlessGone);
-    if (!before) return;
+    if (!before) break;
+    if (left === MOST_SKIPPED - 1) isNext = lastIdOf(slotsOf(pass.resource, before)) === state.lastId;
     writePage(context, pass, before);
     Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
     ids = before.rows.map(({ id }) => id);
   }
+  return isNext;
+}
+
+function lastIdOf(slots: readonly Slot[]): number | null {
+  return slots.findLast((slot) => slot !== null)?.id ?? null;
 }
 
 function idsOf({ rows }: AnyPage): ReadonlySet<number> {
@@ -158,6 +167,8 @@ function idsOf({ rows }: AnyPage): ReadonlySet<number> {
 interface Read {
   /** Null before its first page: until then the list may have moved by any number of rows. */
   before: ReadonlySet<number> | null;
+  /** The page before this one, read once more, ends where this one begins. */
+  isNext: boolean;
   stoppedAt: number | null;
 }
 
@@ -166,7 +177,7 @@ function sweepPage(
   context: PassContext,
   under: Sweep,
   page: AnyPage,
-  { before, stoppedAt }: Read,
+  { before, isNext, stoppedAt }: Read,
 ): { state: SweepState; isLate: boolean } {
   const { pass, learned, state } = under;
   const slots = slotsOf(pass.resource, page);
@@ -190,11 +201,16 @@ function sweepPage(
     moved: state.moved || isHole || page.repeated !== undefined,
     ...((state.isTimed || skippedSecond(page, state.previous) !== null) && { isTimed: true }),
     ...((state.isCached || isFromBefore(learned, page)) && { isCached: true }),
-    lastId: slots.findLast((slot) => slot !== null)?.id ?? state.lastId,
+    lastId: lastIdOf(slots) ?? state.lastId,
     receivedAt: page.receivedAt,
   };
   const { isLate } = writePage(context, pass, page, {
-    absence: absenceShownBy(slots, page, { evidence, order: learned.order, previous: state.previous }),
+    absence: absenceShownBy(slots, page, {
+      evidence,
+      order: learned.order,
+      previous: state.previous,
+      isNext,
+    }),
     keepIds: state.keepIds,
     ageMs: Math.max(page.ageMs ?? 0, stoppedAt === null ? 0 : page.receivedAt - stoppedAt),
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.

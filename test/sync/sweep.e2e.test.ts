@@ -101,6 +101,28 @@ describe('a sweep', () => {
     }
   });
 
+  it('has a row for a suspect that went from behind a page with a hidden one, and concludes nothing', async (t) => {
+    const bench = await workbenchFor(t);
+    const ids = range(1, 20).toReversed();
+    const upstream = await startUpstream(t, (request, response) => {
+      const n = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+      const rows = ids.slice((n - 1) * 5, n * 5).filter((id) => id !== 17);
+      json(response, envelope(rows, n * 5 < ids.length ? `?page=${n + 1}` : null));
+    });
+    const client = clientOf(t, upstream.url);
+    for (let sweeps = 0; sweeps < 3; sweeps++) await bench.sync(POSTS, { client });
+    ids.splice(ids.indexOf(15), 1);
+    for (let sweeps = 0; sweeps < 3; sweeps++) {
+      const { suspects, deleted } = await bench.sync(POSTS, { client });
+      assert.deepEqual({ suspects, deleted }, { suspects: 1, deleted: 0 });
+    }
+    // The boundary moves, and the place of the row is within a page.
+    ids.unshift(21);
+    await bench.sync(POSTS, { client });
+    const { suspects, deleted } = await bench.sync(POSTS, { client });
+    assert.deepEqual({ suspects, deleted }, { suspects: 0, deleted: 1 });
+  });
+
   it('of an unchanged list writes no row', async (t) => {
     const bench = await workbenchFor(t);
     await bench.sync(POSTS);

@@ -131,7 +131,7 @@ export function absences(db: Db) {
 
   const noteGap = (
     pass: Pass,
-    { page, pageBefore, kind }: Gap,
+    { page, pageBefore, kind, isDoubtful }: Gap,
     ids: number[],
     at: string,
     isReread: boolean,
@@ -141,7 +141,7 @@ export function absences(db: Db) {
     for (const id of ids) {
       // A row that this sweep has shown, and leaves out when it is read again, is one that the list leaves out by chance: that is
       // remembered, and does not speak against the row.
-      const counts = !isReread || isMissed.get(resource, id, run) === 1;
+      const counts = !isDoubtful && (!isReread || isMissed.get(resource, id, run) === 1);
       const [reads = 0, gapReads = 0, endReads = 0] = [kind !== 'end', kind === 'inside', kind === 'end'].map(
         (is) => Number(is && counts),
       );

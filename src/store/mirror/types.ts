@@ -111,6 +111,8 @@ export interface Gap {
   /** Where to begin reading this place again, and the page before that. */
   page: string;
   pageBefore: string | null;
+  /** Its rows are suspects, but nothing is counted against them. */
+  isDoubtful?: true;
   /** A second, `2026-01-02T03:04:05`, whose rows the service may have skipped between two pages. */
   tie?: string;
 }
