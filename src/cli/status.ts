@@ -196,7 +196,10 @@ function advice({ resource, held, quarantined, suspects, unfinished }: ResourceS
       `${counted(quarantined, thing)} could not be read: the table quarantine has each with its reason.`,
     );
   if (suspects > 0) lines.push(`${counted(suspects, thing)} may be gone upstream; later sweeps will tell.`);
-  if (unfinished) lines.push(`A sweep of ${resource} was interrupted; the next one goes on from there.`);
+  if (unfinished)
+    lines.push(
+      `A sweep of ${resource} is not finished: it is under way, or was interrupted and the next one goes on from there.`,
+    );
   return lines;
 }
 
