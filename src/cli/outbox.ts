@@ -88,7 +88,8 @@ function decisions(outbox: Command, open: () => Context): void {
       decideAbout(open(), id, which, {
         row: (flow, deps, row) => flow.cancel(deps, row),
         batch: (flow, deps, batch, state) => flow.cancelBatch(deps, batch, state),
-        words: 'cancelled; posts that were sent stay, and cannot be taken back through this API',
+        words:
+          'cancelled; posts that were sent stay, and cannot be taken back through this API, and those whose answer was lost are looked for first',
       }),
     );
   outbox

@@ -201,12 +201,14 @@ async function concludeNone(
   if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
   const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
   if (row.not_found === 0 || isCurrent) {
-    const error = 'no post in the list is unaccounted for after an unclear attempt: it may be sent again';
+    const error = 'no post in the list is unaccounted for after an unclear attempt';
     store.move(row.id, TRANSITIONS.sendAgain, {
       now,
       notBefore: null,
       notFound: row.not_found + 1,
       error,
+      // For the one whose import was cancelled meanwhile: nothing else comes back to it.
+      checksIfUnclear: SWEEP_CHECKS,
     });
     return 'send again';
   }

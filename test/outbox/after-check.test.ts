@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
-import { cancel, resolve, retry } from '../../src/outbox/decide.ts';
+import { cancel, cancelBatch, resolve, retry } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
@@ -514,6 +514,21 @@ describe('a row that was cancelled before it was sent again', () => {
     bench.clock.advance(2 * MINUTE);
     assert.equal(await reconcileRow(bench.context, id), 'send again');
     cancel(bench.context, id);
+    const post = bench.upstream.publish();
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.deepEqual((await bench.row(id)).candidates, [post.id]);
+  });
+
+  it('is told of also where its import was cancelled while it was looked for', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({}, 'one');
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    await cancelBatch(bench, 'one');
+    bench.clock.advance(2 * MINUTE);
+    await reconcileRow(bench.context, id);
+    assert.equal((await bench.row(id)).state, 'cancelled');
     const post = bench.upstream.publish();
     bench.clock.advance(MINUTE);
     assert.deepEqual(await bench.sweep(), [id]);
