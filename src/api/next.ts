@@ -134,7 +134,7 @@ export interface LastRow {
 export function secondIn(cursor: string, { id, created }: LastRow, around: readonly string[]): string | null {
   const common = new Set(around.flatMap((other) => other.split('&')));
   const own = cursor.split('&').filter((part) => !common.has(part));
-  const texts = own.flatMap((part) => [querystring.unescape(part), ...part.split('=').map(unpacked)]);
+  const texts = own.flatMap(textsOf);
   const named = texts.flatMap(momentsIn);
   const second =
     created === null ? named[0] : named.some((at) => isTimeOf(created, at)) && toInstant(created);
@@ -142,6 +142,17 @@ export function secondIn(cursor: string, { id, created }: LastRow, around: reado
   // A date is no id: 12 stands in `T12:04:05`.
   if (!second || texts.some((text) => isRow.test(text.replace(MOMENT, ' ')))) return null;
   return second.slice(0, 19);
+}
+
+/** Whether the cursor names the time of a row more finely than the row shows it: rows that look made at one moment may not be then. */
+export function isFinerIn(cursor: string, created: string): boolean {
+  const named = cursor.split('&').flatMap(textsOf).flatMap(momentsIn);
+  const since = named.flatMap((at) => sinceOf(created, at));
+  return since.length > 0 && since.every((after) => after > 0);
+}
+
+function textsOf(part: string): string[] {
+  return [querystring.unescape(part), ...part.split('=').map(unpacked)];
 }
 
 function momentsIn(text: string): string[] {
@@ -154,11 +165,16 @@ function momentsIn(text: string): string[] {
 
 /** Rows may show their time rounded, or no more than the minute or the day, and a cursor may leave out the zone that they show. */
 function isTimeOf(created: string, moment: string): boolean {
-  return [created, created.replace(ZONE, '')].some((text) => {
+  return sinceOf(created, moment).length > 0;
+}
+
+/** How long after the time that a row shows a moment is, by each way to read the two as one. */
+function sinceOf(created: string, moment: string): number[] {
+  return [created, created.replace(ZONE, '')].flatMap((text) => {
     const instant = toInstant(text);
-    if (instant === null) return false;
+    if (instant === null) return [];
     const after = Date.parse(moment) - Date.parse(instant);
-    return after > -SECOND_MS && after < precisionOf(instant);
+    return after > -SECOND_MS && after < precisionOf(instant) ? [after] : [];
   });
 }
 

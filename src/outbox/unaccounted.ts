@@ -344,13 +344,13 @@ interface Pair {
 
 /**
  * Rewritten: the best pair first, and only where the row has no other post that is nearly as good, and the post could be made of the
- * words of no other row, nor is more like one in a way that is not known.
+ * words of no other row, nor is more like one in a way that is not known. The very words of another row, on its board, are that one's,
+ * whoever is shown as their author: people are merged.
  */
 function matchSimilar(claims: Claim[], pairsOf: (claim: Claim) => Pair[]): void {
-  const pairs = claims
-    .filter(({ match }) => match === null)
-    .flatMap(pairsOf)
-    .sort((a, b) => b.score - a.score);
+  const left = claims.filter(({ match }) => match === null);
+  const byHash = Map.groupBy(left, ({ hash }) => hash);
+  const pairs = left.flatMap(pairsOf).sort((a, b) => b.score - a.score);
   const [ofClaim, ofCandidate] = [
     Map.groupBy(pairs, (pair) => pair.claim),
     Map.groupBy(pairs, (pair) => pair.candidate),
@@ -360,7 +360,9 @@ function matchSimilar(claims: Claim[], pairsOf: (claim: Claim) => Pair[]): void 
     const isOpen = (other: Pair): boolean => other !== pair && !other.claim.match && !other.candidate.takenBy;
     const posts = ofClaim.get(pair.claim)?.filter(isOpen) ?? [];
     const rows = ofCandidate.get(pair.candidate)?.filter(isOpen) ?? [];
+    const sayers = byHash.get(contentHash(pair.candidate.post)) ?? [];
     const isBest =
+      sayers.every((other) => other.match !== null || isTwin(pair.claim, other)) &&
       posts.every(({ score }) => pair.score - score >= MARGIN) &&
       rows.every((other) => isTwin(pair.claim, other.claim) || isLess(other, pair));
     if (isBest) take(pair.claim, pair.candidate, `similar ${Math.min(0.99, pair.score).toFixed(2)}`);

@@ -33,7 +33,7 @@ export async function head(
   const why = 'the newest rows stand out of order; the next sweeps find out what order the list has';
   return {
     learned: NOTHING_LEARNED,
-    conclusion: { rule: 'none', why, sweeps: null, moved: false, sameEnd: false, isTimed: false },
+    conclusion: { rule: 'none', why, sweeps: null, moved: false, sameEnd: false, timed: null },
   };
 }
 

@@ -27,6 +27,8 @@ export interface SweepState {
   moved: boolean;
   /** Cursors name the time of the row they go on after, and not the row. */
   isTimed?: true;
+  /** And more finely than the rows show it. */
+  isFiner?: true;
   /** A cache in between showed a page as it was before the last sweep: it says nothing that was not counted then. */
   isCached?: true;
   /** The last row that was shown. */

@@ -1,3 +1,4 @@
+import { isFinerIn } from '../api/next.ts';
 import { pagesBefore } from '../api/walk.ts';
 import { AppError } from '../base/errors.ts';
 import type { Resource } from '../contract/endpoints.ts';
@@ -200,6 +201,7 @@ function sweepPage(
     ends: state.keepIds ? endsWith(state.ends, page) : null,
     moved: state.moved || isHole || page.repeated !== undefined,
     ...((state.isTimed || skippedSecond(page, state.previous) !== null) && { isTimed: true }),
+    ...((state.isFiner || isFinerIn(page.cursor, state.previous?.created ?? '')) && { isFiner: true }),
     ...((state.isCached || isFromBefore(learned, page)) && { isCached: true }),
     lastId: lastIdOf(slots) ?? state.lastId,
     receivedAt: page.receivedAt,
@@ -249,12 +251,17 @@ function concluded(
       ? proof(steady, strict, evidence)
       : unordered(last.keepIds, isStable, evidence, order);
   return {
-    conclusion: { ...rule, moved, sameEnd: end === learned.end, isTimed: last.isTimed === true },
+    conclusion: { ...rule, moved, sameEnd: end === learned.end, timed: timedOf(last) },
     learned: { order, strict, ...(unsteady && { unsteady }), numbers, tryCreated, highWater: null, end },
   };
 }
 
-type Ruled = Omit<Conclusion, 'moved' | 'sameEnd' | 'isTimed'>;
+type Ruled = Omit<Conclusion, 'moved' | 'sameEnd' | 'timed'>;
+
+function timedOf({ isTimed, isFiner }: SweepState): Conclusion['timed'] {
+  if (!isTimed) return null;
+  return isFiner ? 'finer' : 'exact';
+}
 
 const CACHED: Ruled = {
   rule: 'none',

@@ -154,6 +154,18 @@ describe('an import with a pace of its own', () => {
     assert.equal(free(), 2, 'two that wait are enough');
   });
 
+  it('goes on at its pace where its next turn was written while the clock was ahead', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    store.paceBatch('slow', 6, clock.now());
+    for (let n = 0; n < 3; n++) await bench.add({ title: `T${n}` }, 'slow');
+    const free = (): number => store.due(clock.now(), 10).ready.length;
+    store.releasePaced(clock.now() + 1440 * MINUTE);
+    assert.equal(free(), 1);
+    assert.equal(store.releasePaced(clock.now()), clock.now() + 10_000);
+    assert.equal(free(), 2);
+  });
+
   it('frees none while it is paused, also where the turn of another import has come', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;

@@ -255,6 +255,16 @@ describe('whose a post is', () => {
     assert.equal(verdictOn(aRow(), [aPost(101, { board: '/b/bugs' })]), 'similar 0.95 101');
   });
 
+  it('is not taken from the row whose very words and board it has, whoever is shown as its author', () => {
+    const [bob, ada] = ['bob', 'ada'].map((name) => `${name}@example.com`) as [string, string];
+    const learned = [{ asked: bob, shown: bob, creator_id: 9 }];
+    const given = [aRow({ email: bob }), aRow({ email: ada, board: 'bugs' })];
+    const post = aPost(101, { board: '/b/bugs' }, { id: 9, email: bob });
+    const toldOf = (rows: OutboxRow[]) => [...ask(rows, [post], learned).values()].map(told);
+    assert.deepEqual(toldOf(given.slice(0, 1)), ['similar 0.95 101']);
+    assert.deepEqual(toldOf(given), ['one of 101', 'one of 101']);
+  });
+
   it('cannot be told where two are as good', () => {
     assert.equal(verdictOn(aRow(), [aPost(101), aPost(102)]), 'one of 101, 102');
     const [shouted, cut] = [{ title: 'DARK MODE' }, { title: 'Dark  mode!' }];

@@ -195,10 +195,24 @@ describe('mass deletions', () => {
       const created = aPost(3).created;
       const rows = (...ids: number[]) => ids.map((id) => aPost(id, { created }));
       await unorderedSweep(store, 'posts', [rows(3, 2), posts(1)], 1);
-      const isTimed = { conclusion: { ...THREE_SWEEPS, isTimed: true } };
+      const isTimed = { conclusion: { ...THREE_SWEEPS, timed: 'finer' as const } };
       for (const at of range(2, 9))
         assert.equal((await unorderedSweep(store, 'posts', [rows(3), posts(1)], at, isTimed)).deleted, 0);
       assert.equal((await unorderedSweep(store, 'posts', [rows(3), posts(1)], 10)).suspects, 1);
+    },
+  );
+
+  story(
+    'a row of that second is counted where the next page begins with the very moment',
+    async ({ store }) => {
+      const { created } = aPost(3);
+      const rows = (...ids: number[]) => ids.map((id) => aPost(id, { created }));
+      const isTimed = { conclusion: { ...THREE_SWEEPS, timed: 'exact' as const } };
+      await unorderedSweep(store, 'posts', [rows(3, 2, 5), [...rows(4), ...posts(1)]], 1);
+      const pages = [rows(3, 5), [...rows(4), ...posts(1)]];
+      for (const at of [2, 3])
+        assert.equal((await unorderedSweep(store, 'posts', pages, at, isTimed)).suspects, 1);
+      assert.equal((await unorderedSweep(store, 'posts', pages, 4, isTimed)).deleted, 1);
     },
   );
 

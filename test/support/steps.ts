@@ -29,7 +29,7 @@ export function gaps(ranges: KeyRange[], kind: Gap['kind'] = 'inside'): Absence 
   return { by: 'id', gaps: ranges.map((range) => ({ range, kind, page: '', pageBefore: null })) };
 }
 
-const SAID = { why: 'the test says so', moved: false, sameEnd: true, isTimed: false };
+const SAID = { why: 'the test says so', moved: false, sameEnd: true, timed: null };
 export const PROOF: Conclusion = { rule: 'proof', sweeps: 2, ...SAID };
 export const THREE_SWEEPS: Conclusion = { rule: 'three sweeps', sweeps: 3, ...SAID };
 

@@ -195,13 +195,17 @@ export function absences(db: Db) {
     },
     /**
      * Counts this sweep against every row it did not show; null where the rows it showed twice make it say nothing. Where it newly misses
-     * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed. `isTimed` where
+     * more than `most` rows, counting starts with it: a list that is cut short must not add to what other sweeps missed. `timed` where
      * pages go on after a time alone: then rows of the last second of a page may be skipped by every read.
      */
-    missedInAll(pass: Pass, at: string, limits: { most: number; isTimed: boolean }): number[] | null {
-      const { most, isTimed } = limits;
+    missedInAll(
+      pass: Pass,
+      at: string,
+      limits: { most: number; timed: Conclusion['timed'] },
+    ): number[] | null {
+      const { most, timed } = limits;
       const { resource, runId: run, counts } = pass;
-      const shown = sightingsOf(db, pass, isTimed);
+      const shown = sightingsOf(db, pass, timed);
       if (shown === null) return null;
       if (shown.unseen.filter((id) => !wasAbsent.get(resource, id, run)).length > most) restart.run(resource);
       const sweeps = readsFor(pass, cameBack(pass));

@@ -176,7 +176,7 @@ export function passes(db: Db, options: OpenOptions) {
     const missed =
       rule === 'proof'
         ? absent.missedInGaps(pass, conclusion)
-        : absent.missedInAll(pass, at, { most: guardLimit(resource), isTimed: conclusion.isTimed });
+        : absent.missedInAll(pass, at, { most: guardLimit(resource), timed: conclusion.timed });
     if (missed === null) runs.rule(resource, { rule: 'none', ruleWhy: `${ruleWhy}, ${SHOWN_TWICE}` });
     return missed ?? [];
   }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
 import { scalar } from '../sql.ts';
-import { BEHIND_CACHE, type Pass } from './types.ts';
+import { BEHIND_CACHE, type Conclusion, type Pass } from './types.ts';
 
 /** Beyond this share of rows that were shown twice, every request has an order of its own, and a missing row says nothing. */
 const MOST_REPEATED = 0.1;
@@ -24,7 +24,11 @@ interface Sightings {
  * Reads the pages of a sweep. Null where they say nothing about absence: too many rows were shown twice, or the same rows as in the
  * sweep before. Then it is always the same rows that are missed at a page boundary, and several sweeps say no more than one.
  */
-export function sightingsOf(db: Db, { resource, runId, counts }: Pass, isTimed: boolean): Sightings | null {
+export function sightingsOf(
+  db: Db,
+  { resource, runId, counts }: Pass,
+  timed: Conclusion['timed'],
+): Sightings | null {
   const pages = pagesOf(db, runId);
   const [walked, reread] = [pages.slice(0, counts.pages), pages.slice(counts.pages)];
   const before = pagesOf(db, lastSweepBefore(db, resource, runId));
@@ -35,7 +39,7 @@ export function sightingsOf(db: Db, { resource, runId, counts }: Pass, isTimed: 
   const isStill = now.slid.size === 0 && [...now.apart].every((id) => last.apart.has(id));
   const [here, there, twice] = [walked, before, reread].map((list) => list.flat());
   return {
-    unseen: unseenRows(db, resource, new Set(pages.flat()), isTimed ? pages.map((page) => page.at(-1)) : []),
+    unseen: unseenRows(db, resource, new Set(pages.flat()), timed && { pages: walked, timed }),
     isStill,
     isSame: isStill && isDeepStrictEqual(here, there) && isDeepStrictEqual(here, twice),
   };
@@ -128,21 +132,29 @@ function repeatsIn(pages: readonly number[][]): { slid: Set<number>; apart: Set<
   return { slid, apart };
 }
 
-/** Live rows that are not among those seen, nor of the second of a row `skippedAfter` which rows may have been skipped. */
+/**
+ * Live rows that are not among those seen. Where pages go on after a time, rows may have been skipped that are of the second of the last
+ * one of a page, unless the next page begins with that very moment.
+ */
 function unseenRows(
   db: Db,
   resource: Resource,
   seen: ReadonlySet<number>,
-  skippedAfter: readonly (number | undefined)[],
+  walk: { pages: readonly number[][]; timed: 'exact' | 'finer' } | null,
 ): number[] {
   const live = scalar(db)<[], number>(`SELECT id FROM ${resource} WHERE deleted_at IS NULL`);
   const unseen = live.all().filter((id) => !seen.has(id));
-  if (skippedAfter.length === 0) return unseen;
-  const second = scalar(db)<[number], string>(`SELECT substr(created, 1, 19) FROM ${resource} WHERE id = ?`);
-  const secondOf = (id: number | undefined): string | undefined =>
-    id === undefined ? undefined : second.get(id);
-  const skipped = new Set(skippedAfter.map(secondOf));
-  return unseen.filter((id) => !skipped.has(secondOf(id)));
+  if (unseen.length === 0 || !walk) return unseen;
+  const created = scalar(db)<[number], string>(`SELECT created FROM ${resource} WHERE id = ?`);
+  const momentOf = (id = -1): string => created.get(id) ?? '';
+  const secondOf = (moment: string): string => moment.slice(0, 19);
+  const skipped = new Set<string>();
+  for (const [n, page] of walk.pages.entries()) {
+    const last = momentOf(page.at(-1));
+    const goesOn = walk.timed === 'exact' && last === momentOf(walk.pages[n + 1]?.[0] ?? page.at(-1));
+    if (!goesOn) skipped.add(secondOf(last));
+  }
+  return unseen.filter((id) => !skipped.has(secondOf(momentOf(id))));
 }
 
 /**

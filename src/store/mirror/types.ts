@@ -140,8 +140,8 @@ export interface Conclusion {
   moved: boolean;
   /** The list ended at the row at which the sweep before saw it end. */
   sameEnd: boolean;
-  /** Pages go on after a time, and not after a row. */
-  isTimed: boolean;
+  /** Pages go on after a time, and not after a row: the time that rows show, or a finer one. */
+  timed: 'exact' | 'finer' | null;
 }
 
 export interface PassEnd {

@@ -87,8 +87,8 @@ export function openOutboxStore(options: StoreOptions) {
     ),
     /** Frees rows of slow imports whose turn has come; when the next one's comes, or null. */
     releasePaced(now: number): number | null {
-      if ((batches.nextRelease() ?? Number.POSITIVE_INFINITY) <= now) release(now);
-      return batches.nextRelease();
+      if ((batches.nextRelease(now) ?? Number.POSITIVE_INFINITY) <= now) release(now);
+      return batches.nextRelease(now);
     },
     /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
     endAttempt,
