@@ -49,8 +49,37 @@ export function append(parent: Node, children: readonly Child[]): void {
   }
 }
 
-/** Puts new content into an element, keeping the focus on the field that had it: live numbers must not interrupt typing. */
+/** What a pointer is held down on, and what is to be filled when it is let go: a button that is replaced meanwhile is not clicked. */
+let pressed: EventTarget | null = null;
+const postponed = new Map<Element, Child[]>();
+
+export function watchPointer(): void {
+  const release = (): void => {
+    pressed = null;
+  };
+  document.addEventListener('pointerdown', ({ target }) => {
+    pressed = target;
+  });
+  // Before whoever listens to the click.
+  document.addEventListener('click', release, { capture: true });
+  for (const end of ['pointerup', 'pointercancel'])
+    document.addEventListener(end, () =>
+      setTimeout(() => {
+        release();
+        const filled = [...postponed];
+        postponed.clear();
+        for (const [parent, children] of filled) fill(parent, ...children);
+      }),
+    );
+}
+
+/** Puts new content into an element, keeping the focus on the field that had it: live numbers must not interrupt typing, nor a click. */
 export function fill(parent: Element, ...children: Child[]): void {
+  postponed.delete(parent);
+  if (pressed instanceof Node && parent.contains(pressed)) {
+    postponed.set(parent, children);
+    return;
+  }
   const active = parent.contains(document.activeElement) ? document.activeElement : null;
   const [id, caret] = [active?.id, active instanceof HTMLInputElement ? active.selectionStart : null];
   parent.replaceChildren();

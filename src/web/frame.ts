@@ -1,4 +1,4 @@
-import { h } from './dom.ts';
+import { h, watchPointer } from './dom.ts';
 import { openDialog } from './parts.ts';
 
 interface FrameOptions {
@@ -9,6 +9,7 @@ interface FrameOptions {
 /** What stands around every page: theme, keys, sign-out. */
 export function startFrame({ go, signOut }: FrameOptions): void {
   startTheme();
+  watchPointer();
   // Whether g was pressed just before.
   let isLed = false;
   document.querySelector('.sign-out')?.addEventListener('click', () => void signOut());
