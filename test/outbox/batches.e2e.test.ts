@@ -22,7 +22,7 @@ async function assertLedger({ bench, sandbox }: Stage, ids: readonly number[]): 
 }
 
 describe('an import that is paused, killed, resumed and cancelled at random', { concurrency: 2 }, () => {
-  for (const seed of [1, 2, 3, 4])
+  for (const seed of [1, 2])
     it(`sends nothing twice and nothing that was cancelled, by the ledger (seed ${seed})`, async (t) => {
       const random = createRandom(seed);
       const stage = await stageFor(t, { faults: 'latency ms=20' });

@@ -52,9 +52,9 @@ describe('two processes', () => {
 });
 
 describe('a process that is killed with SIGKILL', () => {
-  it('at ten different points leaves a sound mirror each time, and the next one ends exact', async (t) => {
+  it('at six different points leaves a sound mirror each time, and the next one ends exact', async (t) => {
     const site = await openSite(t, { posts: 120, pageSize: 4, faults: 'latency ms=3' });
-    for (const more of [1, 5, 2, 9, 3, 7, 13, 4, 8, 6]) {
+    for (const more of [1, 5, 9, 3, 13, 6]) {
       const { child, end } = site.start(['sync']);
       await requests(site, more);
       child.kill('SIGKILL');

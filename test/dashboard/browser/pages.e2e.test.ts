@@ -90,11 +90,14 @@ describe('the pages of the dashboard', onStage, () => {
     it(`${name} stand without a complaint of the browser, keep nobody out and scroll one way only`, async (t) => {
       const { page, open, assertCalm, close } = await visit(stage, first);
       t.after(close);
-      // The reports are made of the same parts: that they fit is looked at once, and whether they keep somebody out at every fourth.
-      for (const address of [...addresses(), ...(first === DESKTOP ? REPORTS : [])]) {
+      // The reports are made of the same parts: that they fit is looked at once, and whether they keep somebody out at every fourth; by
+      // night, whose colours are the same everywhere, at every other page.
+      const every = first === DESKTOP ? 1 : 2;
+      for (const [n, address] of [...addresses(), ...(first === DESKTOP ? REPORTS : [])].entries()) {
         await open(address);
         assert.equal(await page.locator('main [role=alert]').count(), 0, address);
-        if (REPORTS.indexOf(address) % 4 <= 0) assert.deepEqual(await barriers(page), [], address);
+        if (REPORTS.indexOf(address) % 4 <= 0 && n % every === 0)
+          assert.deepEqual(await barriers(page), [], address);
         for (const look of [first, ...others]) {
           await page.emulateMedia({ colorScheme: look.scheme });
           await page.setViewportSize(look);
