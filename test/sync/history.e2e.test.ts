@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type History, histories, play } from './history.ts';
 
 /** More with `npm run histories`. */
-const RUNS = 15;
+const RUNS = 10;
 
 describe('any history of an upstream', () => {
   it('leaves the mirror exact after quiet sweeps, and no row deleted that lived', async () => {
