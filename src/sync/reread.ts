@@ -42,10 +42,8 @@ export async function reread(context: PassContext, under: Sweep, last: SweepStat
   const isQuiet = pass.counts.inserted + pass.counts.updated === 0;
   // Not a second time in the log: these rows were counted when the sweep came by.
   const { pages, rows, unchanged, quarantined } = pass.counts;
-  const reader = openReader(context, under, last.evidence, {
-    budget: Math.max(LEAST_BUDGET, pages),
-    candidates,
-  });
+  const budget = Math.max(LEAST_BUDGET, pages);
+  const reader = openReader(context, under, last.evidence, { budget, candidates });
   try {
     const order = orderFrom(last.evidence, learned.order);
     const isStable =
@@ -59,12 +57,13 @@ export async function reread(context: PassContext, under: Sweep, last: SweepStat
 }
 
 async function rereadGaps(reader: Reader, order: Order, candidates: () => Candidate[]): Promise<true> {
-  let isRefused = false;
-  for (let round = 0; !isRefused && round < MOST_ROUNDS; round++)
-    isRefused = await rereadPlaces(reader, order, candidates());
+  const budget = reader.left();
+  let isLost = false;
+  for (let round = 0; !isLost && round < MOST_ROUNDS; round++)
+    isLost = await rereadPlaces(reader, order, candidates());
   const start = await reader.read('', null);
   // Where a cursor works once, or not for long, the way to a place leads from the start of the list.
-  if (isRefused && start) await readOn(reader, start);
+  if (isLost && start) await readOn(reader, start, budget);
   return true;
 }
 
@@ -79,15 +78,17 @@ async function rereadEnds(
 ): Promise<boolean> {
   const start = isQuiet ? await reader.read('', null) : null;
   const isSame = start !== null && isSameStretch(ends?.first ?? [], start.ids);
-  const end = isSame ? await readOn(reader, start) : await reader.read(previous?.cursor ?? '', null);
+  const end = isSame
+    ? await readOn(reader, start, reader.left())
+    : await reader.read(previous?.cursor ?? '', null);
   if (!start) await reader.read('', null);
   return end?.page.next === null && isSameStretch(ends?.last ?? [], end.ids);
 }
 
-/** The rest of the list after this page, as far as the budget goes; returns its last page. */
-async function readOn(reader: Reader, from: Read): Promise<Read | null> {
+/** The rest of the list after this page, at most so many pages of it; returns the last. */
+async function readOn(reader: Reader, from: Read, most: number): Promise<Read | null> {
   let at: Read | null = from;
-  while (at && at.page.next !== null && reader.left() > 0)
+  for (let pages = 0; at && at.page.next !== null && pages < most; pages++)
     at = await reader.read(at.page.next, { ...at.page, key: at.keys.at(-1) ?? null });
   return at;
 }
@@ -158,7 +159,7 @@ function keysOf(slots: readonly Slot[], evidence: Evidence): Key[] {
   return slots.map((slot) => keyOf(slot, byOf(evidence))).filter((key) => key !== null);
 }
 
-/** Returns whether the upstream refused to show a place again. */
+/** Returns whether a place was not shown again. */
 async function rereadPlaces(
   reader: Reader,
   order: Order,
@@ -188,27 +189,31 @@ interface Place {
 
 type Reach = [first: Key, last: Key];
 
-/** Reads one place where it was, and before or after that where the list has moved since; returns what was covered, null if refused. */
+/**
+ * Reads one place where it was, and before or after that where the list has moved since; returns what was covered. Null where the place
+ * was not shown: a cursor that is used up may be refused, or show nothing, or the start of the list.
+ */
 async function rereadPlace(reader: Reader, order: Order, place: Place): Promise<Reach[] | null> {
   const reaches: Reach[] = [];
   let at = await reader.read(place.page, null);
-  const isRefused = at === null;
   if (!at || startsAfter(order, at, place.first)) {
     if (at) reaches.push(...reachOf(at));
     at = place.pageBefore === null ? null : await reader.read(place.pageBefore, null);
   }
-  if (isRefused && !at) return null;
+  if (!at || startsAfter(order, at, place.first)) return null;
   let before: (Read['page'] & { key: Key; isAcross?: true }) | null = null;
-  for (let pages = 1; at; pages++) {
+  for (let pages = 1; ; pages++) {
     reaches.push(...reachOf(at));
     const { page, keys }: Read = at;
     const key = keys.at(-1);
     if (key) before = { ...page, key };
     else if (before !== null && page.next !== null) before = across(before);
     const isReached = page.next === null || (key !== undefined && along(order, key, place.last) >= 0);
-    if (isReached || pages === MOST_FOLLOWED || reader.left() <= 0) break;
+    if (isReached || reader.left() <= 0) break;
+    if (pages === MOST_FOLLOWED) return null;
     at = await reader.read(page.next as string, before);
-    const first = at?.keys[0];
+    if (!at) return null;
+    const [first] = at.keys;
     if (before && first) reaches.push([before.key, first]);
   }
   return reaches;

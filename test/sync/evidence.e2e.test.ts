@@ -20,9 +20,15 @@ const CALM: Story = {
 };
 
 describe('deletions on a list that never stands still', () => {
-  for (const paging of ['page', 'offset', 'cursor'] as const)
-    it(`are concluded after two or three sweeps, and none is held (${paging})`, async () => {
-      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, paging });
+  const LISTS: Record<string, Partial<Story>> = {
+    'by page': { paging: 'page' },
+    'by offset': { paging: 'offset' },
+    'by cursor': { paging: 'cursor' },
+    'by page, while every request finds it changed': { posts: 3600, pageSize: 40, rate: 1, sweeps: 11 },
+  };
+  for (const [name, list] of Object.entries(LISTS))
+    it(`are concluded after two or three sweeps, and none is held (${name})`, async () => {
+      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, ...list });
       const share = (sweeps: number) =>
         concludedAfter.filter((after) => after !== null && after <= sweeps).length / concludedAfter.length;
       assert.deepEqual([falseDeletions, held], [[], 0]);

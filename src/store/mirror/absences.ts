@@ -139,9 +139,11 @@ export function absences(db: Db) {
     const { resource, runId: run } = pass;
     const row = { resource, at, run, page, pageBefore };
     for (const id of ids) {
-      // A row that this sweep has shown, and leaves out when it is read again, is one that the list leaves out by chance: that is
-      // remembered, and does not speak against the row.
-      const counts = !isDoubtful && (!isReread || isMissed.get(resource, id, run) === 1);
+      // A row that this sweep has shown, and leaves out of a page when it is read again, is one that the list leaves out by chance: that
+      // is remembered, and does not speak against the row. Where two pages meet, it has only moved.
+      const isOnlyNow = isReread && isMissed.get(resource, id, run) !== 1;
+      if (isOnlyNow && kind !== 'inside') continue;
+      const counts = !isDoubtful && !isOnlyNow;
       const [reads = 0, gapReads = 0, endReads = 0] = [kind !== 'end', kind === 'inside', kind === 'end'].map(
         (is) => Number(is && counts),
       );
