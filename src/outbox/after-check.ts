@@ -4,7 +4,14 @@ import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
 import { type Authors, isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
-import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
+import {
+  CLEARLY_SIMILAR,
+  type ComparableText,
+  comparable,
+  couldBeRewriting,
+  INCOMPARABLE,
+  similarity,
+} from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
@@ -58,7 +65,7 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
     const score = similarity(comparable(found.row), comparable(found.post));
     return { ...found, score, isUnlike: score < CLEARLY_SIMILAR };
   });
-  const unlike = doubtful.filter(({ isUnlike }) => isUnlike);
+  const unlike = doubtful.filter(({ isUnlike, row, post }) => isUnlike && !hadWordsOf(store, row, post));
   if (unlike.length === 0) return [];
   const isForeign = foreignCheck(
     store,
@@ -79,6 +86,14 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
     const change = { now, notBefore: null, error: displacedBy(row.post_id), checksLeft: SWEEP_CHECKS };
     return store.move(row.id, TRANSITIONS.displace, change) ?? [];
   });
+}
+
+/** Somebody has changed its words since: it is the row's all the same. */
+function hadWordsOf(store: OutboxStore, row: OutboxRow, { id }: MirroredPost): boolean {
+  const sent = comparable(row);
+  const isLike = (text: ComparableText): boolean =>
+    similarity(sent, text, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR;
+  return store.textsOf(id).some((text) => isLike(comparable(text)));
 }
 
 /** It says of itself that it was there before the row was sent, by more than any clock or time zone explains. */

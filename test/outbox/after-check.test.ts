@@ -270,6 +270,37 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual(await bench.sweep(), [id]);
   });
 
+  for (const [how, created] of [
+    ['hours behind', (now: number) => new Date(now - 10 * HOUR).toISOString().slice(0, 19)],
+    [
+      'that are the day before',
+      (now: number) => `${new Date(now - 24 * HOUR).toISOString().slice(0, 10)}T00:00:00`,
+    ],
+  ] as const)
+    it(`is found although its number is lower than others, and the service tells local times ${how}`, async (t) => {
+      const bench = benchFor(t);
+      const local = (id: number) => ({ id, created: created(bench.clock.now()) });
+      bench.upstream.publish(local(90_000));
+      await bench.sweep();
+      const id = await secondAttempt(bench, {});
+      const late = bench.upstream.publish(local(50_000));
+      assert.deepEqual(await bench.sweep(), [id]);
+      assert.equal((await bench.row(id)).duplicate_of, late.id);
+    });
+
+  it('is written on its row although somebody has changed the words of the first one', async (t) => {
+    const { bench, id } = await confirmedLater(t, { email: 'kim@example.com', full_name: 'Kim' });
+    const [own] = bench.upstream.posts;
+    assert.ok(own);
+    await bench.sweep();
+    bench.upstream.posts = [{ ...own, title: 'Please look at this', content: 'Merged with what we plan.' }];
+    const late = bench.upstream.publish();
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    const { state, post_id, duplicate_of } = await bench.row(id);
+    assert.deepEqual([state, post_id, duplicate_of], ['confirmed', own.id, late.id]);
+  });
+
   it('is found up to half an hour later, however often sweeps pass', async (t) => {
     const { bench, id } = await confirmedLater(t);
     for (let n = 0; n < 25; n++) {

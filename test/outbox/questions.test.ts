@@ -194,10 +194,12 @@ describe('what the mirror knows', () => {
     const bound = publish('Bound', 0);
     moveTo(bench, await bench.add(), 'confirmed', { postId: bound });
     await bench.sweep();
-    const since = (knownMaxId: number | null): number[] =>
-      bench.store.postsSince({ knownMaxId, created: now }).map(({ id }) => id);
+    const since = (knownMaxId: number | null, created = now): number[] =>
+      bench.store.postsSince({ knownMaxId, created }).map(({ id }) => id);
     assert.deepEqual(since(null), [local, behind], 'nothing but its time tells what is new');
-    assert.deepEqual(since(bound), [behind]);
+    assert.deepEqual(since(bound), [local, behind], 'the mirror has seen them first just now');
+    assert.deepEqual(since(null, now + 3 * HOUR), [behind]);
+    assert.deepEqual(since(bound, now + 3 * HOUR), []);
     assert.deepEqual(new Set(since(old - 1)), new Set([old, local, behind]));
   });
 

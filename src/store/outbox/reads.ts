@@ -327,9 +327,12 @@ function postReader(db: Db) {
      WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NULL AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
   // By the two indexes that there are: first_seen_at has none, and one of a million entries would slow down every first sweep.
-  const since = db.prepare<{ knownMaxId: number | null; created: string }, MirroredPost>(`
+  const since = db.prepare<{ knownMaxId: number | null; created: string; early: string }, MirroredPost>(`
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
-    UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
+    UNION ${columns} WHERE p.created >= $early AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}`);
+  const texts = db.prepare<[number], { title: string; content: string }>(`
+    SELECT h.title, h.content FROM post_history h JOIN posts p ON p.id = h.post_id
+     WHERE p.id = ? AND h.observed_at >= p.first_seen_at`);
   const one = db.prepare<[number], MirroredPost>(`${columns} WHERE p.id = ?`);
   const isShownAlike = scalar(db)<[number], number>(`
     SELECT EXISTS (SELECT 1 FROM posts own JOIN posts p ON (p.title, p.content) = (own.title, own.content) AND p.id <> own.id
@@ -353,9 +356,11 @@ function postReader(db: Db) {
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
     postsSince: ({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] =>
-      since.all({ knownMaxId, created: iso(created - marginOf(knownMaxId)) }),
+      since.all({ knownMaxId, created: iso(created - MOST_SLOW_MS), early: iso(created - MOST_LOCAL_MS) }),
     /** A post as the mirror has it. */
     postOf: (id: number): MirroredPost | null => one.get(id) ?? null,
+    /** The words that it has, and those that it had since it was first seen. */
+    textsOf: (id: number): { title: string; content: string }[] => texts.all(id),
     /** Whether another row's post is shown with the very words of this one: then they tell no row from another. */
     isShownAlike: (id: number): boolean => isShownAlike.get(id) === 1,
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
@@ -387,7 +392,7 @@ function postReader(db: Db) {
   };
 }
 
-/** The upstream's clock may be behind. Where no id tells what is new, its time alone does, and it may be a local one or only a day. */
-function marginOf(knownMaxId: number | null): number {
-  return (knownMaxId === null ? 40 : 2) * 3_600_000;
-}
+/** The upstream's clock may be behind by so much. */
+const MOST_SLOW_MS = 2 * 3_600_000;
+/** Its times may be local ones, or only days. Posts that say so are new where no id tells that, or where the mirror has just seen them first. */
+const MOST_LOCAL_MS = 40 * 3_600_000;
