@@ -263,8 +263,8 @@ describe('a living row', () => {
     const client = showing(bench.client, (rows, cursor, read) =>
       cursor === '' && read > 1 ? rows.filter(({ id }) => id !== 27) : rows,
     );
-    await bench.sync(SWEEP, { client });
-    await bench.sync(SWEEP, { client });
+    // The deleted one takes a sweep more, because the list leaves out another.
+    for (let n = 0; n < 3; n++) await bench.sync(SWEEP, { client });
     assertExact(bench.path, bench.sandbox.world, ['posts']);
   });
 

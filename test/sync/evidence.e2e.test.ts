@@ -79,4 +79,11 @@ describe('a living row is never deleted', () => {
         const story = { ...CALM, posts: 100, pageSize: 10, sweeps: 20, rate, ...trouble, paging };
         assert.deepEqual((await play(story)).falseDeletions, []);
       });
+
+  it('while every other page of a short list leaves out a row in silence', async () => {
+    const troubles = { order: 'oldest', bumps: 0.9, omission: 0.5, lag: 0.1 } as const;
+    const short = { ...CALM, ...troubles, posts: 30, pageSize: 5, truncation: { chance: 0.1, rows: 19 } };
+    for (const seed of [6, 84, 88])
+      assert.deepEqual((await play({ ...short, seed, sweeps: 40 })).falseDeletions, []);
+  });
 });

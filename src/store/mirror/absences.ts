@@ -11,10 +11,10 @@ const SWEEPS_TO_DELETE = 3;
 const MOVING_SWEEPS = 5;
 /** How often a list that leaves out rows by chance may have the same living row missed until it is deleted: once in so many sweeps. */
 const SWEEPS_PER_MISTAKE = 100_000;
-/** What a list has left out is forgotten by half with each sweep. */
-const LEAK_KEPT = 0.5;
+/** How much is remembered in the next sweep of what a list has left out: of a short one a sweep may show nothing of it by chance. */
+const LEAK_KEPT = 0.8;
 /** A larger share was not left out by chance: the list was cut short, or is by votes and looks like one by id within its pages. */
-const MOST_LEAKED = 0.2;
+const MOST_LEAKED = 0.25;
 /** In how many places at once rows must be missing where two pages meet, and how much oftener than by chance, to be no deletions. */
 const SKIPPED = { places: 3, times: 4 };
 /** So that no number of sweeps is enough. */
@@ -112,8 +112,7 @@ export function absences(db: Db) {
   /** In how many reads a row must be missing, so that the share of rows which the list leaves out explains it no longer. */
   const readsFor = ({ resource, counts: { rows } }: Pass, back: number): number => {
     const known = LEAK_KEPT * (leak.get(resource) ?? 0);
-    // One row alone may be anything.
-    const left = (back - 1) / (rows + back);
+    const left = back / Math.max(1, rows + back);
     const share = left > MOST_LEAKED ? known : Math.max(known, left);
     if (share > 0) saveLeak.run(share < 1e-6 ? 0 : share, resource);
     return share === 0 ? 0 : -Math.log(SWEEPS_PER_MISTAKE * (rows + 1)) / Math.log(share);
@@ -210,7 +209,8 @@ export function absences(db: Db) {
       const shown = sightingsOf(db, pass, timed);
       if (shown === null) return null;
       if (shown.unseen.filter((id) => !wasAbsent.get(resource, id, run)).length > most) restart.run(resource);
-      const sweeps = readsFor(pass, cameBack(pass));
+      // One row alone may be anything: it may only have changed its place.
+      const sweeps = readsFor(pass, Math.max(0, cameBack(pass) - 1));
       for (const id of shown.unseen) miss.run({ resource, id, at, run, still: Number(shown.isStill) });
       doubtMeetings(pass);
       const isSame = shown.isSame && counts.inserted + counts.updated === 0;
