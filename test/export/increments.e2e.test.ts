@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { RESOURCES } from '../../src/contract/endpoints.ts';
+import type { PostWire } from '../../src/contract/entities.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
 import { exportMirror } from '../../src/export/export.ts';
 import { acceptPost } from '../../src/outbox/create.ts';
@@ -157,6 +158,11 @@ it(`${INCREMENTS} increments, applied by key, are the full export`, async (t) =>
   const random = createRandom(SEED);
   const gone: Gone[] = [];
   const copy: Copy = new Map(EXPORT_TABLES.map((table) => [table, new Map()]));
+  /** Of a post that changes before anything is read again. */
+  const eraseAuthor = async ({ id, creator }: PostWire): Promise<void> => {
+    await erase(creator.email ?? '');
+    world.vote(id);
+  };
   let since: string | null = null;
   let carried = 0;
   for (let n = 0; n <= INCREMENTS; n++) {
@@ -168,6 +174,7 @@ it(`${INCREMENTS} increments, applied by key, are the full export`, async (t) =>
       const sender = `sent${n}@example.com`;
       const email = random.pick(world.users()).email ?? '';
       if (random.chance(0.1)) await create(sender);
+      if (random.chance(0.2)) await eraseAuthor(random.pick(world.posts()));
       await sync();
       if (random.chance(0.1)) await erase(random.pick([email, 'someone@example.com', sender]));
       if (random.chance(0.1)) await expire();

@@ -125,8 +125,11 @@ export function rowWriter<T extends Post | Comment>(
   const update = db.prepare(`
     UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')}, deleted_at = NULL, erased_at = NULL WHERE id = ?`);
   const kept = [`${subject}_id`, 'observed_at', ...history, 'deleted'];
+  // An erasure moves changed_at and no more. A version that was erased while it was the latest says so when it is no longer: increments of
+  // the history go by that. What the history does not tell moves changed_at too; then an increment has lines that it need not have.
   const keepVersion = db.prepare(`
-    INSERT INTO ${subject}_versions (${kept.join(', ')}) VALUES (${kept.map(() => '?').join(', ')})`);
+    INSERT INTO ${subject}_versions (${kept.join(', ')}, erased_at)
+    SELECT ${kept.map(() => '?').join(', ')}, nullif(changed_at, version_at) FROM ${table} WHERE id = ?`);
   const remove = db.prepare(`
     UPDATE ${table} SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`);
 
@@ -137,7 +140,7 @@ export function rowWriter<T extends Post | Comment>(
   const keep = ([id, deletedAt, versionAt, , , , ...values]: Stored, shown: readonly Value[]): number => {
     const told = values.slice(0, history.length);
     for (const i of texts.keys()) if (told[i] === shown[i]) told[i] = null;
-    return Number(keepVersion.run(id, versionAt, ...told, deletedAt === null ? 0 : 1).lastInsertRowid);
+    return Number(keepVersion.run(id, versionAt, ...told, deletedAt === null ? 0 : 1, id).lastInsertRowid);
   };
   /** What happened to a row that is not as it was stored. */
   const typesOf = (old: Stored, shown: readonly Value[], row: T): ChangeType[] => {
