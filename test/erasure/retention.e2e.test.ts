@@ -153,3 +153,49 @@ describe('rows that were deleted', () => {
     assert.equal((await bench.expire(0, 2)).comments, 250);
   });
 });
+
+describe('the title of a deleted post beside its comments', () => {
+  const reply = (post: object) => [aComment(1, { creator: stays, content: 'Kept reply', post })];
+  const ZQFIRST = { id: 1, title: 'zqfirst', url: '/zqurl' };
+  const SHOWN = reply(ZQFIRST);
+  const TITLES = 'SELECT post_title FROM live_comments';
+  const TOLD = `SELECT type, id FROM changes WHERE at > '${iso(60)}'`;
+
+  /** Post 1 is deleted in minute 60 and erased in minute 61; its comment lives. */
+  async function withLivingComment(t: TestContext): Promise<ErasureBench> {
+    const bench = await openBench(t);
+    await sweep(bench.store, 'posts', POSTS, 0);
+    await sweep(bench.store, 'comments', SHOWN, 0);
+    await sweep(bench.store, 'posts', POSTS.slice(1), 60);
+    assert.equal((await bench.expire(0, 61)).posts, 1);
+    return bench;
+  }
+
+  it('stays while a living comment shows it, and the feed tells of the post once', async (t) => {
+    const bench = await withLivingComment(t);
+    assert.deepEqual(bench.query('SELECT title, content FROM posts WHERE id = 1'), [
+      { title: '[erased]', content: '[erased]' },
+    ]);
+    for (const at of [70, 80]) {
+      assert.deepEqual(bench.query(TITLES), [{ post_title: 'zqfirst' }]);
+      await sweep(bench.store, 'comments', SHOWN, at);
+      assert.deepEqual(await bench.expire(0, at + 1), NOTHING);
+    }
+    assert.deepEqual(bench.query(TOLD), [
+      { type: 'post.erased', id: 1 },
+      { type: 'user.erased', id: 1 },
+    ]);
+  });
+
+  const ENDS = { deleted: [], moved: reply({ id: 3, title: 'Kept', url: '/p' }) };
+  for (const [end, comments] of Object.entries(ENDS))
+    it(`goes when its last comment is ${end}`, async (t) => {
+      const bench = await withLivingComment(t);
+      await sweep(bench.store, 'comments', [...comments, COMMENTS[1] ?? assert.fail()], 70);
+      assert.deepEqual(await bench.expire(HOUR, 121), { ...NOTHING, posts: 1, compacted: true });
+      assert.deepEqual(bench.found(['zqfirst', 'zqurl']), []);
+      const told = `SELECT type, id FROM changes WHERE at = '${iso(121)}'`;
+      assert.deepEqual(bench.query(told), [{ type: 'post.erased', id: 1 }]);
+      assert.deepEqual(await bench.expire(HOUR, 122), NOTHING);
+    });
+});

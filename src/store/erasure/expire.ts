@@ -46,12 +46,18 @@ function expirer(db: Db, rows: RowErasers) {
         lists[table].mark.run(at, id);
         check.run(creator_id);
         counts[table]++;
-        const sent = table === 'posts' ? sentAs.get(id) : undefined;
+        if (table === 'comments') continue;
+        const sent = sentAs.get(id);
         if (sent === undefined) continue;
         rows.outbox(sent, at);
         counts.outbox++;
       }
-    return { counts, more: counts.posts === CHUNK || counts.comments === CHUNK };
+    const more = counts.posts === CHUNK || counts.comments === CHUNK;
+    for (const id of more ? [] : rows.leftReferences(at)) {
+      changes.add('post.erased', at, id);
+      counts.posts++;
+    }
+    return { counts, more };
   };
 }
 

@@ -29,9 +29,16 @@ export function rowErasers(db: Db) {
   // A version without a text of its own shows that of the next one.
   const markPosts = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
   const referenceTitle = scalar(db)<[number], string>('SELECT title FROM commented_posts WHERE id = ?');
-  const reference = db.prepare(`
-    UPDATE commented_posts SET title = iif(title = '', '', $erased), url = '', extra = NULL, changed_at = $at
-     WHERE id = $id AND (title NOT IN ('', $erased) OR url <> '' OR extra IS NOT NULL)`);
+  const eraseReferences = `
+    UPDATE commented_posts AS r SET title = iif(title = '', '', $erased), url = '', extra = NULL, changed_at = $at
+     WHERE (title NOT IN ('', $erased) OR url <> '' OR extra IS NOT NULL)`;
+  // What a living comment shows of a post that is gone is text of that comment: a sweep would bring it back.
+  const isUnshown = 'NOT EXISTS (SELECT 1 FROM comments WHERE post_id = r.id AND deleted_at IS NULL)';
+  const reference = db.prepare(`${eraseReferences} AND id = $id`);
+  const unshownReference = db.prepare(`${eraseReferences} AND id = $id AND ${isUnshown}`);
+  const leftReferences = scalar(db)<{ at: string; erased: string }, number>(`
+    ${eraseReferences} AND id IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL AND erased_at IS NOT NULL)
+       AND ${isUnshown} RETURNING id`);
   const findComment = db.prepare<[number], CommentWords & { creator_id: number }>(
     'SELECT content, extra, creator_id FROM comments WHERE id = ?',
   );
@@ -64,23 +71,27 @@ export function rowErasers(db: Db) {
     /** Brings the words that a comment was given into the index in place of its old ones. */
     reindexComment,
     /**
-     * Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. Of whoever
-     * wrote them, unless somebody is named. False where there was nothing.
+     * Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. Of people who
+     * are named; else of whoever wrote them, and then not what living comments show. False where there was nothing.
      */
-    post(id: number, at: string, isTheirs: IsTheirs = () => true): boolean {
+    post(id: number, at: string, named?: IsTheirs): boolean {
       const old = find.get(id);
       if (!old) return false;
+      const isTheirs = named ?? (() => true);
       const { words, isChanged, isOfTheirs } = postHistory(id, old, isTheirs);
       const isOwn = isTheirs(old.creator_id) || isOfTheirs(old.title) || isOfTheirs(old.content);
       const next = isOwn ? { ...words, url: '', extra: null } : old;
       const isNamed = isOwn || isOfTheirs(referenceTitle.get(id) ?? '');
-      const isReferenced = isNamed && reference.run({ id, at, erased: ERASED }).changes > 0;
+      const erase = named ? reference : unshownReference;
+      const isReferenced = isNamed && erase.run({ id, at, erased: ERASED }).changes > 0;
       const isRow = POST_WORDS.some((name) => next[name] !== old[name]);
       if (!isRow && !isChanged && !isReferenced) return false;
       const { title, content, url, extra } = next;
       rewritePost(id, { title, content, url, extra }, at);
       return true;
     },
+    /** Short forms of deleted posts that were erased while a living comment showed them, and which none shows now. Returns their ids. */
+    leftReferences: (at: string): number[] => leftReferences.all({ at, erased: ERASED }),
     comment(id: number, at: string, isTheirs: IsTheirs = () => true): boolean {
       const old = findComment.get(id);
       if (!old) return false;
