@@ -300,7 +300,8 @@ function postsTable(posts: ViewedPost[], row: OutboxRow): string {
 
 function noteOn(post: ViewedPost, row: OutboxRow): string {
   if (post.deleted === 1) return 'deleted since';
-  return isFree(post, row) ? '' : `confirms row ${post.confirms}`;
+  if (!isFree(post, row)) return `confirms row ${post.confirms}`;
+  return row.baseline.includes(post.id) ? 'turned down before' : '';
 }
 
 /** One post can be the outcome of one row only. */

@@ -54,7 +54,16 @@ describe('a row of the outbox, shown', () => {
 });
 
 function aRow(changes: Partial<OutboxRow> = {}): OutboxRow {
-  const row = { id: 12, batch: 'b1', line: 3, state: 'ready', attempts: 0, post_id: null, candidates: [] };
+  const row = {
+    id: 12,
+    batch: 'b1',
+    line: 3,
+    state: 'ready',
+    attempts: 0,
+    post_id: null,
+    candidates: [],
+    baseline: [],
+  };
   return { ...TEXT, ...row, duplicate_of: null, matched: null, last_error: null, ...changes } as OutboxRow;
 }
 
@@ -196,16 +205,18 @@ describe('a row that needs a decision, shown', () => {
       .map((line) => line.trim().replace(/ +/g, ' '));
 
   it('stands beside the posts it could be, and the ways to go on', () => {
-    const shown = lines({ state: 'uncertain', candidates: [5, 6] }, [
+    const shown = lines({ state: 'uncertain', candidates: [5, 6, 8], baseline: [8] }, [
       post(5, { deleted: 1 }),
       post(6, { confirms: 9 }),
       post(7),
+      post(8),
     ]);
     assert.ok(shown.includes('it could be one of these posts:'));
-    assert.ok(shown.includes('SENT #5 #6'));
+    assert.ok(shown.includes('SENT #5 #6 #8'));
     assert.ok(shown.some((line) => /^#5 .*deleted since$/.test(line)));
     assert.ok(shown.some((line) => /^#6 .*confirms row 9$/.test(line)));
     assert.ok(!shown.some((line) => /^#7/.test(line)));
+    assert.ok(shown.some((line) => /^#8 .*turned down before$/.test(line)));
     for (const command of ['resolve 12 --post NUMBER', 'retry 12', 'cancel 12'])
       assert.ok(
         shown.some((line) => line.endsWith(`feedback-mirror outbox ${command}`)),

@@ -534,6 +534,39 @@ describe('what a person had to choose from', () => {
     assert.equal(state, 'confirmed');
     assert.deepEqual(new Set(candidates), new Set(posts));
   });
+
+  it('stays on the row that comes to wait for a second decision, and after that', async (t) => {
+    const { bench, id, posts } = await undecided(t);
+    const late = { title: 'Wish: dark mode', content: 'My eyes hurt.' };
+    bench.upstream.duringCreate = () => void bench.upstream.publish(late);
+    retry(bench.context, id);
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    const [newest] = bench.upstream.posts;
+    assert.deepEqual((await bench.row(id)).candidates, [newest?.id, ...posts.toReversed()]);
+    resolve(bench.context, id, { id: newest?.id ?? 0, url: null });
+    bench.clock.advance(MINUTE);
+    await bench.sweep();
+    for (const post of posts) assert.ok((await bench.row(id)).candidates.includes(post));
+  });
+
+  it('is taken back from a row that it is called the second post of', async (t) => {
+    const { bench, id, posts } = await undecided(t);
+    const [first = 0, second = 0] = posts;
+    resolve(bench.context, id, { id: first, url: null });
+    bench.clock.advance(2 * MINUTE);
+    await bench.sweep();
+    assert.equal((await bench.row(id)).duplicate_of, second);
+    const twin = await bench.add({ content: 'Another text.' });
+    bench.store.move(twin, { from: ['ready'], to: 'uncertain' }, { now: bench.clock.now() });
+    resolve(bench.context, twin, { id: second, url: null });
+    assert.equal((await bench.row(id)).duplicate_of, null);
+    bench.clock.advance(HOUR);
+    await bench.sweep();
+    assert.equal((await bench.row(id)).duplicate_of, null);
+  });
 });
 
 describe('a row that was cancelled before it was sent again', () => {

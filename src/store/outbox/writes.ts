@@ -77,6 +77,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
                       candidates = coalesce($candidates, candidates), last_error = coalesce($error, last_error), changed_at = $at
      WHERE id = $id`);
 
+  // A post that somebody has named as the outcome of one row is no second one of another.
+  const takeBackSecond = scalar(db)<{ id: number; post: number; at: string }, number>(`
+    UPDATE outbox SET duplicate_of = NULL, changed_at = $at WHERE duplicate_of = $post AND id <> $id RETURNING id`);
+
   const batches = batchWriter(db, changes);
   const boards = refusedBoards(db);
   const pace = paceOf(db);
@@ -165,11 +169,15 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const onHold = to === 'ready' && (isHeld || waitsForTurn) ? 1 : 0;
     const text = { ...merged(old, change, options.upstream), ...dismissed(old, transition) };
     update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
+    const at = iso(change.now);
     if (to === 'confirmed') {
-      sentBoard.run(old.board, iso(change.now));
+      sentBoard.run(old.board, at);
       boards.drop(old);
     }
-    changes.outbox(iso(change.now), id, old.state, to);
+    if (change.matched === 'person' && change.postId !== undefined)
+      for (const other of takeBackSecond.all({ id, post: change.postId, at }))
+        changes.add('outbox.updated', at, other);
+    changes.outbox(at, id, old.state, to);
     const row = byId.get(id);
     return row ? toRow(row) : null;
   };
@@ -277,7 +285,11 @@ function merged(old: StoredRow, change: RowChange, upstream: string) {
     matched: matched === undefined ? old.matched : matched,
     error: error === undefined ? old.last_error : error,
     notFound: notFound ?? old.not_found,
-    candidates: candidates === undefined ? old.candidates : JSON.stringify(candidates),
+    // What somebody has turned down stays beside what has turned up since: it may be the row's own all the same.
+    candidates:
+      candidates === undefined
+        ? old.candidates
+        : JSON.stringify([...new Set([...candidates, ...toRow(old).baseline])]),
     wasAmbiguous: wasAmbiguous ? 1 : old.was_ambiguous,
     checksLeft: checksLeft ?? (old.was_ambiguous ? checksIfUnclear : undefined) ?? old.checks_left,
   };

@@ -374,7 +374,8 @@ function thisPost({ row, can }: OutboxDetail, post: ViewedPost, done: Done): Chi
       '.',
     );
   const attributes = { class: 'main', id: `is-${post.id}`, 'aria-label': `It is this post: ${post.id}` };
-  return button('It is this post', () => resolveAs(row.id, post.id, done), attributes);
+  const choose = button('It is this post', () => resolveAs(row.id, post.id, done), attributes);
+  return row.baseline.includes(post.id) ? [h('p.note', 'It was turned down before.'), choose] : choose;
 }
 
 function resolveAs(id: number, post: number, done: Done): void {
