@@ -132,6 +132,7 @@ export interface LastRow {
  * one say too, tell no place. Where the time of the row is not known, any time may be its.
  */
 export function secondIn(cursor: string, { id, created }: LastRow, around: readonly string[]): string | null {
+  if (!cursor.split('&').some(mayHoldMoment)) return null;
   const common = new Set(around.flatMap((other) => other.split('&')));
   const own = cursor.split('&').filter((part) => !common.has(part));
   const texts = own.flatMap(textsOf);
@@ -146,9 +147,16 @@ export function secondIn(cursor: string, { id, created }: LastRow, around: reado
 
 /** Whether the cursor names the time of a row more finely than the row shows it: rows that look made at one moment may not be then. */
 export function isFinerIn(cursor: string, created: string): boolean {
-  const named = cursor.split('&').flatMap(textsOf).flatMap(momentsIn);
+  const named = cursor.split('&').filter(mayHoldMoment).flatMap(textsOf).flatMap(momentsIn);
   const since = named.flatMap((at) => sinceOf(created, at));
   return since.length > 0 && since.every((after) => after > 0);
+}
+
+/** The shortest are a date and the seconds since 1970. Most cursors are numbers of pages, and are asked for every page. */
+const SHORTEST_MOMENT = 10;
+
+function mayHoldMoment(part: string): boolean {
+  return part.split('=').some((piece) => piece.length >= SHORTEST_MOMENT);
 }
 
 function textsOf(part: string): string[] {
