@@ -4,14 +4,7 @@ import type { OutboxStore } from '../store/outbox/store.ts';
 import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
 import { type Authors, isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
-import {
-  CLEARLY_SIMILAR,
-  type ComparableText,
-  comparable,
-  couldBeRewriting,
-  INCOMPARABLE,
-  similarity,
-} from './similarity.ts';
+import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
 import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
@@ -91,9 +84,7 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
 /** Somebody has changed its words since: it is the row's all the same. */
 function hadWordsOf(store: OutboxStore, row: OutboxRow, { id }: MirroredPost): boolean {
   const sent = comparable(row);
-  const isLike = (text: ComparableText): boolean =>
-    similarity(sent, text, CLEARLY_SIMILAR) >= CLEARLY_SIMILAR;
-  return store.textsOf(id).some((text) => isLike(comparable(text)));
+  return store.textsOf(id).some((text) => similarity(sent, comparable(text)) >= CLEARLY_SIMILAR);
 }
 
 /** It says of itself that it was there before the row was sent, by more than any clock or time zone explains. */

@@ -133,7 +133,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
   ),
   table(
     'comment_history',
-    'how each comment looked over time: one row for every change seen of these columns, of its author or its post',
+    'how each comment looked over time: one row for every change seen of these columns',
     {
       comment_id: 'comments.id',
       observed_at: 'since when it looked so, UTC',

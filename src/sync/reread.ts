@@ -62,7 +62,7 @@ async function rereadGaps(reader: Reader, order: Order, candidates: () => Candid
   for (let round = 0; !isLost && round < MOST_ROUNDS; round++)
     isLost = await rereadPlaces(reader, order, candidates());
   const start = await reader.read('', null);
-  // Where a cursor works once, or not for long, the way to a place leads from the start of the list.
+  // Where a cursor works once, or not for long, or the list has moved by pages, the way to a place leads from the start.
   if (isLost && start) await readOn(reader, start, budget);
   return true;
 }
