@@ -110,12 +110,14 @@ export function gapsOf(slots: readonly Slot[], place: PagePlace): Gap[] {
 /** First and last key of each stretch of rows with readable keys. */
 function knownRuns(keys: readonly (Key | null)[]): [Key, Key][] {
   const runs: [Key, Key][] = [];
-  let previous: Key | null = null;
+  let run: [Key, Key] | null = null;
   for (const key of keys) {
-    const run = runs.at(-1);
-    if (key && previous && run) run[1] = key;
-    else if (key) runs.push([key, key]);
-    previous = key;
+    if (key === null) run = null;
+    else if (run) run[1] = key;
+    else {
+      run = [key, key];
+      runs.push(run);
+    }
   }
   return runs;
 }

@@ -116,6 +116,8 @@ export function byOf({ created }: Evidence): KeyFamily {
 /** The evidence with what one page adds. A page is one answer, so its neighbours stood next to each other at one moment. */
 export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
   const numbers = Object.entries(evidence.numbers).map(([name, seen]) => ({ name, ...seen }));
+  // Of one that did both there is nothing left to learn.
+  const open = numbers.filter(({ rises, falls }) => !rises || !falls);
   const added = { ...evidence, unknownRows: evidence.unknownRows || isUnreadable(slots) };
   for (let i = 0; i < slots.length; i++) {
     const slot = slots[i];
@@ -123,7 +125,7 @@ export function withPage(evidence: Evidence, slots: readonly Slot[]): Evidence {
     const before = slots[i - 1];
     if (!slot || !before) continue;
     addKeys(added, before, slot);
-    for (const number of numbers) addNumber(number, before, slot);
+    for (const number of open) addNumber(number, before, slot);
   }
   added.numbers = Object.fromEntries(numbers.map(({ name, rises, falls }) => [name, { rises, falls }]));
   return added;

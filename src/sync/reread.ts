@@ -35,7 +35,12 @@ export interface Reread {
  * Then the start of the list, where a row stands that moved up because somebody voted or commented. Where nothing is missing, nothing
  * is read.
  */
-export async function reread(context: PassContext, under: Sweep, last: SweepState): Promise<Reread> {
+export async function reread(
+  context: PassContext,
+  under: Sweep,
+  last: SweepState,
+  lastIds: readonly number[],
+): Promise<Reread> {
   const { pass, learned } = under;
   if (context.store.toReread(pass).total === 0) return { evidence: last.evidence, isStable: true };
   const candidates = (): Candidate[] => context.store.toReread(pass).candidates;
@@ -49,7 +54,7 @@ export async function reread(context: PassContext, under: Sweep, last: SweepStat
     const isStable =
       order && !isUnsteady(order, learned)
         ? await rereadGaps(reader, order, candidates)
-        : await rereadEnds(reader, last, isQuiet);
+        : await rereadEnds(reader, last, lastIds, isQuiet);
     return { evidence: reader.evidence(), isStable };
   } finally {
     Object.assign(pass.counts, { pages, rows, unchanged, quarantined });
@@ -73,16 +78,17 @@ async function rereadGaps(reader: Reader, order: Order, candidates: () => Candid
  */
 async function rereadEnds(
   reader: Reader,
-  { ends, previous }: SweepState,
+  { first, previous }: SweepState,
+  lastIds: readonly number[],
   isQuiet: boolean,
 ): Promise<boolean> {
   const start = isQuiet ? await reader.read('', null) : null;
-  const isSame = start !== null && isSameStretch(ends?.first ?? [], start.ids);
+  const isSame = start !== null && isSameStretch((first ?? '').split(',').map(Number), start.ids);
   const end = isSame
     ? await readOn(reader, start, reader.left())
     : await reader.read(previous?.cursor ?? '', null);
   if (!start) await reader.read('', null);
-  return end?.page.next === null && isSameStretch(ends?.last ?? [], end.ids);
+  return end?.page.next === null && isSameStretch(lastIds, end.ids);
 }
 
 /** The rest of the list after this page, at most so many pages of it; returns the last. */

@@ -21,8 +21,8 @@ export interface SweepState {
   evidence: Evidence;
   /** The ids of all pages are kept: the order is not trusted yet, and may turn out to be none. */
   keepIds: boolean;
-  /** The ids of the first page and of the last one so far, where they are kept: both are read again at the end. */
-  ends: { first: number[]; last: number[] } | null;
+  /** The ids of the first page, where they are kept: it may be read again at the end. A text, because it is written with every page. */
+  first: string | null;
   /** A row was shown on two pages, or a page in the middle had none: the list moved while it was read, or is not whole. */
   moved: boolean;
   /** Cursors name the time of the row they go on after, and not the row. */
@@ -85,7 +85,7 @@ export function newSweep(resource: Resource, { order, strict, numbers, tryCreate
     previous: null,
     evidence,
     keepIds: strict < STRICT_SWEEPS,
-    ends: null,
+    first: null,
     moved: false,
     lastId: null,
   };

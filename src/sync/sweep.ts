@@ -75,7 +75,7 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   }
   if (began === null || isLate) began = NOWHERE;
   if (until) return { conclusion: null, learned: { ...under.learned, highWater: null }, began };
-  const again = await reread(context, under, last);
+  const again = await reread(context, under, last, [...(before ?? [])]);
   const { conclusion, learned } = concluded(last, again, under.learned);
   // A sweep that read copies from before the last one that counts is one with it.
   const readAt = last.isCached ? under.learned.readAt : context.clock.now();
@@ -198,7 +198,7 @@ function sweepPage(
         ? { ...state.previous, isAcross: true }
         : { cursor: page.cursor, key: keyOf(last, by), created: last?.created ?? null, size: largest },
     evidence,
-    ends: state.keepIds ? endsWith(state.ends, page) : null,
+    first: state.keepIds ? (state.first ?? page.rows.map(({ id }) => id).join()) : null,
     moved: state.moved || isHole || page.repeated !== undefined,
     ...((state.isTimed || skippedSecond(page, state.previous) !== null) && { isTimed: true }),
     ...((state.isFiner || isFinerIn(page.cursor, state.previous?.created ?? '')) && { isFiner: true }),
@@ -225,11 +225,6 @@ function sweepPage(
 /** Sweeps that read the same copies of a cache are one: what slid between two copies is missing from each. */
 function isFromBefore({ readAt }: Learned, { receivedAt, ageMs = 0 }: AnyPage): boolean {
   return ageMs > 0 && receivedAt - ageMs < (readAt ?? 0);
-}
-
-function endsWith(ends: SweepState['ends'], { rows }: AnyPage): SweepState['ends'] {
-  const ids: number[] = rows.map(({ id }) => id);
-  return { first: ends?.first ?? ids, last: ids };
 }
 
 function concluded(
