@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import Database from 'better-sqlite3';
 import { story } from '../support/mirror.ts';
 import { aComment, aPost, iso, posts } from '../support/rows.ts';
 import { apply, begin, finish, sweep } from '../support/steps.ts';
@@ -56,6 +57,14 @@ describe('pages', () => {
     assert.partialDeepStrictEqual(read.table('live_comments'), [
       { id: 99, post_title: 'Dark mode', board: 'Ideas', creator: 'Ada Lovelace' },
     ]);
+  });
+
+  story('rows come with their authors, boards, statuses and posts', ({ store, path }) => {
+    sweep(store, 'comments', [aComment(2), aComment(1)], 1);
+    sweep(store, 'posts', [aPost(2), aPost(1)], 1);
+    const db = new Database(path, { readonly: true });
+    assert.deepEqual(db.pragma('foreign_key_check'), []);
+    db.close();
   });
 
   story('a page that cannot be written whole is not written at all', async ({ store, read }) => {

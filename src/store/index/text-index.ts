@@ -2,8 +2,8 @@ import { searchable } from '../../base/words.ts';
 import { type Db, noteLeftWords } from '../db.ts';
 import { chunkEnd, countRows, immediate, scalar } from '../sql.ts';
 
-/** Rows a step: under a tenth of a second, so that nothing else in the process waits long. */
-const CHUNK = 10_000;
+/** Rows a step: under a tenth of a second, so that nothing else in the process waits long. As many as are packed for reports at once. */
+const CHUNK = 8192;
 /** Bytes of index held in memory; a chunk takes less. With FTS5's own megabyte it is written in pieces, and merging those takes a third more time. */
 const HASH_BYTES = 8 * 1024 * 1024;
 /**
@@ -96,6 +96,8 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
       isNoted = false;
       pending = [];
     },
+    /** Whether no row was ever indexed, as in a mirror before its first sweep has ended. */
+    isNew: (): boolean => Number(readMark.get(key)) < 0,
     /** To be called once the rows of a transaction are written: their words go in together. */
     write(): void {
       for (const one of pending) one();

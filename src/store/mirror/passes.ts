@@ -4,6 +4,7 @@ import type { Resource } from '../../contract/endpoints.ts';
 import { changeLog, passEvents } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { packedRows } from '../index/columns.ts';
+import { lateIndexes } from '../index/late.ts';
 import { textIndex } from '../index/text-index.ts';
 import { immediate, scalar } from '../sql.ts';
 import { suppression } from '../suppression/suppression.ts';
@@ -40,6 +41,7 @@ const SHOWN_TWICE =
 export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
   const packed = packedRows(db);
+  const late = lateIndexes(db);
   const changes = changeLog(db);
   const tellEnd = passEvents(db, changes);
   const writers = {
@@ -70,6 +72,7 @@ export function passes(db: Db, options: OpenOptions) {
     if (start.learned !== undefined) runs.remember(start.resource, start.learned);
     const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
     if (resumed) return resumed;
+    if (start.resource === 'posts' && text.posts.isNew()) late.putOff();
     if (start.mode === 'sweep') runs.abandon(start.resource, iso(start.now));
     return runs.start(start.resource, start.mode, iso(start.now));
   }
@@ -207,6 +210,7 @@ export function passes(db: Db, options: OpenOptions) {
     /** Concludes a pass: deletes rows with enough evidence against them, or holds them; writes the summary. */
     finishPass: immediate(db, finish),
     text,
+    late,
   };
 }
 

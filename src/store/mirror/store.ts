@@ -13,9 +13,11 @@ export type MirrorStore = ReturnType<typeof openMirrorStore>;
 /** The mirror in one SQLite file: coarse operations, each a transaction of its own. */
 export function openMirrorStore(options: StoreOptions) {
   const db = openMirror(options);
-  const makeFacts = factsIndex(db);
+  // A page brings the people, boards and statuses of its rows with them. Looking up each for every row took a thirtieth of a first sweep;
+  // `doctor` and every backup look at all of them.
+  db.pragma('foreign_keys = OFF');
   const columns = columnPacker(db);
-  const { text, ...work } = passes(db, options);
+  const { text, late, ...work } = passes(db, options);
   const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');
   return {
     ...work,
@@ -24,13 +26,14 @@ export function openMirrorStore(options: StoreOptions) {
       takeLock(`${options.path}.${resource}.lock`, `${options.holder}, since ${new Date().toISOString()}`),
     /**
      * Brings the next rows into the full-text index, and makes what lists and reports read fast when that is done; false then. Columns
-     * are packed once their list was swept: the first sweep brings the oldest rows last, and they would be packed again and again.
+     * are packed once their list was swept: the first sweep brings the oldest rows last, and they would be packed again and again. A
+     * chunk goes into both at once, while its rows are in memory.
      */
     index(swept: Resource | null = 'posts'): boolean {
       if (swept === 'comments') return columns.step(['comments']);
-      if (text.step() || (swept === 'posts' && columns.step())) return true;
-      makeFacts();
-      return false;
+      const isMore = [text.step(), swept === 'posts' && columns.step()].includes(true);
+      if (!isMore) late.make();
+      return isMore;
     },
     /** Forgets what reports add up: `index` makes it anew from the tables. */
     forgetColumns: columns.clear,
@@ -65,36 +68,4 @@ function newestKey(db: Db, resource: Resource, by: KeyFamily): Key | null {
   const order = by === 'id' ? 'id' : 'created DESC, id';
   const sql = `SELECT created, id FROM ${resource} WHERE deleted_at IS NULL ORDER BY ${order} DESC LIMIT 1`;
   return db.prepare<[], Key>(sql).get() ?? null;
-}
-
-/**
- * Everything about a post but its texts, for reports and lists. Board and status stand first, so that counting by them needs no
- * sorting, and the time next, so that new posts are added at the end of their part. Not only for live posts: an index that leaves
- * out the deleted ones is not taken for a covering one.
- *
- * It is no part of the migrations because of what it costs a first sweep: 8 us a row where rows come in with it, 1.5 us where it is
- * made in bulk when they are there.
- */
-const FACTS = `CREATE INDEX IF NOT EXISTS posts_facts
-  ON posts (board_id, status_id, created, votes_count, comments_count, creator_id, version_at, deleted_at)`;
-
-/** To be called when the first rows are in; does nothing when the index stands. */
-function factsIndex(db: Db): () => void {
-  const exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'posts_facts'");
-  return () => {
-    if (exists.get() === undefined) sortingSparingly(db, () => db.exec(FACTS));
-  };
-}
-
-/** SQLite sorts in as much memory as the cache may take: 40 MB more for a million posts, and no faster for it. */
-const SORT_KB = 4000;
-
-function sortingSparingly(db: Db, work: () => void): void {
-  const usual = db.pragma('cache_size', { simple: true }) as number;
-  db.pragma(`cache_size = -${SORT_KB}`);
-  try {
-    work();
-  } finally {
-    db.pragma(`cache_size = ${usual}`);
-  }
 }
