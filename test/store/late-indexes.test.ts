@@ -12,7 +12,7 @@ const BY_MIGRATION = ['posts_by_created', 'posts_by_url', 'users_by_email'];
 describe('the indexes that are made in bulk', () => {
   story(
     'stand when the first sweep is indexed, as the migrations would have made them',
-    ({ store, path }) => {
+    async ({ store, path }) => {
       const pass = begin(store, 'posts', 1);
       apply(store, pass, [aPost(2), aPost(1)], 1);
       assert.deepEqual(lateIndexes(path), []);
@@ -25,7 +25,7 @@ describe('the indexes that are made in bulk', () => {
     },
   );
 
-  story('stay where they are in every later sweep, also of a list without rows', ({ store, path }) => {
+  story('stay where they are in every later sweep, also of a list without rows', async ({ store, path }) => {
     sweep(store, 'posts', [], 1);
     indexAll(store);
     const before = schemaVersion(path);
@@ -36,7 +36,7 @@ describe('the indexes that are made in bulk', () => {
     assert.equal(lateIndexes(path).length, BY_MIGRATION.length + 1);
   });
 
-  story('are left to the next sweep where the first one was stopped on its way', ({ store, path }) => {
+  story('are left to the next sweep where the first one was stopped on its way', async ({ store, path }) => {
     apply(store, begin(store, 'posts', 1), [aPost(2)], 1);
     sweep(store, 'posts', [aPost(2), aPost(1)], 2);
     indexAll(store);

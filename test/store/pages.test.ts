@@ -59,7 +59,7 @@ describe('pages', () => {
     ]);
   });
 
-  story('rows come with their authors, boards, statuses and posts', ({ store, path }) => {
+  story('rows come with their authors, boards, statuses and posts', async ({ store, path }) => {
     sweep(store, 'comments', [aComment(2), aComment(1)], 1);
     sweep(store, 'posts', [aPost(2), aPost(1)], 1);
     const db = new Database(path, { readonly: true });
