@@ -28,12 +28,14 @@ export function lateIndexes(db: Db) {
     putOff(): void {
       for (const name of names) db.exec(`DROP INDEX IF EXISTS ${name}`);
     },
-    /** Makes those that are missing. */
-    make(): void {
+    /** Makes the next one that is missing; false when none is. */
+    step(): boolean {
       const there = new Set(present.all(JSON.stringify(names)));
-      for (const [name, columns] of Object.entries(INDEXES))
-        if (!there.has(name))
-          sortingSparingly(db, () => db.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${columns}`));
+      const missing = Object.entries(INDEXES).find(([name]) => !there.has(name));
+      if (!missing) return false;
+      const [name, columns] = missing;
+      sortingSparingly(db, () => db.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${columns}`));
+      return true;
     },
   };
 }

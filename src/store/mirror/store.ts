@@ -31,9 +31,7 @@ export function openMirrorStore(options: StoreOptions) {
      */
     index(swept: Resource | null = 'posts'): boolean {
       if (swept === 'comments') return columns.step(['comments']);
-      const isMore = [text.step(), swept === 'posts' && columns.step()].includes(true);
-      if (!isMore) late.make();
-      return isMore;
+      return [text.step(), swept === 'posts' && columns.step()].includes(true) || late.step();
     },
     /** Forgets what reports add up: `index` makes it anew from the tables. */
     forgetColumns: columns.clear,
