@@ -288,6 +288,18 @@ describe('a second post that turns up after all', () => {
       assert.equal((await bench.row(id)).duplicate_of, late.id);
     });
 
+  it('is found although its number is lower than others, and the service dates our posts days too early', async (t) => {
+    const bench = benchFor(t);
+    const early = (id: number) => ({ id, created: new Date(bench.clock.now() - 120 * HOUR).toISOString() });
+    bench.upstream.publish(early(90_000));
+    await bench.sweep();
+    const id = await secondAttempt(bench, {});
+    bench.upstream.posts = bench.upstream.posts.map((post) => ({ ...post, ...early(post.id) }));
+    const late = bench.upstream.publish(early(50_000));
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
   it('is written on its row although somebody has changed the words of the first one', async (t) => {
     const { bench, id } = await confirmedLater(t, { email: 'kim@example.com', full_name: 'Kim' });
     const [own] = bench.upstream.posts;

@@ -330,6 +330,10 @@ function postReader(db: Db) {
   const since = db.prepare<{ knownMaxId: number | null; created: string; early: string }, MirroredPost>(`
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $early AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}`);
+  const earliness = scalar(db)<[], number | null>(`
+    SELECT max(unixepoch(o.first_sent_at) - unixepoch(p.created)) * 1000
+      FROM (SELECT post_id, first_sent_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT 100) o
+      JOIN posts p ON p.id = o.post_id`);
   const texts = db.prepare<[number], { title: string; content: string }>(`
     SELECT h.title, h.content FROM post_history h JOIN posts p ON p.id = h.post_id
      WHERE p.id = ? AND h.observed_at >= p.first_seen_at`);
@@ -355,8 +359,10 @@ function postReader(db: Db) {
     SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
-    postsSince: ({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] =>
-      since.all({ knownMaxId, created: iso(created - MOST_SLOW_MS), early: iso(created - MOST_LOCAL_MS) }),
+    postsSince({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] {
+      const early = Math.max(MOST_LOCAL_MS, Math.min(earliness.get() ?? 0, MOST_EARLY_MS) + MOST_SLOW_MS);
+      return since.all({ knownMaxId, created: iso(created - MOST_SLOW_MS), early: iso(created - early) });
+    },
     /** A post as the mirror has it. */
     postOf: (id: number): MirroredPost | null => one.get(id) ?? null,
     /** The words that it has, and those that it had since it was first seen. */
@@ -396,3 +402,5 @@ function postReader(db: Db) {
 const MOST_SLOW_MS = 2 * 3_600_000;
 /** Its times may be local ones, or only days. Posts that say so are new where no id tells that, or where the mirror has just seen them first. */
 const MOST_LOCAL_MS = 40 * 3_600_000;
+/** It may date them days too early: as our own posts show, up to this. */
+const MOST_EARLY_MS = 30 * 24 * 3_600_000;
