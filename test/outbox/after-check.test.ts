@@ -68,6 +68,34 @@ describe('a number under which another post stands', () => {
       assert.deepEqual(await bench.sweep(), []);
     });
 
+  for (const [when, isMirrored] of [
+    ['before any sweep had listed it', false],
+    ['after a sweep had listed it', true],
+  ] as const)
+    it(`leaves the row to a person where its post was found, and its number given to another ${when}`, async (t) => {
+      const bench = benchFor(t);
+      bench.upstream.publish({
+        title: 'A map',
+        content: 'Of our offices.',
+        creator: by(8, 'lee@example.com'),
+      });
+      await bench.sweep();
+      const id = await bench.add(OURS);
+      bench.upstream.outcomes = [unknown()];
+      await push(bench.context, id);
+      const own = bench.upstream.publish({ ...OURS, creator: by(7, OURS.email) });
+      bench.clock.advance(2 * MINUTE);
+      assert.equal(await reconcileRow(bench.context, id), 'found');
+      if (isMirrored) assert.deepEqual(await bench.sweep(), []);
+      bench.clock.advance(MINUTE);
+      bench.upstream.posts = bench.upstream.posts.filter((post) => post.id !== own.id);
+      bench.upstream.publish({ ...stranger, id: own.id, creator: by(9, 'ada@example.com') });
+      assert.deepEqual(await bench.sweep(), [id]);
+      const { state, post_id, last_error } = await bench.row(id);
+      assert.deepEqual([state, post_id], ['uncertain', null]);
+      assert.match(last_error ?? '', /another post under the number/);
+    });
+
   for (const [what, shown] of [
     ['is by the customer, whatever its words', { ...stranger, creator: by(9, 'Kim@Example.com') }],
     ['shows no address', { ...stranger, creator: by(9, '') }],

@@ -136,13 +136,13 @@ describe('what was sent before', () => {
     assert.deepEqual(asked.sort(), ['A@example.com', 'B@example.com', 'C@example.com']);
   });
 
-  it('is doubted where a live post has other words than the row, unless a match or an erasure explains them', async (t) => {
+  it('is doubted where a live post has other words than the row, unless a person or an erasure explains them', async (t) => {
     const bench = benchFor(t);
     const ids: Record<string, number> = {};
-    for (const title of ['Same', 'Other', 'Matched', 'Erased', 'Gone']) {
+    for (const title of ['Same', 'Other', 'Chosen', 'Erased', 'Gone']) {
       const { id: postId } = bench.upstream.publish({ title, content: TEXT.content });
       ids[title] = await bench.add({ title: title === 'Same' ? title : `${title}, as it was sent` });
-      moveTo(bench, ids[title], 'confirmed', { postId, matched: title === 'Matched' ? 'exact' : null });
+      moveTo(bench, ids[title], 'confirmed', { postId, matched: title === 'Chosen' ? 'person' : null });
     }
     await bench.sweep();
     const db = fileOf(t, bench);

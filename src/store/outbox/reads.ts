@@ -324,7 +324,7 @@ function postReader(db: Db) {
     SELECT o.row, ${isReused} AS is_reused, ${columns.slice('SELECT '.length)}
       JOIN (SELECT id AS row, post_id, title, content, matched, erased_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT ${LATEST}) o
         ON o.post_id = p.id
-     WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NULL AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
+     WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NOT 'person' AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
   // By the two indexes that there are: first_seen_at has none, and one of a million entries would slow down every first sweep.
   const since = db.prepare<{ knownMaxId: number | null; created: string; early: string }, MirroredPost>(`
