@@ -5,7 +5,7 @@ import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
 import { type Authors, isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
-import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
+import { displaced, TRANSITIONS } from './states.ts';
 import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
 
@@ -76,8 +76,7 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
       (isOfAnotherRow(store, row, post) && !couldBeRewriting(row, comparable(post))) ||
       (isReused && score < INCOMPARABLE);
     if (!isOther) return [];
-    const change = { now, notBefore: null, error: displacedBy(row.post_id), checksLeft: SWEEP_CHECKS };
-    return store.move(row.id, TRANSITIONS.displace, change) ?? [];
+    return store.move(row.id, TRANSITIONS.displace, displaced(now, row.post_id)) ?? [];
   });
 }
 

@@ -4,7 +4,7 @@ import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { counted } from '../base/text.ts';
 import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { displacedBy, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
+import { displaced, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
 import type { SeenPost, Verdict } from './unaccounted.ts';
 import {
   ask,
@@ -245,10 +245,8 @@ export function bind(
   row: OutboxRow,
   { post, matched }: Verdict & { kind: 'match' },
 ): ReconcileResult {
-  if (post.reusedFrom !== undefined) {
-    const change = { now: clock.now(), notBefore: null, error: displacedBy(post.id) };
-    store.move(post.reusedFrom, TRANSITIONS.displace, change);
-  }
+  if (post.reusedFrom !== undefined)
+    store.move(post.reusedFrom, TRANSITIONS.displace, displaced(clock.now(), post.id));
   const transition = row.state === 'ready' ? TRANSITIONS.adopt : TRANSITIONS.found;
   const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
   return store.move(row.id, transition, { now: clock.now(), ...outcome }) ? 'found' : 'later';

@@ -50,7 +50,8 @@ export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', '
 /** Complete sweeps that check for posts left behind by a row that was once ambiguous. */
 export const SWEEP_CHECKS = 2;
 
-/** What a row says that lost its post. */
-export function displacedBy(post: number | null): string {
-  return `the service shows another post under the number of this one, ${post}`;
+/** A row that lost its post: from now on it is looked for before it is sent, as one whose answer was unclear, and checked afterwards. */
+export function displaced(now: number, post: number | null) {
+  const error = `the service shows another post under the number of this one, ${post}`;
+  return { now, notBefore: null, error, checksLeft: SWEEP_CHECKS, wasAmbiguous: true } as const;
 }

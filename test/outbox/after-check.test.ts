@@ -68,6 +68,18 @@ describe('a number under which another post stands', () => {
       assert.deepEqual(await bench.sweep(), []);
     });
 
+  it('has the row looked for before it is sent again, and checked afterwards', async (t) => {
+    const bench = benchFor(t);
+    const id = await sentAs(bench, { ...stranger, creator: by(9, 'ada@example.com') });
+    assert.deepEqual(await bench.sweep(), [id]);
+    const own = bench.upstream.publish({ ...OURS, creator: by(7, OURS.email) });
+    bench.upstream.outcomes = [];
+    retry(bench.context, id);
+    await push(bench.context, id);
+    const { state, post_id, attempts } = await bench.row(id);
+    assert.deepEqual([state, post_id, attempts], ['confirmed', own.id, 1]);
+  });
+
   for (const [when, isMirrored] of [
     ['before any sweep had listed it', false],
     ['after a sweep had listed it', true],
