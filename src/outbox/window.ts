@@ -95,8 +95,10 @@ function postsOf(verdict: Verdict): ScoredPost[] {
 function questionOf(store: OutboxStore, now: number, rows: readonly OutboxRow[], listed?: Listed): Question {
   const posts = new Map(listed?.posts);
   for (const stored of store.postsSince(windowOf(rows))) {
-    const post = fromMirror(stored);
-    posts.set(post.id, { ...post, ...posts.get(post.id), firstSeenAt: post.firstSeenAt });
+    const [post, read] = [fromMirror(stored), posts.get(stored.id)];
+    // Made at another time, it is a new one under the number of the one that the mirror knows.
+    const isOther = read?.listed !== undefined && !isSameMoment(stored.created, read.listed.created);
+    posts.set(post.id, { ...post, ...read, firstSeenAt: isOther ? null : post.firstSeenAt });
   }
   const authors = learnAuthors([...store.sentAuthors(), ...(listed?.authors ?? [])]);
   const open = unaccounted(store, rows, [...posts.values()]);
