@@ -231,6 +231,16 @@ describe('an import with a pace of its own', () => {
     assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
   });
 
+  it('that was paused and then cancelled lets a row go that a person sends again', async (t) => {
+    const bench = benchFor(t);
+    const { store, clock } = bench;
+    const id = await bench.add({}, 'stopped');
+    pauseBatch(bench, 'stopped');
+    await cancelBatch(bench, 'stopped');
+    await retryBatch(bench, 'stopped', 'cancelled');
+    assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
+  });
+
   it('stays paused until it is resumed', async (t) => {
     const bench = benchFor(t);
     bench.store.paceBatch('slow', 60, bench.clock.now());

@@ -153,9 +153,9 @@ export function batchWriter(db: Db, changes: ChangeLog) {
       }
       return countReady.get(batch) ?? 0;
     },
-    /** The same as a pause, and for good: the rows are cancelled one by one afterwards, also those that come back later. */
+    /** A pause for good, which ends any other: the rows are cancelled one by one afterwards, also those that come back later. */
     stop(batch: string, now: number): void {
-      change(batch, now, { cancelled_at: iso(now) });
+      change(batch, now, { paused_at: null, cancelled_at: iso(now) });
       hold(1, iso(now), batch);
     },
     reopen: (batch: string, now: number): void =>
