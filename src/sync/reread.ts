@@ -83,7 +83,7 @@ async function rereadEnds(
   isQuiet: boolean,
 ): Promise<boolean> {
   const start = isQuiet ? await reader.read('', null) : null;
-  const isSame = start !== null && isSameStretch((first ?? '').split(',').map(Number), start.ids);
+  const isSame = start !== null && isSameStretch(first ? first.split(',').map(Number) : [], start.ids);
   const end = isSame
     ? await readOn(reader, start, reader.left())
     : await reader.read(previous?.cursor ?? '', null);
