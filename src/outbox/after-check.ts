@@ -76,7 +76,8 @@ function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
       (isOfAnotherRow(store, row, post) && !couldBeRewriting(row, comparable(post))) ||
       (isReused && score < INCOMPARABLE);
     if (!isOther) return [];
-    return store.move(row.id, TRANSITIONS.displace, displaced(now, row.post_id)) ?? [];
+    const change = { ...displaced(now, post.id), candidates: [post.id] };
+    return store.move(row.id, TRANSITIONS.displace, change) ?? [];
   });
 }
 

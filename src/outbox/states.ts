@@ -51,7 +51,7 @@ export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', '
 export const SWEEP_CHECKS = 2;
 
 /** A row that lost its post: from now on it is looked for before it is sent, as one whose answer was unclear, and checked afterwards. */
-export function displaced(now: number, post: number | null) {
+export function displaced(now: number, post: number) {
   const error = `the service shows another post under the number of this one, ${post}`;
   return { now, notBefore: null, error, checksLeft: SWEEP_CHECKS, wasAmbiguous: true } as const;
 }

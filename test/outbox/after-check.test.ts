@@ -68,6 +68,21 @@ describe('a number under which another post stands', () => {
       assert.deepEqual(await bench.sweep(), []);
     });
 
+  it('has that post beside the row from then on, and does not tell of it as one that turned up', async (t) => {
+    const bench = benchFor(t);
+    await knownAuthors(bench);
+    const id = await answered(bench, asOwner, { ...OURS, creator: owner });
+    assert.deepEqual(await bench.sweep(), []);
+    const taken = (await bench.row(id)).post_id;
+    bench.upstream.posts = bench.upstream.posts.filter((post) => post.id !== taken);
+    bench.upstream.publish({ ...stranger, id: taken, creator: owner });
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.deepEqual((await bench.row(id)).candidates, [taken]);
+    bench.clock.advance(HOUR);
+    assert.deepEqual(await bench.sweep(), []);
+    assert.match((await bench.row(id)).last_error ?? '', /another post under the number/);
+  });
+
   it('has the row looked for before it is sent again, and checked afterwards', async (t) => {
     const bench = benchFor(t);
     const id = await sentAs(bench, { ...stranger, creator: by(9, 'ada@example.com') });
