@@ -355,6 +355,17 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
+  it('is found although its number is lower than others, and it is dated a year earlier than our own', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ id: 90_000 });
+    await bench.sweep();
+    const id = await secondAttempt(bench, {});
+    const created = new Date(bench.clock.now() - 8760 * HOUR).toISOString();
+    const late = bench.upstream.publish({ id: 50_000, created });
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
   it('is written on its row although somebody has changed the words of the first one', async (t) => {
     const { bench, id } = await confirmedLater(t, { email: 'kim@example.com', full_name: 'Kim' });
     const [own] = bench.upstream.posts;

@@ -326,14 +326,14 @@ function postReader(db: Db) {
         ON o.post_id = p.id
      WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NOT 'person' AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
-  // By the two indexes that there are: first_seen_at has none, and one of a million entries would slow down every first sweep.
-  const since = db.prepare<{ knownMaxId: number | null; created: string; early: string }, MirroredPost>(`
+  // By what there is an index for, and by the feed: first_seen_at has none, and one of a million entries would slow down every first sweep.
+  const told = `
+    SELECT id FROM changes
+     WHERE n > coalesce((SELECT n FROM changes WHERE at < $created ORDER BY n DESC LIMIT 1), 0) AND type = 'post.created'`;
+  const since = db.prepare<{ knownMaxId: number | null; created: string; local: string }, MirroredPost>(`
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
-    UNION ${columns} WHERE p.created >= $early AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}`);
-  const earliness = scalar(db)<[], number | null>(`
-    SELECT max(unixepoch(o.first_sent_at) - unixepoch(p.created)) * 1000
-      FROM (SELECT post_id, first_sent_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT 100) o
-      JOIN posts p ON p.id = o.post_id`);
+    UNION ${columns} WHERE p.created >= $local AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}
+    UNION ${columns} WHERE p.id IN (${told}) AND ${unbound}`);
   const texts = db.prepare<[number], { title: string; content: string }>(`
     SELECT h.title, h.content FROM post_history h JOIN posts p ON p.id = h.post_id
      WHERE p.id = ? AND h.observed_at >= p.first_seen_at`);
@@ -358,10 +358,10 @@ function postReader(db: Db) {
   const lastRun = scalar(db)<[], string>(`
     SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
   return {
-    /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or were made since. */
+    /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id, were made since or first seen since. */
     postsSince({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] {
-      const early = Math.max(MOST_LOCAL_MS, Math.min(earliness.get() ?? 0, MOST_EARLY_MS) + MOST_SLOW_MS);
-      return since.all({ knownMaxId, created: iso(created - MOST_SLOW_MS), early: iso(created - early) });
+      const [slow, local] = [iso(created - MOST_SLOW_MS), iso(created - MOST_LOCAL_MS)];
+      return since.all({ knownMaxId, created: slow, local });
     },
     /** A post as the mirror has it. */
     postOf: (id: number): MirroredPost | null => one.get(id) ?? null,
@@ -402,5 +402,3 @@ function postReader(db: Db) {
 const MOST_SLOW_MS = 2 * 3_600_000;
 /** Its times may be local ones, or only days. Posts that say so are new where no id tells that, or where the mirror has just seen them first. */
 const MOST_LOCAL_MS = 40 * 3_600_000;
-/** It may date them days too early: as our own posts show, up to this. */
-const MOST_EARLY_MS = 30 * 24 * 3_600_000;
