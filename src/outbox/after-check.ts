@@ -5,7 +5,7 @@ import type { MirroredPost, OutboxRow } from '../store/outbox/types.ts';
 import { type Authors, isAnothers, learnAuthors } from './authors.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
-import { displaced, TRANSITIONS } from './states.ts';
+import { displaced, isResting, TRANSITIONS } from './states.ts';
 import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
 import { askAboutSettled, fromMirror } from './window.ts';
 
@@ -120,9 +120,7 @@ function postsSince(store: OutboxStore, rows: readonly OutboxRow[]): MirroredPos
 function shownTwins(store: OutboxStore, rows: readonly OutboxRow[]): (row: OutboxRow) => ScoredPost[] {
   const keyOf = (post: MirroredPost): string => `${post.creator_id} ${hashOf(post)}`;
   const posts = Map.groupBy(postsSince(store, rows), keyOf);
-  const open = new Set(
-    store.claimants().flatMap(({ state, email }) => (state === 'uncertain' ? [] : [email])),
-  );
+  const open = new Set(store.claimants().flatMap((row) => (isResting(row) ? [] : [row.email])));
   return (row) => {
     const own = row.post_id === null ? null : store.postOf(row.post_id);
     if (!own || hashOf(own) === contentHash(row) || open.has(row.email)) return [];

@@ -147,7 +147,8 @@ function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
       (other, i) => i >= at && (other === word || (shown.cut.has(word) && other.startsWith(word))),
     );
     if (found < 0) {
-      if (!sent.mentions.has(sent.list[at - 1] ?? '') || ++added > MOST_NAMES) return false;
+      if (!sent.mentions.has(sent.list[at - 1] ?? '') || !isName(word, shown) || ++added > MOST_NAMES)
+        return false;
       continue;
     }
     dropped += sent.list.slice(at, found).filter((other) => !sent.optional.has(other)).length;
@@ -155,6 +156,12 @@ function isMadeOf(sent: Words, shown: Words, shortestCut: number): boolean {
   }
   const rest = sent.list.slice(at).filter((other) => !sent.optional.has(other)).length;
   return dropped + (isCut ? 0 : rest) <= shown.masks;
+}
+
+/** Written with a capital, where its script has any: "@channel mentions" has not become "channel email mentions". */
+function isName(word: string, { details: { text } }: Words): boolean {
+  const capitals = text.match(/[\p{Lu}\p{Lt}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+  return /^\p{Lo}/u.test(word) || capitals.some((name) => name.toLowerCase() === word);
 }
 
 /** "To 3" is hardly what became of "to 30 s": a short text that ends in a number and says no more has another number. */

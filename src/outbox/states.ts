@@ -1,4 +1,4 @@
-import type { Transition } from '../store/outbox/types.ts';
+import type { OutboxState, Transition } from '../store/outbox/types.ts';
 
 /**
  * The life of an outbox row, whole. Nothing changes a state except along one of these transitions, each a transaction that
@@ -46,6 +46,11 @@ export const EDITABLE = ['proposed', 'rejected', 'uncertain'] as const;
 
 /** States in which nothing more happens by itself. */
 export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', 'cancelled'] as const;
+
+/** Only a person moves it, or has dropped it: it asks for nothing, but a post that is clearly its own is not another row's. */
+export function isResting({ state }: { state: OutboxState }): boolean {
+  return state === 'uncertain' || state === 'rejected' || state === 'cancelled';
+}
 
 /** Complete sweeps that check for posts left behind by a row that was once ambiguous. */
 export const SWEEP_CHECKS = 2;

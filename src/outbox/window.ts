@@ -9,6 +9,7 @@ import { learnAuthors } from './authors.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, couldBeRewriting, similarity } from './similarity.ts';
+import { isResting } from './states.ts';
 import {
   type Answer,
   type BoundPost,
@@ -53,7 +54,6 @@ export function isUnsettled({ state, not_before, changed_at }: OutboxRow, now: n
 /** Asks of the mirror, and of what was just read besides, which posts nothing accounts for and whose they are. */
 export function ask(store: OutboxStore, now: number, rows: readonly OutboxRow[], listed?: Listed): Answer {
   const question = questionOf(store, now, rows, listed);
-  const isResting = ({ state }: OutboxRow): boolean => state === 'uncertain';
   return whoseAre({
     ...question,
     rows: rows.filter((row) => !isResting(row)),
@@ -62,8 +62,8 @@ export function ask(store: OutboxStore, now: number, rows: readonly OutboxRow[],
 }
 
 /**
- * The same about rows that are settled. A post that is clearly that of a row whose outcome is still to come is left to that row, and
- * so is one that could be its own and is not clearly anybody's.
+ * The same about rows that are settled. A post that is clearly that of a row whose outcome is still to come is left to that row, unless
+ * it has the very words of a settled one, and so is one that could be its own and is not clearly anybody's.
  */
 export function askAboutSettled(
   store: OutboxStore,
@@ -77,10 +77,12 @@ export function askAboutSettled(
   const wanted = [...first.verdicts.values()].flatMap(postsOf);
   const isWanted = new Set(wanted.map(({ id }) => id));
   const isClear = new Set(wanted.filter(({ score }) => score >= CLEARLY_SIMILAR).map(({ id }) => id));
+  const said = new Set(rows.map(contentHash));
+  for (const row of open) said.delete(contentHash(row));
   const { verdicts } = whoseAre({
     ...question,
     rows,
-    posts: first.left.filter(({ id }) => !isClear.has(id)),
+    posts: first.left.filter((post) => !isClear.has(post.id) || said.has(contentHash(post))),
   });
   const own = (verdict: Verdict): ScoredPost[] =>
     postsOf(verdict).filter(({ id, score }) => score >= CLEARLY_SIMILAR || !isWanted.has(id));
@@ -136,9 +138,8 @@ interface Window {
   knownMaxId: number | null;
 }
 
-/** An uncertain row keeps what is clearly its own from being taken for another's, but asks for nothing itself. */
 function windowOf(rows: readonly OutboxRow[]): Window {
-  const asking = rows.filter(({ state }) => state !== 'uncertain');
+  const asking = rows.filter((row) => !isResting(row));
   const all = asking.length > 0 ? asking : rows;
   const known = all.map((row) => row.known_max_id).filter((id) => id !== null);
   return {

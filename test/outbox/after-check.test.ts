@@ -366,6 +366,20 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
+  it('is written on the row whose very words it has, although it could be that of another that is uncertain', async (t) => {
+    const words = { title: 'Better export for the calendar', content: 'We need it as a table.' };
+    const bench = benchFor(t);
+    const id = await secondAttempt(bench, words);
+    const other = await bench.add({ ...words, board: 'bugs', content: 'We need it as a file.' });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, other);
+    const late = bench.upstream.publish(words);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, other), 'uncertain');
+    await bench.sweep();
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
   it('is written on its row although somebody has changed the words of the first one', async (t) => {
     const { bench, id } = await confirmedLater(t, { email: 'kim@example.com', full_name: 'Kim' });
     const [own] = bench.upstream.posts;

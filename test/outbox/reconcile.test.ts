@@ -562,6 +562,33 @@ describe('a post that looks like it', () => {
   });
 });
 
+describe('a post that a row may have left which is settled without one', () => {
+  const refused = { outcome: 'rejected', httpStatus: 422, reason: 'exists', serverTime: null } as const;
+  for (const [how, settle] of [
+    [
+      'was refused when it was sent again',
+      async (bench: Bench, id: number) => {
+        bench.upstream.outcomes = [refused];
+        await push(bench.context, id);
+      },
+    ],
+    [
+      'was cancelled before it was sent again',
+      async (bench: Bench, id: number) => void cancel(bench.context, id),
+    ],
+  ] as const)
+    it(`confirms no other row that it is as clearly like, where the first ${how}`, async (t) => {
+      const { bench, id } = await ambiguous(t);
+      assert.equal(await reconcileRow(bench.context, id), 'send again');
+      await settle(bench, id);
+      const late = bench.upstream.publish();
+      const next = await bench.add({ title: `${TEXT.title}!` });
+      await doubt(bench, next);
+      assert.equal(await reconcileRow(bench.context, next), 'uncertain');
+      assert.deepEqual((await bench.row(next)).candidates, [late.id]);
+    });
+});
+
 describe('a row that is about to be sent again', () => {
   /** It is ready, and another row is looked for. */
   async function ready(t: TestContext): Promise<{ bench: Bench; id: number; other: number }> {

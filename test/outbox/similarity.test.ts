@@ -111,6 +111,22 @@ describe('what a service can have made of a text', () => {
       comparable({ title: shown, content: content[1] ?? '' }),
     );
 
+  it('has no word more than was sent, but the rest of the name of a person who was mentioned', () => {
+    for (const [sent, shown] of [
+      ['Ask @ada now', 'Ask Ada Lovelace now'],
+      ['Ask @ada now', 'Ask <b>Ada King Lovelace</b> now'],
+      ['问 @ada 吧', '问 Ada 洛夫 吧'],
+    ] as const)
+      assert.ok(isMade(sent, shown), shown);
+    for (const [sent, shown] of [
+      ['Add @channel mentions', 'Add channel email mentions'],
+      ['Show @all in the member list', 'Show all guests in the member list'],
+      ['Support @media queries', 'Support Media print queries'],
+      ['Ask ada now', 'Ask Ada Lovelace now'],
+    ] as const)
+      assert.ok(!isMade(sent, shown), shown);
+  });
+
   it('lacks no word but those that a filter masked, a cut took off or a script held', () => {
     const long = 'Please let people sort the columns of the big table by their owner and by date';
     for (const [sent, shown] of [

@@ -52,7 +52,7 @@ export function outboxReader(db: Db) {
   const open = db.prepare<[], StoredRow>(`
     SELECT * FROM outbox WHERE state IN ('sending', 'ambiguous')
     UNION ALL SELECT * FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
-    UNION ALL SELECT * FROM outbox WHERE state = 'uncertain' AND checks_left > 0
+    UNION ALL SELECT * FROM outbox WHERE state IN ('uncertain', 'rejected', 'cancelled') AND checks_left > 0
     ORDER BY id`);
   const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
   const freeBefore = scalar(db)<[string], number>(`
@@ -108,7 +108,7 @@ export function outboxReader(db: Db) {
       for (const { state, n } of found) counts[state] = n;
       return counts;
     },
-    /** Rows that may have left a post that nothing accounts for: on their way, ambiguous, about to be sent again, or uncertain. */
+    /** Rows that may have left a post that nothing accounts for: on their way, ambiguous, about to be sent again, or resting after that. */
     claimants: () => open.all().map(toRow),
     /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
     hasSuccessor: successorReader(db),
