@@ -49,11 +49,14 @@ export function outboxReader(db: Db) {
   const after = db.prepare<[], StoredRow>(`
     SELECT * FROM outbox o
      WHERE checks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND NOT ${TWIN_UNDER_WAY} ORDER BY id`);
+  // Each by its index, also where the last statistics are those of an outbox of fifty rows: then SQLite would rather read all of them.
   const open = db.prepare<[], StoredRow>(`
-    SELECT * FROM outbox WHERE state IN ('sending', 'ambiguous')
-    UNION ALL SELECT * FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
-    UNION ALL SELECT * FROM outbox WHERE state IN ('uncertain', 'rejected', 'cancelled') AND checks_left > 0
-    ORDER BY id`);
+    SELECT o.* FROM (
+      SELECT id FROM outbox WHERE state = 'sending'
+      UNION ALL SELECT id FROM outbox WHERE state = 'ambiguous'
+      UNION ALL SELECT id FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
+      UNION ALL SELECT id FROM outbox WHERE checks_left > 0 AND +state IN ('uncertain', 'rejected', 'cancelled')
+    ) c CROSS JOIN outbox o ON o.id = c.id ORDER BY o.id`);
   const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
   const freeBefore = scalar(db)<[string], number>(`
     SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0
