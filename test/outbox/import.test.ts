@@ -4,11 +4,13 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
+import { erasePerson } from '../../src/erasure/erase.ts';
 import { batchId } from '../../src/outbox/create.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
 import { conflictReason } from '../../src/outbox/import/intake.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { newClaims } from '../../src/store/outbox/source.ts';
 import { folderFor } from '../support/folder.ts';
 import { benchFor, TEXT } from './bench.ts';
@@ -231,6 +233,63 @@ describe('taking a file into the outbox', () => {
     await bench.take(files.keys);
     const others = files.keys.replace(',1\n', ',10\n').replace(',2\n', ',20\n');
     assert.deepEqual(counts(await bench.take(others)), [2, 2, 0, 0], 'rows with two keys are two rows');
+  });
+
+  for (const [how, change] of [
+    ['mended its title', { title: 'Other' }],
+    ['mended its board', { board: 'ideas' }],
+    ['mended its address', { email: 'b@example.com' }],
+  ] as const)
+    it(`knows a row again in a file that gained or lost a column of keys, where a person has ${how}`, async (t) => {
+      const files = {
+        plain: 'board,title,email\nbugs,One,a@example.com\n',
+        keys: 'board,title,email,key\nbugs,One,a@example.com,1\n',
+      };
+      for (const [first, second] of [
+        [files.plain, files.keys],
+        [files.keys, files.plain],
+      ] as const) {
+        const bench = importBenchFor(t);
+        await bench.take(first);
+        const post = { board: 'bugs', title: 'One', content: '', email: 'a@example.com', full_name: null };
+        const mended = { ...post, ...change };
+        const edit = {
+          id: 1,
+          from: ['ready'],
+          post: mended,
+          content_hash: contentHash(mended),
+          now: 0,
+        } as const;
+        assert.ok(await bench.store.edit(edit));
+        assert.deepEqual(counts(await bench.dryRun(second)), [1, 0, 1, 0], second);
+        assert.deepEqual(counts(await bench.take(second)), [1, 0, 1, 0], second);
+        assert.deepEqual(counts(await bench.take(first)), [1, 0, 1, 0], first);
+        const other = second.replace('a@example.com', 'c@example.com').replace(',1\n', ',2\n');
+        assert.deepEqual(counts(await bench.take(other)), [1, 1, 0, 0], other);
+      }
+    });
+
+  it('knows a row again in a file that gained or lost a column of keys, where somebody was erased from its text', async (t) => {
+    const files = {
+      plain: 'board,title,content,email\nbugs,One,Ask kim@example.com,a@example.com\n',
+      keys: 'board,title,content,email,key\nbugs,One,Ask kim@example.com,a@example.com,1\n',
+    };
+    for (const [first, second] of [
+      [files.plain, files.keys],
+      [files.keys, files.plain],
+    ] as const) {
+      const bench = importBenchFor(t);
+      await bench.take(first);
+      await bench.store.move(1, { from: ['ready'], to: 'rejected' }, { now: bench.clock.now() });
+      const options = { path: bench.path, upstream: 'http://upstream.test', holder: 'a test' };
+      const [store, { signal }] = [openErasureStore(options), new AbortController()];
+      await erasePerson({ store, clock: bench.clock, signal, compact: async () => true }, 'kim@example.com');
+      await store.close();
+      assert.doesNotMatch((await bench.row(1)).content, /kim/);
+      assert.deepEqual(counts(await bench.take(second)), [1, 0, 1, 0], second);
+      const other = second.replace('a@example.com', 'c@example.com').replace(',1\n', ',2\n');
+      assert.deepEqual(counts(await bench.take(other)), [1, 1, 0, 0], other);
+    }
   });
 
   it('knows rows that an older version named by the board as it was given', async (t) => {

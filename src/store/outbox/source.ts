@@ -50,21 +50,29 @@ export interface SourceReader {
   isSame(found: StoredRow, row: NewRow): boolean;
 }
 
+const IS_IMPORTED = "(source_key LIKE 'row:%' OR source_key LIKE 'key:%')";
+
 /**
  * By its key, by the one that an earlier version gave it, or by its words, board and person: the board may be called by its short name
- * today and by its number tomorrow, and a column of keys may have come into the file since, or be gone. Rows with two keys are two rows,
- * unless the row has the other key in another column.
+ * today and by its number tomorrow, and a column of keys may have come into the file since, or be gone. The words are those that it came
+ * with, also where a person has mended it since. Rows with two keys are two rows, unless the row has the other key in another column.
  * Of rows that say the same each is met once by a file.
  */
 export function sourceReader(db: Db): SourceReader {
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
   const byWords = db.prepare<[string, number], StoredRow>(`
-    SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND (source_key LIKE 'row:%' OR source_key LIKE 'key:%') ORDER BY id`);
+    SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND ${IS_IMPORTED} ORDER BY id`);
   // Most rows of a file say what no other does: asking takes a fifth of the time of beginning to go through those that do.
   const isSaid = db.prepare('SELECT 1 FROM outbox WHERE content_hash = ?');
   const firstEdit = scalar(db)<[number], string>(
     'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
   );
+  const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
+  const edited = db.prepare<[], { id: number; before: string }>(`
+    SELECT e.outbox_id AS id, e.before FROM outbox_edits e JOIN outbox o ON o.id = e.outbox_id
+     WHERE e.n = 1 AND ${IS_IMPORTED} ORDER BY e.outbox_id`);
+  const firstWords = (): { id: number; post: PostText }[] =>
+    edited.all().map(({ id, before }) => ({ id, post: JSON.parse(before) as PostText }));
   const saysSame = (found: StoredRow, row: NewRow): boolean => {
     if (found.erased_at !== null || isKeyless(found) || isSameText(found, row)) return true;
     const before = firstEdit.get(found.id);
@@ -80,18 +88,14 @@ export function sourceReader(db: Db): SourceReader {
     const { claims, content_hash: words, email, source_key } = row;
     if (!claims || !isSaid.get(words)) return undefined;
     const spelling = isKeyless(row) ? spellingOf(source_key) : `${words} ${email && emailKey(email)}`;
-    const isMeant = (each: StoredRow): boolean => {
-      if (isRevived) return canRevive(each, row);
-      // What is written alike is told apart by its count alone: another row of the file may be that one.
-      if (!isKeyless(each)) return isKeyless(row) ? !claims.hasKeys : hasCell(row, keyOf(each, claims));
-      return !isKeyless(row) || spellingOf(each.source_key) !== spelling;
-    };
+    const isMeant = (each: StoredRow): boolean =>
+      isRevived ? canRevive(each, row) : isOtherForm(each, row, claims);
     const said = `${spelling} ${isRevived}`;
     let last = claims.passed.get(said) ?? 0;
     let [found, passed]: [StoredRow | undefined, number] = [undefined, 0];
     for (const each of byWords.iterate(words, last)) {
       last = each.id;
-      if (isMeant(each) && !claims.has(each.id) && isSamePost(each, row)) {
+      if (isMeant(each) && !claims.has(each.id) && (isSamePost(each, row) || isErasedFrom(each, row))) {
         found = each;
         break;
       }
@@ -100,16 +104,33 @@ export function sourceReader(db: Db): SourceReader {
     if (passed > FEW) claims.passed.set(said, last);
     return found;
   };
+  const mended = (row: NewRow): StoredRow | undefined => {
+    const { claims } = row;
+    if (!claims) return undefined;
+    claims.mended ??= Map.groupBy(firstWords(), ({ post }) => plainForm(post.title));
+    return claims.mended
+      .get(plainForm(row.title))
+      ?.filter(({ id, post }) => !claims.has(id) && isSamePost(post, row))
+      .flatMap(({ id }) => byId.get(id) ?? [])
+      .find((each) => isOtherForm(each, row, claims));
+  };
   const find = (row: NewRow): StoredRow | null => {
     // A file of cancelled rows means those, and not others that say the same.
     const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
-    const found = revived ?? named(row) ?? former(row) ?? alike(row) ?? null;
+    const found = revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
     if (found) row.claims?.add(found.id);
     return found;
   };
   return Object.assign(find, {
     isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
   });
+}
+
+/** Whether a row with these words can be this one, in a file that has gained or lost a column. */
+function isOtherForm(each: StoredRow, row: NewRow, claims: Claims): boolean {
+  if (!isKeyless(each)) return isKeyless(row) ? !claims.hasKeys : hasCell(row, keyOf(each, claims));
+  // What is written alike is told apart by its count alone: another row of the file may be that one.
+  return !isKeyless(row) || spellingOf(each.source_key) !== spellingOf(row.source_key);
 }
 
 /** The key of a row without one of its own, but for its count. */
@@ -142,6 +163,11 @@ function isSamePost(a: PostText, b: PostText): boolean {
     (['board', 'title', 'content'] as const).every((name) => isAlike(a[name], b[name], plainForm)) &&
     isAlike(a.email, b.email, emailKey)
   );
+}
+
+/** Found by the hash of its words, which somebody was erased from since. */
+function isErasedFrom({ erased_at, email }: StoredRow, row: NewRow): boolean {
+  return erased_at !== null && isAlike(email, row.email, emailKey);
 }
 
 function isAlike(a: string | null, b: string | null, form: (text: string) => string): boolean {

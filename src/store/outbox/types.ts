@@ -27,6 +27,8 @@ export interface Claims {
   add(id: number): void;
   /** Up to which row all are claimed that say the same, by what they say. */
   passed: Map<string, number>;
+  /** What rows said before a person mended them, by title; read when it is first asked for. */
+  mended?: Map<string, { id: number; post: PostText }[]>;
   /** Whether the file has keys: then a row without one is none of those with one. */
   hasKeys: boolean;
   /** Names of tools that stand before keys where their columns were recognised. */
