@@ -73,17 +73,15 @@ export function askAboutSettled(
   const settled = new Set(rows.map(({ id }) => id));
   const open = store.claimants().filter(({ id }) => !settled.has(id));
   const question = questionOf(store, now, [...open, ...rows]);
-  const first = whoseAre({ ...question, rows: open });
+  const said = new Set(rows.map(contentHash));
+  for (const row of open) said.delete(contentHash(row));
+  const isSaid = (post: SeenPost): boolean => said.has(contentHash(post));
+  const first = whoseAre({ ...question, rows: open, posts: question.posts.filter((post) => !isSaid(post)) });
   const wanted = [...first.verdicts.values()].flatMap(postsOf);
   const isWanted = new Set(wanted.map(({ id }) => id));
   const isClear = new Set(wanted.filter(({ score }) => score >= CLEARLY_SIMILAR).map(({ id }) => id));
-  const said = new Set(rows.map(contentHash));
-  for (const row of open) said.delete(contentHash(row));
-  const { verdicts } = whoseAre({
-    ...question,
-    rows,
-    posts: first.left.filter((post) => !isClear.has(post.id) || said.has(contentHash(post))),
-  });
+  const left = first.left.filter(({ id }) => !isClear.has(id));
+  const { verdicts } = whoseAre({ ...question, rows, posts: [...question.posts.filter(isSaid), ...left] });
   const own = (verdict: Verdict): ScoredPost[] =>
     postsOf(verdict).filter(({ id, score }) => score >= CLEARLY_SIMILAR || !isWanted.has(id));
   return new Map([...verdicts].map(([id, verdict]) => [id, own(verdict)]));

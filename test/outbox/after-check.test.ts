@@ -380,6 +380,17 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
+  it('is written on the row whose very words it has, although it could be made of those of one on its way', async (t) => {
+    const { bench, id } = await confirmedLater(t);
+    const other = await bench.add({ title: 'Dark mode!' });
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, other);
+    const late = bench.upstream.publish();
+    bench.clock.advance(MINUTE);
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
   it('is written on its row although somebody has changed the words of the first one', async (t) => {
     const { bench, id } = await confirmedLater(t, { email: 'kim@example.com', full_name: 'Kim' });
     const [own] = bench.upstream.posts;
