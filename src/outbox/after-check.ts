@@ -31,13 +31,24 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   for (const row of rows) {
     const found = foundOn({ store, authors }, row, [...twinsOf(row), ...(left.get(row.id) ?? [])]);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
-    const counts = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
+    const isLater = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
+    const counts = isLater && showsUs(store, row, now);
     if (!counts && !found) continue;
     const error = found && row.state === 'uncertain' ? turnedUp(found) : null;
     store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, error, ...found });
     if (found) told.push({ ...row, ...found, duplicate_of: row.duplicate_of ?? found.duplicate });
   }
   return told;
+}
+
+/** So long after a row was sent a list that does not show its post is not late: the post is gone. */
+const LATEST_LISTED_MS = 24 * 3_600_000;
+
+/** A list that does not show the post of the row, or, where it has none, the one sent last the same way, does not show a second one either. */
+function showsUs(store: OutboxStore, row: OutboxRow, now: number): boolean {
+  const age = now - Date.parse(store.attempts(row.id).at(-1)?.ended_at ?? '');
+  if (!(age >= 0 && age < LATEST_LISTED_MS)) return true;
+  return row.post_id === null ? store.latestSent(row)[0]?.isMirrored !== 0 : store.isListed(row.post_id);
 }
 
 function turnedUp({ candidates }: Found): string {

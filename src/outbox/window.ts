@@ -4,7 +4,7 @@ import { codeOf } from '../base/errors.ts';
 import { isSameMoment, toInstant } from '../contract/datetime.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxStore } from '../store/outbox/store.ts';
-import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../store/outbox/types.ts';
+import type { KnownPost, MirroredPost, OutboxRow, SentAuthor, SentPost } from '../store/outbox/types.ts';
 import { learnAuthors } from './authors.ts';
 import type { OutboxContext } from './context.ts';
 import { contentHash } from './match.ts';
@@ -239,15 +239,24 @@ export function whyUnseen(store: OutboxStore, row: OutboxRow, reads: readonly Li
 }
 
 /** A list that does not show what was sent the same way and answered with a number does not show this row's post either. */
-function whyUnlisted(store: OutboxStore, row: OutboxRow, reads: readonly Listed[]): Unseen | null {
-  const sent = store.latestSent(row);
-  // What was sent before one that is listed was listed too, and is gone.
-  const listed = sent.findIndex(({ id, isMirrored }) => isMirrored || reads.some(({ ours }) => ours.has(id)));
-  const unlisted = listed === -1 ? sent : sent.slice(0, listed);
+function whyUnlisted(
+  store: OutboxStore,
+  { board, kind }: OutboxRow,
+  reads: readonly Listed[],
+): Unseen | null {
+  // A customer's post may wait for somebody to approve it: it says nothing about one of the owner.
+  const kinds: OutboxRow['kind'][] = kind === 'owner' ? ['owner'] : ['as-user', 'owner'];
+  const unlisted = kinds.flatMap((each) => firstUnlisted(store.latestSent({ board, kind: each }), reads));
   if (unlisted.length === 0) return null;
   const [posts, them] = unlisted.length === 1 ? ['the post', 'it'] : [`the ${unlisted.length} posts`, 'them'];
   const why = `the list does not show ${posts} last sent to this board, although the service gave ${them} a number`;
   return { why, isFinal: unlisted.some(({ isSwept }) => isSwept === 1) };
+}
+
+/** What was sent before one that is listed was listed too, and is gone. */
+function firstUnlisted(sent: SentPost[], reads: readonly Listed[]): SentPost[] {
+  const listed = sent.findIndex(({ id, isMirrored }) => isMirrored || reads.some(({ ours }) => ours.has(id)));
+  return listed === -1 ? sent : sent.slice(0, listed);
 }
 
 /** The clock of an upstream is read to the second, from a header that was some time on its way. */

@@ -464,14 +464,100 @@ describe('a second post that turns up after all', () => {
   });
 });
 
+describe('a sweep that does not list the post of the row', () => {
+  /** What was listed before stays; nothing newer shows until the list goes on. */
+  async function whileFrozen(bench: Bench, work: () => Promise<void>): Promise<void> {
+    const all = bench.upstream.posts;
+    bench.upstream.posts = all.slice(-1);
+    await work();
+    bench.upstream.posts = all;
+  }
+
+  async function twoSweeps(bench: Bench): Promise<void> {
+    for (const _ of [1, 2]) {
+      assert.deepEqual(await bench.sweep(), []);
+      bench.clock.advance(HOUR);
+    }
+  }
+
+  it('is no check of it: a second post is shown when the list goes on', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
+    await bench.sweep();
+    bench.clock.advance(MINUTE);
+    const id = await secondAttempt(bench, {});
+    const late = bench.upstream.publish();
+    await whileFrozen(bench, () => twoSweeps(bench));
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
+  it('is no check of it either where the post was listed before', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
+    await bench.sweep();
+    bench.clock.advance(MINUTE);
+    const id = await secondAttempt(bench, {});
+    await bench.sweep();
+    const late = bench.upstream.publish();
+    bench.clock.advance(HOUR);
+    await whileFrozen(bench, () => twoSweeps(bench));
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.equal((await bench.row(id)).duplicate_of, late.id);
+  });
+
+  it('is no check of a row without a post, where it does not list what was sent last to the same board', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
+    await bench.sweep();
+    bench.clock.advance(MINUTE);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    cancel(bench.context, id);
+    const other = { title: 'Keyboard shortcuts', content: 'For all of it.' };
+    bench.upstream.outcomes = [confirmed(bench.upstream.publish(other).id)];
+    await push(bench.context, await bench.add(other));
+    const late = bench.upstream.publish();
+    bench.clock.advance(MINUTE);
+    await whileFrozen(bench, () => twoSweeps(bench));
+    assert.deepEqual(await bench.sweep(), [id]);
+    assert.deepEqual((await bench.row(id)).candidates, [late.id]);
+  });
+
+  it('counts a day after the row was sent: its post may be gone', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
+    await bench.sweep();
+    bench.clock.advance(MINUTE);
+    const id = await secondAttempt(bench, {});
+    bench.upstream.posts = bench.upstream.posts.slice(-1);
+    for (const [hours, left] of [
+      [12, 2],
+      [11, 2],
+      [2, 1],
+      [1, 0],
+    ] as const) {
+      bench.clock.advance(hours * HOUR);
+      await bench.sweep();
+      assert.equal((await bench.row(id)).checks_left, left, `${hours}`);
+    }
+  });
+});
+
 describe('the look after a sweep', () => {
-  it('needs a sweep that began after the row was settled', async (t) => {
+  it('needs a sweep that began after the row was settled, or last checked', async (t) => {
     const { bench, id } = await confirmedLater(t);
-    const settled = (await bench.row(id)).changed_at;
-    await checkAfterSweep(bench.store, bench.clock, settled);
-    assert.equal((await bench.row(id)).checks_left, 2);
-    await checkAfterSweep(bench.store, bench.clock, new Date(Date.parse(settled) + 1).toISOString());
+    await bench.sweep();
     assert.equal((await bench.row(id)).checks_left, 1);
+    const checked = (await bench.row(id)).changed_at;
+    bench.clock.advance(HOUR);
+    await checkAfterSweep(bench.store, bench.clock, checked);
+    assert.equal((await bench.row(id)).checks_left, 1);
+    await checkAfterSweep(bench.store, bench.clock, new Date(Date.parse(checked) + HOUR).toISOString());
+    assert.equal((await bench.row(id)).checks_left, 0);
   });
 
   it('is taken twice, the second time half an hour after the first', async (t) => {

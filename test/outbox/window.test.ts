@@ -75,6 +75,13 @@ describe('a read without the post of a row', () => {
     const store = { attempts: () => [attempt], latestSent: () => sent } as unknown as OutboxStore;
     return whyUnseen(store, aRow(), reads);
   }
+
+  /** As `why`, of a row that was sent in one way where the latest posts went in both. */
+  function whyOf(email: string | null, sent: Record<OutboxRow['kind'], Sent[]>) {
+    const latestSent = ({ kind }: OutboxRow): Sent[] => sent[kind];
+    const store = { attempts: () => [], latestSent } as unknown as OutboxStore;
+    return whyUnseen(store, aRow({ email, kind: email === null ? 'owner' : 'as-user' }), [READ]);
+  }
   const leftOut = (from: number, to: number): Listed => ({
     ...READ,
     unseen: [{ from: NOON + from, to: NOON + to, why: 'a gap' }],
@@ -90,6 +97,17 @@ describe('a read without the post of a row', () => {
     assert.equal(why([leftOut(0, 1000), READ]), null, 'the other one would have shown it');
     assert.equal(why([READ, leftOut(0, 1000)]), null);
     assert.deepEqual(why([leftOut(32_999, 40_000)], [], null), gap, 'without an end, up to its deadline');
+  });
+
+  it('says nothing of a customer’s where it does not show what was sent last as the owner, but not the other way round', () => {
+    const unlisted = [{ id: 5, isMirrored: false, isSwept: 0 as const }];
+    const listed = [{ id: 4, isMirrored: true, isSwept: 0 as const }];
+    assert.ok(whyOf('ada@example.com', { owner: unlisted, 'as-user': listed }));
+    assert.ok(whyOf('ada@example.com', { owner: listed, 'as-user': unlisted }));
+    assert.equal(whyOf('ada@example.com', { owner: listed, 'as-user': listed }), null);
+    assert.ok(whyOf(null, { owner: unlisted, 'as-user': listed }));
+    // Those of customers may wait for somebody to approve them.
+    assert.equal(whyOf(null, { owner: listed, 'as-user': unlisted }), null);
   });
 
   it('says nothing where it does not show what was sent last to the same board either', () => {

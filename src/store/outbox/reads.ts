@@ -178,7 +178,7 @@ function latestReader(db: Db) {
       JOIN outbox o ON o.id = a.outbox_id
      WHERE o.board = $board AND o.kind = $kind AND o.erased_at IS NULL AND a.post_id IS NOT NULL
      ORDER BY a.ended_at DESC`);
-  return ({ board, kind }: OutboxRow): SentPost[] => latest.all({ board, kind });
+  return (way: Pick<OutboxRow, 'board' | 'kind'>): SentPost[] => latest.all(way);
 }
 
 /** A change that lies in the future was made by a clock that was ahead: the time it set says nothing, and counts as come. */
@@ -358,6 +358,9 @@ function postReader(db: Db) {
   const live = scalar(db)<[], number>(`
     SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)`);
   const held = scalar(db)<[], number>("SELECT count(*) FROM absences WHERE resource = 'posts' AND held = 1");
+  const isListed = scalar(db)<[number], number>(`
+    SELECT EXISTS (SELECT 1 FROM posts p WHERE id = ? AND deleted_at IS NULL
+                      AND NOT EXISTS (SELECT 1 FROM absences a WHERE a.resource = 'posts' AND a.id = p.id))`);
   const lastRun = scalar(db)<[], string>(`
     SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
   return {
@@ -383,6 +386,8 @@ function postReader(db: Db) {
       }),
     /** Posts that the mirror has and that are not known to be gone. */
     liveCount: () => live.get() ?? 0,
+    /** Whether the last complete sweep showed it. */
+    isListed: (id: number): boolean => isListed.get(id) === 1,
     /** Those of them that the list does not show any more, and that only a person lets go. */
     heldPosts: () => held.get() ?? 0,
     /** What is known of the upstream's posts before one is sent. */
