@@ -7,7 +7,7 @@ import { contentHash } from './match.ts';
 import { CLEARLY_SIMILAR, comparable, couldBeRewriting, INCOMPARABLE, similarity } from './similarity.ts';
 import { displaced, isResting, TRANSITIONS } from './states.ts';
 import { isSentAs, isTimely, type ScoredPost, sentAt } from './unaccounted.ts';
-import { askAboutSettled, fromMirror } from './window.ts';
+import { askAboutSettled, fromMirror, laneOf } from './window.ts';
 
 /** The last check is not made right after the one before: what comes late beyond all waiting has this long to turn up. */
 const BETWEEN_CHECKS_MS = 1_800_000;
@@ -28,11 +28,12 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const left = askAboutSettled(store, now, rows);
   const authors = learnAuthors(store.sentAuthors());
   const twinsOf = shownTwins(store, rows);
+  const showsUs = ownPostCheck(store, now);
   for (const row of rows) {
     const found = foundOn({ store, authors }, row, [...twinsOf(row), ...(left.get(row.id) ?? [])]);
     const waited = Date.parse(sweepStartedAt) - Date.parse(row.changed_at);
     const isLater = row.checks_left > 1 || waited >= BETWEEN_CHECKS_MS || waited < 0;
-    const counts = isLater && showsUs(store, row, now);
+    const counts = isLater && showsUs(row);
     if (!counts && !found) continue;
     const error = found && row.state === 'uncertain' ? turnedUp(found) : null;
     store.checked({ id: row.id, now, counts, duplicate: null, candidates: null, error, ...found });
@@ -45,10 +46,17 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
 const LATEST_LISTED_MS = 24 * 3_600_000;
 
 /** A list that does not show the post of the row, or, where it has none, the one sent last the same way, does not show a second one either. */
-function showsUs(store: OutboxStore, row: OutboxRow, now: number): boolean {
-  const age = now - Date.parse(store.attempts(row.id).at(-1)?.ended_at ?? '');
-  if (!(age >= 0 && age < LATEST_LISTED_MS)) return true;
-  return row.post_id === null ? store.latestSent(row)[0]?.isMirrored !== 0 : store.isListed(row.post_id);
+function ownPostCheck(store: OutboxStore, now: number): (row: OutboxRow) => boolean {
+  const lanes = new Map<string, boolean>();
+  return (row) => {
+    const age = now - Date.parse(store.attempts(row.id).at(-1)?.ended_at ?? '');
+    if (!(age >= 0 && age < LATEST_LISTED_MS)) return true;
+    if (row.post_id !== null) return store.isListed(row.post_id);
+    const lane = laneOf(row);
+    const isListed = lanes.get(lane) ?? store.latestSent(row)[0]?.isMirrored !== 0;
+    lanes.set(lane, isListed);
+    return isListed;
+  };
 }
 
 function turnedUp({ candidates }: Found): string {
