@@ -47,9 +47,9 @@ export const EDITABLE = ['proposed', 'rejected', 'uncertain'] as const;
 /** States in which nothing more happens by itself. */
 export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', 'cancelled'] as const;
 
-/** Only a person moves it, or has dropped it: it asks for nothing, but a post that is clearly its own is not another row's. */
+/** It asks for no post, but one that is clearly its own, of an unclear attempt, is not another row's. */
 export function isResting({ state }: { state: OutboxState }): boolean {
-  return state === 'uncertain' || state === 'rejected' || state === 'cancelled';
+  return state !== 'ready' && state !== 'sending' && state !== 'ambiguous';
 }
 
 /** Complete sweeps that check for posts left behind by a row that was once ambiguous. */

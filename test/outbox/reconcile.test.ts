@@ -589,6 +589,35 @@ describe('a post that a row may have left which is settled without one', () => {
     });
 });
 
+describe('a second post of a row that was sent again', () => {
+  const cut = (title: string): string => `${title.slice(0, 60)}…`;
+  const [teams, guests] = ['teams', 'guests'].map(
+    (whom) => `Let administrators of a workspace choose which weekly digest goes to ${whom}`,
+  ) as [string, string];
+
+  for (const [how, show] of [
+    ['cut as the first', cut],
+    ['cut, and the first was not', (title: string) => title],
+  ] as const)
+    it(`confirms no other row that it could be made of: it is ${how}`, async (t) => {
+      const bench = benchFor(t);
+      const [first, other] = [await bench.add({ title: teams }), await bench.add({ title: guests })];
+      await doubt(bench, first);
+      assert.equal(await reconcileRow(bench.context, first), 'send again');
+      bench.upstream.outcomes = [confirmed(bench.upstream.publish({ title: show(teams) }).id)];
+      await push(bench.context, first);
+      bench.upstream.outcomes = [unknown()];
+      await push(bench.context, other);
+      const late = bench.upstream.publish({ title: cut(teams) });
+      bench.clock.advance(2 * MINUTE);
+      assert.equal(await reconcileRow(bench.context, other), 'uncertain');
+      assert.deepEqual((await bench.row(other)).candidates, [late.id]);
+      await bench.sweep();
+      // Where nothing else says so, it stays with the row that a person has to decide about.
+      assert.equal((await bench.row(first)).duplicate_of, show === cut ? late.id : null);
+    });
+});
+
 describe('a row that is about to be sent again', () => {
   /** It is ready, and another row is looked for. */
   async function ready(t: TestContext): Promise<{ bench: Bench; id: number; other: number }> {

@@ -55,7 +55,8 @@ export function outboxReader(db: Db) {
       SELECT id FROM outbox WHERE state = 'sending'
       UNION ALL SELECT id FROM outbox WHERE state = 'ambiguous'
       UNION ALL SELECT id FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
-      UNION ALL SELECT id FROM outbox WHERE checks_left > 0 AND +state IN ('uncertain', 'rejected', 'cancelled')
+      UNION ALL SELECT id FROM outbox
+       WHERE checks_left > 0 AND (+state IN ('uncertain', 'rejected', 'cancelled') OR (+state = 'confirmed' AND attempts > 1))
     ) c CROSS JOIN outbox o ON o.id = c.id ORDER BY o.id`);
   const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
   const freeBefore = scalar(db)<[string], number>(`
@@ -111,7 +112,7 @@ export function outboxReader(db: Db) {
       for (const { state, n } of found) counts[state] = n;
       return counts;
     },
-    /** Rows that may have left a post that nothing accounts for: on their way, ambiguous, about to be sent again, or resting after that. */
+    /** Rows that may have left a post that nothing accounts for: on their way, ambiguous, about to be sent again, or resting after that, also with a post. */
     claimants: () => open.all().map(toRow),
     /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
     hasSuccessor: successorReader(db),
