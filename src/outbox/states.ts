@@ -49,7 +49,7 @@ export const FINAL_STATES = ['proposed', 'confirmed', 'rejected', 'uncertain', '
 
 /** It asks for no post, but one that is clearly its own, of an unclear attempt, is not another row's. */
 export function isResting({ state }: { state: OutboxState }): boolean {
-  return state !== 'ready' && state !== 'sending' && state !== 'ambiguous';
+  return FINAL_STATES.some((final) => final === state);
 }
 
 /** Complete sweeps that check for posts left behind by a row that was once ambiguous. */

@@ -465,6 +465,14 @@ describe('a second post that turns up after all', () => {
 });
 
 describe('a sweep that does not list the post of the row', () => {
+  async function sweptBench(t: TestContext): Promise<Bench> {
+    const bench = benchFor(t);
+    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
+    await bench.sweep();
+    bench.clock.advance(MINUTE);
+    return bench;
+  }
+
   /** What was listed before stays; nothing newer shows until the list goes on. */
   async function whileFrozen(bench: Bench, work: () => Promise<void>): Promise<void> {
     const all = bench.upstream.posts;
@@ -481,10 +489,7 @@ describe('a sweep that does not list the post of the row', () => {
   }
 
   it('is no check of it: a second post is shown when the list goes on', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
-    await bench.sweep();
-    bench.clock.advance(MINUTE);
+    const bench = await sweptBench(t);
     const id = await secondAttempt(bench, {});
     const late = bench.upstream.publish();
     await whileFrozen(bench, () => twoSweeps(bench));
@@ -493,10 +498,7 @@ describe('a sweep that does not list the post of the row', () => {
   });
 
   it('is no check of it either where the post was listed before', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
-    await bench.sweep();
-    bench.clock.advance(MINUTE);
+    const bench = await sweptBench(t);
     const id = await secondAttempt(bench, {});
     await bench.sweep();
     const late = bench.upstream.publish();
@@ -507,10 +509,7 @@ describe('a sweep that does not list the post of the row', () => {
   });
 
   it('is no check of a row without a post, where it does not list what was sent last to the same board', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
-    await bench.sweep();
-    bench.clock.advance(MINUTE);
+    const bench = await sweptBench(t);
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
     await push(bench.context, id);
@@ -528,10 +527,7 @@ describe('a sweep that does not list the post of the row', () => {
   });
 
   it('counts a day after the row was sent: its post may be gone', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.publish({ title: 'A map', content: 'Of our offices.' });
-    await bench.sweep();
-    bench.clock.advance(MINUTE);
+    const bench = await sweptBench(t);
     const id = await secondAttempt(bench, {});
     bench.upstream.posts = bench.upstream.posts.slice(-1);
     for (const [hours, left] of [
