@@ -102,10 +102,10 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   else app.log.debug(facts, `${line}, nothing changed`);
   if (mode !== 'sweep') return;
   activity.failures.delete(resource);
-  if (summary.rule === 'none')
+  if (summary.outcome === 'incomplete')
     app.log.warn(
-      { event: 'sync.deletions.unknown', resource },
-      `no deletion of ${resource} can be concluded: ${summary.ruleWhy}`,
+      { event: 'sync.sweep.incomplete', resource },
+      `the sweep of ${resource} is incomplete: ${summary.error}`,
     );
   if (resource === 'posts') await reportDoubled(context, summary.startedAt);
   await eraseSoon(context);

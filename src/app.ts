@@ -192,8 +192,7 @@ function writeListed(store: MirrorStore, rows: Post[], observedAt: number): void
       rejects: [],
       observedAt,
       now: observedAt,
-      absence: null,
-      keepIds: false,
+      shown: null,
       state: null,
     });
   } finally {

@@ -29,6 +29,7 @@ const FLOORS: [level: number, rooms: string[]][] = [
     ],
   ],
   [2, ['src/api', 'src/store', 'src/queue', 'src/postgres', 'src/sandbox']],
+  [1.5, ['src/mirror']],
   [1, ['config', 'src/contract']],
   [0, ['src/base']],
 ];

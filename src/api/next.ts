@@ -65,24 +65,29 @@ function isBareQuery(text: string): boolean {
 
 function ofReference(reference: string, { endpoint }: NextRules): string {
   const url = reference.includes('\\') ? null : URL.parse(reference, endpoint.href);
-  if (url === null || !isOurs(url, endpoint)) {
-    const where = url?.host === endpoint.host ? 'another path' : 'another host';
+  if (url === null || !isOurs(url, endpoint))
     throw wrong(
-      `leads away from ${endpoint.host}${endpoint.pathname} to ${where}`,
+      `leads away from ${endpoint.host}${endpoint.pathname}`,
       'Nothing was sent there. If the service moved, set FEEDBACK_BASE_URL to its new address.',
     );
-  }
   return url.search.slice(1);
 }
 
 /**
- * Compared as text after the URL standard's own normalisation: an encoded spelling of our path is not our path. The scheme may be the
- * other one, as behind a proxy that ends TLS: the request goes to our own endpoint either way.
+ * Compared as text after the URL standard's own normalisation: an encoded spelling of our path is not our path. The scheme and the host
+ * may be others: behind a proxy that ends TLS or does not pass the Host header on, a service names itself. The request goes to our own
+ * endpoint either way. Such a proxy may also hide the first part of our path from the service.
  */
 function isOurs(url: URL, endpoint: URL): boolean {
-  if (!/^https?:$/.test(url.protocol) || url.host !== endpoint.host) return false;
-  if (url.username !== '' || url.password !== '') return false;
-  return trimSlash(url.pathname) === trimSlash(endpoint.pathname);
+  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
+  const [path, ours] = [trimSlash(url.pathname), trimSlash(endpoint.pathname)];
+  return path === ours || (path.startsWith('/api/') && ours.endsWith(path));
+}
+
+/** The host that a `next` names where it is not the one that is asked; null where it names none, or ours. */
+export function otherHost(next: unknown, { endpoint }: Pick<NextRules, 'endpoint'>): string | null {
+  const url = typeof next === 'string' && ABSOLUTE.test(next) ? URL.parse(next) : null;
+  return url === null || url.host === endpoint.host ? null : url.host;
 }
 
 function trimSlash(path: string): string {
@@ -143,13 +148,6 @@ export function secondIn(cursor: string, { id, created }: LastRow, around: reado
   // A date is no id: 12 stands in `T12:04:05`.
   if (!second || texts.some((text) => isRow.test(text.replace(MOMENT, ' ')))) return null;
   return second.slice(0, 19);
-}
-
-/** Whether the cursor names the time of a row more finely than the row shows it: rows that look made at one moment may not be then. */
-export function isFinerIn(cursor: string, created: string): boolean {
-  const named = cursor.split('&').filter(mayHoldMoment).flatMap(textsOf).flatMap(momentsIn);
-  const since = named.flatMap((at) => sinceOf(created, at));
-  return since.length > 0 && since.every((after) => after > 0);
 }
 
 /** The shortest are a date and the seconds since 1970. Most cursors are numbers of pages, and are asked for every page. */

@@ -15,7 +15,7 @@ import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '.
 import { Envelope, type WireOf } from '../contract/entities.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
-import { cursorOf, type NextRules, withoutCredentials } from './next.ts';
+import { cursorOf, type NextRules, otherHost, withoutCredentials } from './next.ts';
 import { authParameter, type Context } from './options.ts';
 import { throttled } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
@@ -42,6 +42,10 @@ export interface Page<T> {
   next: string | null;
   /** The cursor of the page before, where this one was not reached by a `next`; null where the upstream says that there is none. */
   previous: string | null;
+  /** How many rows the whole list has by the envelope's own `count`; left out where it says nothing. */
+  count?: number;
+  /** Another host that `next` names; left out where it names none, or the one that was asked. */
+  namesHost?: string;
   /** The upstream's clock by its `Date` header, in milliseconds since the epoch. */
   serverTime: number | null;
   /** When the page had arrived, on our own clock; pages fetched ahead are worked on later. */
@@ -103,7 +107,19 @@ export async function readPage<T>(
     const receivedAt = context.clock.now();
     const times = { serverTime: timeNow(serverTime, ageMs, receivedAt), receivedAt };
     const received = { ...times, bytes, ...(ageMs > 0 && { ageMs }) };
-    return { decode, number, cursor, next, previous, ...received };
+    const count: unknown = Reflect.get(Object(json), 'count');
+    const says = Number.isSafeInteger(count) && { count: Number(count) };
+    const host = otherHost(envelope.next, rules);
+    return {
+      decode,
+      number,
+      cursor,
+      next,
+      previous,
+      ...says,
+      ...(host !== null && { namesHost: host }),
+      ...received,
+    };
   });
 }
 

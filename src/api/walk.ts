@@ -277,19 +277,6 @@ function stepBetween(from: string, to: string): { at: number; by: number } | nul
   return by <= 0 ? null : { at, by };
 }
 
-/** Whether a page follows another by its number, so that what it shows depends on the size of all pages before it. */
-export function isNumbered(cursor: string, from: string): boolean {
-  return stepBetween(from, cursor)?.by === 1;
-}
-
-/** The pages before one, the nearest first, where pages have numbers. `from` is the cursor of the page before. */
-export function* pagesBefore(cursor: string, from: string): Generator<string> {
-  const step = stepBetween(from, cursor);
-  if (step?.by !== 1) return;
-  for (let at = cursor; !/=1$/.test(at.split('&')[step.at] ?? ''); yield at) at = advance(at, step.at, -1);
-  yield '';
-}
-
 function numeric(part = ''): [string, number] | null {
   const match = /^([^=]+)=(0|[1-9]\d{0,14})$/.exec(part);
   return match?.[1] === undefined ? null : [match[1], Number(match[2])];

@@ -117,7 +117,6 @@ function statusText(
     ...(unreadableList ? [`${unreadableText(unreadableList)}. ${KEY_HINT}`] : []),
     '',
     lists,
-    ...resources.flatMap(ruleLine),
     ...resources.flatMap(advice),
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
@@ -177,25 +176,14 @@ function outcome({ outcome, finished_at }: RunRow): string {
   return outcome === 'running' && finished_at === null ? 'running, or killed' : outcome;
 }
 
-const RULES = {
-  proof: 'gaps in its order prove them',
-  'three sweeps': 'a row must be missing from three complete sweeps, or from more while rows change places',
-  none: 'none can be concluded',
-} satisfies Record<NonNullable<ResourceStatus['rule']>, string>;
-
-/** By which rule deletions of the list are found, and why. */
-function ruleLine({ resource, rule, ruleWhy }: ResourceStatus): string[] {
-  return rule === null ? [] : [`Deletions of ${resource}: ${RULES[rule]}, because ${ruleWhy}.`];
-}
-
-function advice({ resource, held, quarantined, suspects, unfinished }: ResourceStatus): string[] {
+function advice({ resource, held, quarantined, notes, unfinished }: ResourceStatus): string[] {
   const thing = resource.slice(0, -1);
   const lines = heldText({ resource, held });
   if (quarantined > 0)
     lines.push(
       `${counted(quarantined, thing)} could not be read: the table quarantine has each with its reason.`,
     );
-  if (suspects > 0) lines.push(`${counted(suspects, thing)} may be gone upstream; later sweeps will tell.`);
+  lines.push(...notes);
   if (unfinished)
     lines.push(
       `A sweep of ${resource} is not finished: it is under way, or was interrupted and the next one goes on from there.`,

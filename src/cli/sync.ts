@@ -4,6 +4,7 @@ import { AppError, codeOf } from '../base/errors.ts';
 import { counted, durationText } from '../base/text.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Retained } from '../erasure/retention.ts';
+import { UNIQUE_ORDER } from '../mirror/list-notes.ts';
 import type { Pass, PassSummary, ResourceStatus } from '../store/mirror/types.ts';
 import type { OutboxState } from '../store/outbox/types.ts';
 import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
@@ -93,7 +94,7 @@ async function eraseExpired(context: Context, app: App, outcomes: Outcome[]): Pr
 async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promise<Doubled[]> {
   if (!outcome.done) return [];
   const { resource, mode, outcome: end, startedAt } = outcome.summary;
-  if (resource !== 'posts' || mode !== 'sweep' || end !== 'complete') return [];
+  if (resource !== 'posts' || mode !== 'sweep' || !['complete', 'incomplete'].includes(end)) return [];
   const { checkAfterSweep } = await import('../outbox/after-check.ts');
   const rows = await checkAfterSweep(outbox, clock, startedAt);
   return rows.map(({ id, state, post_id, duplicate_of, candidates }) => {
@@ -196,21 +197,20 @@ function line({ summary: s, began }: { summary: PassSummary; began: number }): C
 }
 
 /** Why accepted rows are still there: nobody should accept them again and again. */
-function notYetGone({ resource, suspects, rule, ruleWhy }: PassSummary): string[] {
+function notYetGone({ resource, suspects }: PassSummary): string[] {
   if (suspects === 0) return [];
-  const isOne = suspects === 1;
-  const missing = `${counted(suspects, resource.slice(0, -1))} may be gone upstream and ${isOne ? 'is' : 'are'} not deleted: `;
   return [
-    rule === 'none'
-      ? `${missing}the list proves no deletion, because ${ruleWhy}.`
-      : `${missing}this sweep had not enough against ${isOne ? 'it' : 'them'}. Later sweeps will tell; there is nothing more to accept.`,
+    `${counted(suspects, resource.slice(0, -1))} ${suspects === 1 ? 'is' : 'are'} missing and not deleted yet: later sweeps decide. ` +
+      '"feedback-mirror status" says after how many. There is nothing more to accept.',
   ];
 }
 
 /** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
 function needsAttention(summary: PassSummary): string[] {
-  const { resource, quarantined } = summary;
+  const { resource, quarantined, outcome, error } = summary;
   const notes = heldText(summary);
+  if (outcome === 'incomplete')
+    notes.unshift(`The sweep of ${resource} is incomplete: ${error}. ${UNIQUE_ORDER}`);
   if (quarantined > 0)
     notes.push(
       `${counted(quarantined, resource.slice(0, -1))} could not be read and went into the table quarantine, each with its reason; ` +

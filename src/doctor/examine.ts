@@ -59,7 +59,7 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, unreadableList, rules, failing, webhooks } =
+  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, unreadableList, lists, failing, webhooks } =
     found;
   yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
@@ -70,8 +70,8 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   yield { name: 'reports', ...examineColumns(wronglyPacked) };
   yield { name: 'SQLite', ...fine(sqlite) };
   for (const list of failing) yield { name: `sweeps of ${list.resource}`, ...examineSweeps(list) };
-  for (const { resource, rule, why } of rules)
-    yield { name: `deletions of ${resource}`, ...ruleFinding(rule, why) };
+  for (const { resource, isIncomplete, notes } of lists)
+    if (notes.length > 0) yield { name: `list of ${resource}`, ...examineList(isIncomplete, notes) };
 }
 
 /** SQLite may find the damage only where it gets stuck in it. A disk that is full or fails leaves the file as it was. */
@@ -138,15 +138,11 @@ function examineSweeps({ resource, sweeps, since, error }: FailingList): Finding
   );
 }
 
-function ruleFinding(rule: string, why: string): Finding {
-  if (rule === 'proof') return fine(`found by gaps in the order: ${why}`);
-  if (rule === 'three sweeps')
-    return fine(
-      `found after three complete sweeps without the row, or after more while rows change places: ${why}`,
-    );
+function examineList(isIncomplete: boolean, notes: readonly string[]): Finding {
+  if (!isIncomplete) return fine(notes.join(' '));
   return warning(
-    `none can be concluded: ${why}`,
-    'Deleted rows stay. New and changed ones come in, but for those that such a list leaves out: ask for a stable order, by id for example.',
+    notes.join(' '),
+    'New and changed rows come in, but for those that the list leaves out. Rows that were seen once stay.',
   );
 }
 

@@ -194,10 +194,10 @@ const SYNC_HEALTH = `
            (julianday(finished_at) - julianday(started_at)) * 86400 AS seconds
       FROM sync_runs WHERE started_at >= $since AND started_at < $until
   )
-  SELECT resource AS list, mode AS pass, count(*) AS passes, count(*) FILTER (WHERE outcome = 'complete') AS complete,
+  SELECT resource AS list, mode AS pass, count(*) AS passes, count(*) FILTER (WHERE outcome IN ('complete', 'incomplete')) AS complete,
          count(*) FILTER (WHERE outcome IN ('failed', 'interrupted')) AS cut_short,
-         median(iif(outcome = 'complete', seconds, NULL)) AS median_time,
-         unixepoch($now) - unixepoch(max(iif(outcome = 'complete', finished_at, NULL))) AS last_complete,
+         median(iif(outcome IN ('complete', 'incomplete'), seconds, NULL)) AS median_time,
+         unixepoch($now) - unixepoch(max(iif(outcome IN ('complete', 'incomplete'), finished_at, NULL))) AS last_complete,
          sum(inserted) AS added, sum(updated) AS changed, sum(deleted) AS deleted, sum(quarantined) AS quarantined
     FROM pass GROUP BY resource, mode ORDER BY resource DESC, mode DESC`;
 

@@ -8,7 +8,7 @@ import type { Page } from './service.ts';
 /** Beyond 2^53: whoever parses it as a JSON number has another id in hand. */
 const HUGE_ID = '9007199254740993';
 const HUGE_ID_MARK = 'the huge id goes here';
-const AWAY = 'http://127.0.0.1:9/api/v1/posts/?page=2';
+const AWAY = 'http://127.0.0.1:9/elsewhere/?page=2';
 const MEBIBYTE = 1024 * 1024;
 
 type Row = Record<string, unknown>;

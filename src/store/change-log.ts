@@ -94,7 +94,7 @@ interface PassEvent {
   runId: number;
   /** A sweep that read its whole list. */
   isWholeSweep: boolean;
-  outcome: 'complete' | 'interrupted' | 'failed';
+  outcome: 'complete' | 'incomplete' | 'interrupted' | 'failed';
   /** Rows that the mass-delete guard holds since this pass. */
   newlyHeld: number;
 }

@@ -1,5 +1,6 @@
 import type { OpenOptions } from './db.ts';
 import { rowCounter } from './mirror/status.ts';
+import { ENDED } from './mirror/types.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { outboxReader } from './outbox/reads.ts';
 import type { StateCounts } from './outbox/types.ts';
@@ -31,7 +32,7 @@ export function openLiveStats(options: OpenOptions) {
   const size = rowCounter(db);
   const outbox = outboxReader(db);
   const updatedAt = scalar(db)<[], string | null>(`
-    SELECT max(finished_at) FROM sync_runs WHERE outcome = 'complete'`);
+    SELECT max(finished_at) FROM sync_runs WHERE ${ENDED}`);
   const held = scalar(db)<[], number>('SELECT count(*) FROM absences WHERE held = 1');
   const running = db.prepare<[], RunningPass>(`
     SELECT resource, mode, started_at AS since, pages, rows FROM sync_runs WHERE outcome = 'running' ORDER BY id`);

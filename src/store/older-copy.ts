@@ -107,9 +107,8 @@ function takeOver(
     isCovered: logged !== null,
   };
   writeMeta(db, 'older_copy', JSON.stringify(note));
-  // Rows that were missing when the copy was made may have been seen since, and a person accepted what was held then. Sweeps find both
-  // anew; the first one takes the rows that are forgotten here for rows that came back, which makes deletions wait a little longer.
-  db.exec('DELETE FROM absences');
+  // Restoring a copy discards the evidence for pending deletions, and what a person accepted. Later sweeps collect both again.
+  db.exec('UPDATE absences SET score = 0, sweeps = 0, held = 0, accepted = 0');
   markRows(db, note);
 }
 

@@ -1,6 +1,7 @@
 import { boardFinder, type MirroredBoard } from './boards.ts';
 import type { Db, OpenOptions } from './db.ts';
 import { type ColumnOf, type ColumnReader, columnReader, type Packed } from './index/columns.ts';
+import { ENDED } from './mirror/types.ts';
 import { openMirrorReadOnly } from './open.ts';
 import { peopleByEmail } from './people.ts';
 import { scalar } from './sql.ts';
@@ -117,10 +118,10 @@ function watched(db: Db): Watched {
     .prepare<[], Watched>(`
         WITH first AS (
          SELECT id, finished_at FROM sync_runs
-          WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1)
+          WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} ORDER BY id LIMIT 1)
        SELECT (SELECT finished_at FROM first) AS first,
               (SELECT max(finished_at) FROM sync_runs
-                WHERE resource = 'posts' AND outcome = 'complete' AND id > (SELECT id FROM first)) AS last`)
+                WHERE resource = 'posts' AND ${ENDED} AND id > (SELECT id FROM first)) AS last`)
     .get();
   return row ?? { first: null, last: null };
 }

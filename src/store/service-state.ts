@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileId } from '../base/files.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Db, OpenOptions } from './db.ts';
-import type { PassMode } from './mirror/types.ts';
+import { ENDED, type PassMode } from './mirror/types.ts';
 import { openMirror } from './open.ts';
 import { scalar, writeMeta } from './sql.ts';
 
@@ -20,13 +20,22 @@ export interface LastPass {
   /** Null where there was none. */
   startedAt: number | null;
   finishedAt: number | null;
-  /** A sweep was cut short and waits to be taken up. */
+  /** A sweep was interrupted and waits to be resumed. */
   unfinished: boolean;
+  /** What the list left out by the service's own word; null where it showed everything. */
+  lacks: string | null;
 }
 
 /** There is one for every list, though it may say that there was none. */
 export function lastSweep(passes: readonly LastPass[], resource: Resource): LastPass {
-  const none = { resource, mode: 'sweep', startedAt: null, finishedAt: null, unfinished: false } as const;
+  const none = {
+    resource,
+    mode: 'sweep',
+    startedAt: null,
+    finishedAt: null,
+    unfinished: false,
+    lacks: null,
+  } as const;
   return passes.find((pass) => pass.resource === resource && pass.mode === 'sweep') ?? none;
 }
 
@@ -125,19 +134,23 @@ function endedSessionsIn(db: Db) {
 }
 
 function lastPassReader(db: Db): (resource: Resource, mode: PassMode) => LastPass {
-  const complete = db.prepare<[string, string], { started_at: string; finished_at: string }>(`
-    SELECT started_at, finished_at FROM sync_runs
-     WHERE resource = ? AND mode = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
+  const ended = db.prepare<
+    [string, string],
+    { started_at: string; finished_at: string; lacks: string | null }
+  >(`
+    SELECT started_at, finished_at, error AS lacks FROM sync_runs
+     WHERE resource = ? AND mode = ? AND ${ENDED} ORDER BY id DESC LIMIT 1`);
   const unfinished = scalar(db)<[string], number>(`
     SELECT count(*) FROM sync_state WHERE resource = ? AND state IS NOT NULL`);
   return (resource, mode) => {
-    const found = complete.get(resource, mode);
+    const found = ended.get(resource, mode);
     return {
       resource,
       mode,
       startedAt: found ? Date.parse(found.started_at) : null,
       finishedAt: found ? Date.parse(found.finished_at) : null,
       unfinished: mode === 'sweep' && unfinished.get(resource) === 1,
+      lacks: found?.lacks ?? null,
     };
   };
 }

@@ -1,19 +1,12 @@
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { traced } from '../base/tracing.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import type {
-  Conclusion,
-  Lock,
-  Pass,
-  PassEnd,
-  PassMode,
-  PassStart,
-  PassSummary,
-} from '../store/mirror/types.ts';
+import { type ListFacts, readFacts } from '../mirror/list-facts.ts';
+import type { Lock, Pass, PassEnd, PassMode, PassSummary } from '../store/mirror/types.ts';
 import { head } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
-import { type Learned, newSweep, readLearned, type Sweep, type SweepState } from './state.ts';
-import { type Beginning, LostPlace, NOWHERE, sweep } from './sweep.ts';
+import { NEW_SWEEP, type Sweep, type SweepState } from './state.ts';
+import { type Beginning, LostPlace, NO_POSITION, sweep } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -72,26 +65,23 @@ async function takeTurn(
 }
 
 async function headPass(context: PassContext, { resource }: SyncRequest): Promise<SyncOutcome> {
-  const learned = learnedOf(context, resource);
-  if (learned.order?.direction !== 'desc') {
-    const known =
-      learned.order === null
-        ? 'no complete sweep has shown that the list starts with its newest rows'
-        : 'the list starts with its oldest rows';
-    return {
-      done: false,
-      reason: `no head pass over ${resource}: ${known}, so the first pages do not tell what is new; run a sweep`,
-    };
-  }
-  const start = { resource, mode: 'head', now: context.clock.now() } as const;
-  const { pass, learned: standing } = beginPass(context, start, learned);
+  const facts = factsOf(context, resource);
+  const reason = whyNoHead(facts);
+  if (reason !== null) return { done: false, reason: `no head pass over ${resource}: ${reason}` };
+  const pass = context.store.beginPass({ resource, mode: 'head', now: context.clock.now(), resume: false });
   const summary = await recorded(
     context,
     pass,
     () => null,
-    async () => end(context, pass, await head(context, pass, standing)),
+    async () => ended(context, pass, await head(context, pass, facts)),
   );
   return { done: true, summary };
+}
+
+function whyNoHead({ readAt, newRows }: ListFacts): string | null {
+  if (readAt === null) return 'no sweep has been complete yet; run a sweep';
+  if (newRows === 'elsewhere') return 'new rows do not come at the start of this list; sweeps find them';
+  return null;
 }
 
 /**
@@ -123,51 +113,39 @@ async function sweepPass(
   context: PassContext,
   { resource, acceptDeletes }: SyncRequest,
   now: number,
-  before: Beginning | null,
+  until: Beginning | null,
 ): Promise<{ summary: PassSummary; began: Beginning }> {
-  const known = learnedOf(context, resource);
-  const { pass, learned } = beginPass(context, { resource, mode: 'sweep', now }, known);
-  const state = pass.state === null ? newSweep(resource, learned) : (JSON.parse(pass.state) as SweepState);
-  const under: Sweep = { pass, learned, state, counts: { ...pass.counts } };
+  const facts = factsOf(context, resource);
+  const pass = context.store.beginPass({ resource, mode: 'sweep', now, resume: true });
+  const state = pass.state === null ? NEW_SWEEP : (JSON.parse(pass.state) as SweepState);
+  const under: Sweep = { pass, facts, state, counts: { ...pass.counts } };
   const resumable = (): string | null => {
-    if (under.state.previous === null) return null;
+    if (under.state.receivedAt === null) return null;
     // Whatever is read again counts again.
     Object.assign(pass.counts, under.counts);
     return JSON.stringify(under.state);
   };
-  // Without an order rows may stand anywhere, and the list is read to its end once more.
-  const until = before && (learned.order ? before : NOWHERE);
-  let shown = NOWHERE;
+  let shown = NO_POSITION;
   const summary = await recorded(context, pass, resumable, async () => {
-    const { began, ...rest } = await sweep(context, under, until);
+    const { began, verdict, lacks, facts } = await sweep(context, under, until);
     shown = began;
-    return { ...end(context, pass, rest), acceptDeletes: acceptDeletes ?? false };
+    const outcome = lacks === null ? 'complete' : 'incomplete';
+    return {
+      ...ended(context, pass, facts),
+      outcome,
+      error: lacks,
+      verdict,
+      acceptDeletes: acceptDeletes ?? false,
+    };
   });
   return { summary, began: shown };
 }
 
-function learnedOf({ store }: PassContext, resource: Resource): Learned {
-  return readLearned(store.learnedOf(resource));
+function factsOf({ store }: PassContext, resource: Resource): ListFacts {
+  return readFacts(store.learnedOf(resource));
 }
 
-/** The high-water mark is written before the first row of a pass, so that a kill at any point leaves it standing. */
-function beginPass(
-  { store }: PassContext,
-  start: Omit<PassStart, 'resume'>,
-  known: Learned,
-): { pass: Pass; learned: Learned } {
-  const isMarked = known.highWater !== null || known.order === null;
-  const highWater = isMarked ? known.highWater : store.newestKey(start.resource, known.order?.by ?? 'id');
-  const learned = { ...known, highWater };
-  const changed = isMarked ? {} : { learned: JSON.stringify(learned) };
-  return { pass: store.beginPass({ ...start, resume: true, ...changed }), learned };
-}
-
-function end(
-  { clock }: PassContext,
-  pass: Pass,
-  { conclusion, learned }: { conclusion: Conclusion | null; learned: Learned },
-): PassEnd {
+function ended({ clock }: PassContext, pass: Pass, facts: ListFacts): PassEnd {
   return {
     pass,
     outcome: 'complete',
@@ -175,8 +153,8 @@ function end(
     error: null,
     keepState: null,
     acceptDeletes: false,
-    conclusion,
-    learned: JSON.stringify(learned),
+    verdict: null,
+    learned: JSON.stringify(facts),
   };
 }
 
@@ -200,7 +178,7 @@ async function recorded(
       now: clock.now(),
       error: messageOf(error),
       keepState,
-      conclusion: null,
+      verdict: null,
       acceptDeletes: false,
     } as const;
     store.finishPass(failed);

@@ -28,12 +28,12 @@ export function walk(
   return resource === 'posts' ? client.posts(options) : client.comments(options);
 }
 
-/** Writes a page. Unless told otherwise nothing is concluded from what it does not show, and there is nothing to resume. */
+/** Writes a page. Unless `rest` says otherwise, what it does not show means nothing, and there is nothing to resume. */
 export function writePage(
   { store, clock }: Pick<PassContext, 'store' | 'clock'>,
   pass: Pass,
   page: Page<Post | Comment>,
-  rest: Partial<Pick<PageWrite, 'absence' | 'keepIds' | 'state' | 'ageMs'>> = {},
+  rest: Partial<Pick<PageWrite, 'shown' | 'state' | 'ageMs'>> = {},
 ): PageResult {
   return store.applyPage({
     pass,
@@ -43,8 +43,7 @@ export function writePage(
     observedAt: page.receivedAt,
     ...(page.ageMs !== undefined && { ageMs: page.ageMs }),
     now: clock.now(),
-    absence: null,
-    keepIds: false,
+    shown: null,
     state: null,
     ...rest,
   });

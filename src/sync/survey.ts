@@ -2,7 +2,6 @@ import type { Client } from '../api/client.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
-import { noEvidence, orderFrom, slotsOf, withPage } from './order.ts';
 import { walk } from './pages.ts';
 
 /** What the first look at a service shows, before anything is copied. */
@@ -43,18 +42,44 @@ async function look(
   onRow: (row: Post | Comment) => void = () => undefined,
 ): Promise<ListSurvey> {
   const until = clock.monotonic() + LOOK_MS;
-  let evidence = noEvidence(resource, true);
+  const order = orderWatch();
   let [rows, isWhole] = [0, true];
   for await (const page of walk(client, resource, { signal })) {
-    evidence = withPage(evidence, slotsOf(resource, page));
     rows += page.rows.length + page.rejects.length;
-    for (const row of page.rows) onRow(row);
+    for (const row of page.rows) {
+      order.add(row);
+      onRow(row);
+    }
     isWhole = page.next === null;
     if (clock.monotonic() > until) break;
   }
-  const order = orderFrom(evidence, null);
-  if (order === null)
-    return { rows, isWhole, order: rows < 2 ? 'too few to show an order' : 'in no strict order' };
-  const by = order.by === 'id' ? 'id' : 'creation time';
-  return { rows, isWhole, order: `by ${by}, ${order.direction === 'desc' ? 'newest' : 'oldest'} first` };
+  return { rows, isWhole, order: rows < 2 ? 'too few to show an order' : order.text() };
+}
+
+type Row = Pick<Post | Comment, 'id' | 'created'>;
+
+/** What the rows seen so far are sorted by, as a person would say it. */
+function orderWatch() {
+  const keys = {
+    id: ({ id }: Row): number => id,
+    'creation time': ({ created }: Row): number => Date.parse(created),
+  };
+  const names = Object.keys(keys) as (keyof typeof keys)[];
+  const steps = new Map(names.map((name) => [name, { rises: false, falls: false }]));
+  let before: Row | null = null;
+  return {
+    add(row: Row): void {
+      for (const [name, seen] of steps) {
+        const step = before === null ? 0 : keys[name](row) - keys[name](before);
+        if (step > 0) seen.rises = true;
+        if (step < 0) seen.falls = true;
+      }
+      before = row;
+    },
+    text(): string {
+      for (const [name, { rises, falls }] of steps)
+        if (rises !== falls) return `by ${name}, ${falls ? 'newest' : 'oldest'} first`;
+      return 'in no strict order';
+    },
+  };
 }

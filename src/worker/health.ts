@@ -38,6 +38,8 @@ export interface ListProgress {
   sweepDueAt: number;
   /** How long sweeps of this list take; 0 or left out where nobody knows. */
   usualSweepMs?: number;
+  /** What the last sweep lacks, where the list leaves out rows. */
+  lacks?: string | null;
   /** A pass under way; without a page so far, `lastPageAt` is `since`. */
   running: { mode: PassMode; since: number; lastPageAt: number } | null;
 }
@@ -137,8 +139,10 @@ function judgeList(list: ListProgress, progress: Progress): Verdict {
   if (lastSweepAt === null) return bad(firstSweep(list, now));
   if (pastOrNull(lastSweepAt, now) === null)
     return judgeUndated(`${datedAhead(now, lastSweepAt)}${under}`, list, now);
-  const detail = `the last complete sweep ended ${ago(now, lastSweepAt)}${under}`;
-  return now <= staleAt(list, lastSweepAt) ? good(detail) : bad(`${detail}; that is too long ago`);
+  const detail = `the last ${list.lacks ? '' : 'complete '}sweep ended ${ago(now, lastSweepAt)}${under}`;
+  if (now > staleAt(list, lastSweepAt)) return bad(`${detail}; that is too long ago`);
+  // A restart, which is what a service that is not ready gets, does not change the list.
+  return list.lacks ? { ...good(`${detail}; it is incomplete: ${list.lacks}`), warning: true } : good(detail);
 }
 
 /** The age of the mirror is not known: the next sweep is due since that was noticed, and may take its usual time. */

@@ -112,6 +112,7 @@ function listProgress(
     lastSweepAt: last.finishedAt,
     sweepDueAt: sweepDueAt(last, rhythmOf(app.settings), app.clock.now()) ?? dueSince(last),
     usualSweepMs: durationOf(last),
+    lacks: last.lacks,
   };
 }
 
@@ -223,7 +224,7 @@ const RESULTS: Record<ReconcileResult, 0> = { found: 0, 'send again': 0, uncerta
 const KNOWN: KnownLabels = {
   passes: RESOURCES.flatMap((resource) =>
     (['head', 'sweep'] as const).flatMap((mode) =>
-      ['complete', 'interrupted', 'failed'].map((outcome) => ({ resource, mode, outcome })),
+      ['complete', 'incomplete', 'interrupted', 'failed'].map((outcome) => ({ resource, mode, outcome })),
     ),
   ),
   pushes: CREATE_OUTCOMES,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Failure } from '../../src/api/failure.ts';
-import { cursorOf, type NextRules, secondIn } from '../../src/api/next.ts';
+import { cursorOf, type NextRules, otherHost, secondIn } from '../../src/api/next.ts';
 import { Secret } from '../../src/base/secret.ts';
 
 const rules: NextRules = {
@@ -62,6 +62,13 @@ describe('a `next` that is followed', () => {
     ['a fragment, which is dropped', '?page=2#top', 'page=2'],
     ['our own path without a query: the first page', '/tenant/api/v1/posts/', ''],
     ['the end', null, null],
+    [
+      'the address of another host, of which only the query is used',
+      'http://app:8000/tenant/api/v1/posts/?page=2',
+      'page=2',
+    ],
+    ['a reference to another host', '//evil.example/tenant/api/v1/posts/?page=2', 'page=2'],
+    ['an address without the path that a proxy hides', 'http://app/api/v1/posts/?page=2', 'page=2'],
   ];
   for (const [name, next, cursor] of shapes) {
     it(`may be ${name}`, () => assert.equal(follow(next), cursor));
@@ -85,18 +92,23 @@ describe('a `next` that is followed', () => {
   });
 });
 
+describe('the host that a `next` names', () => {
+  for (const [next, host] of [
+    ['http://app:8000/tenant/api/v1/posts/?page=2', 'app:8000'],
+    ['https://api.example.com/tenant/api/v1/posts/?page=2', null],
+    ['/tenant/api/v1/posts/?page=2', null],
+    ['eyJpZCI6N30', null],
+    [2, null],
+    [null, null],
+  ] as const)
+    it(`is ${host ?? 'none'} in ${JSON.stringify(next)}`, () => assert.equal(otherHost(next, rules), host));
+});
+
 describe('a `next` that is refused', () => {
   const away = [
-    'http://api.example.com:8080/tenant/api/v1/posts/?page=2',
-    'https://api.example.com:8443/tenant/api/v1/posts/?page=2',
-    'https://evil.example/tenant/api/v1/posts/?page=2',
-    'https://api.example.com.evil.example/tenant/api/v1/posts/',
-    'https://api.example.com./tenant/api/v1/posts/?page=2',
     'https://user@api.example.com/tenant/api/v1/posts/?page=2',
     'https://user:pass@api.example.com/tenant/api/v1/posts/?page=2',
     'https://api.example.com@evil.example/tenant/api/v1/posts/?page=2',
-    '//evil.example/tenant/api/v1/posts/?page=2',
-    '///evil.example/tenant/api/v1/posts/?page=2',
     ' //evil.example/?page=2',
     '\\\\evil.example\\x?page=2',
     '/\\evil.example/?page=2',
@@ -107,11 +119,9 @@ describe('a `next` that is refused', () => {
     'file:///etc/passwd',
     'javascript:alert(1)',
     'data:text/html,x',
-    'http://[::1]/tenant/api/v1/posts/?page=2',
     'https://[::ffff:169.254.169.254]/latest/meta-data/',
     'http://169.254.169.254/latest/meta-data/',
     'http://0xa9fea9fe/latest/meta-data/',
-    '/api/v1/posts/?page=2',
     '/tenant/api/v1/comments/?page=2',
     '/tenant/api/v1/posts/create/?page=2',
     '/tenant/api/v1/posts/../../../admin?page=2',

@@ -85,7 +85,7 @@ describe('what an upstream sent', () => {
     const first = await scene(t, send(200, JSON.stringify(away)));
     const error = await failureOf(first.client.page('posts', ''));
     assertSilent(error);
-    assert.match(String(error), /to another host/);
+    assert.match(String(error), /leads away/);
     const second = await scene(t, send(404, '{}'));
     assertSilent(await failureOf(second.client.page('posts', `after=${PERSON}`)));
     assertSilent(await failureOf(second.client.page('posts', `after=${PERSON}#`)));

@@ -518,27 +518,33 @@ describe('a walk with several pages ahead', () => {
 });
 
 describe('a `next` that leads away', () => {
-  it('reaches nobody: not one connection', async (t) => {
+  it('reaches no other host: not one connection, whether it is followed here or refused', async (t) => {
     const recorder = await startSocketServer(t, (socket) => socket.destroy());
     const { port } = recorder;
     let next = '';
-    const upstream = await startUpstream(t, (_, response) => json(response, envelope([1], next)));
+    const upstream = await startUpstream(t, (request, response) =>
+      json(response, pageOf(request) === 2 ? envelope([2], null) : envelope([1], next)),
+    );
     const client = clientOf(t, upstream.url);
     const own = new URL(upstream.url).host;
     const path = '/api/v1/posts/?page=2';
     for (next of [
       `http://127.0.0.1:${port}${path}`,
       `//127.0.0.1:${port}${path}`,
-      `http://${own}@127.0.0.1:${port}${path}`,
-      `http://user:pass@${own}${path}`,
-      `\\\\127.0.0.1:${port}${path}`,
-      `/\\127.0.0.1:${port}${path}`,
-      `http:\\\\127.0.0.1:${port}${path}`,
       `http://[::1]:${port}${path}`,
       `http://[::ffff:127.0.0.1]:${port}${path}`,
       `http://localhost:${port}${path}`,
       `http://0x7f000001:${port}${path}`,
       `http://169.254.169.254${path}`,
+    ])
+      assert.deepEqual(idsOf(await all(client.posts())), [1, 2]);
+    for (next of [
+      `http://${own}@127.0.0.1:${port}${path}`,
+      `http://user:pass@${own}${path}`,
+      `\\\\127.0.0.1:${port}${path}`,
+      `/\\127.0.0.1:${port}${path}`,
+      `http:\\\\127.0.0.1:${port}${path}`,
+      `http://127.0.0.1:${port}/elsewhere/?page=2`,
       `ws://127.0.0.1:${port}${path}`,
     ]) {
       const error = await protocolError(all(client.posts()));

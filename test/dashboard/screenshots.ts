@@ -80,13 +80,14 @@ async function settle({ sandbox, url }: Stage): Promise<void> {
       key: `picture-${n}`,
     });
   for (let id = 20; id < 100; id++) sandbox.world.deletePost(id);
-  const isDone = async (kind: 'suspects' | 'held'): Promise<boolean> => {
+  const posts = async () => {
     const { lists } = (await (await fetch(`${url}/data/sync`)).json()) as SyncState;
-    return lists.some((list) => list[kind] > 0 && list.running === null);
+    return lists.find(({ resource }) => resource === 'posts');
   };
-  for (const kind of ['suspects', 'held'] as const) {
+  while ((await posts())?.held === 0) {
+    const swept = (await posts())?.lastSweepAt;
     await send('/data/sync/posts/run', { mode: 'sweep' });
-    while (!(await isDone(kind))) await sleep(100);
+    while ((await posts())?.lastSweepAt === swept) await sleep(100);
   }
 }
 

@@ -71,9 +71,11 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     const { world } = site.station.sandbox;
     for (let id = 11; id <= 70; id++) world.deletePost(id);
     const count = await sweepsOf(site);
-    await site.post('/data/sync/posts/run', { mode: 'sweep' });
-    await until('they are missed', async () => (await sweepsOf(site)) === count + 1);
-    assert.equal((await postsOf(site)).suspects, 60);
+    for (const sweeps of [1, 2]) {
+      await site.post('/data/sync/posts/run', { mode: 'sweep' });
+      await until('they are missed', async () => (await sweepsOf(site)) === count + sweeps);
+      assert.equal((await postsOf(site)).suspects, 60);
+    }
     await site.post('/data/sync/posts/run', { mode: 'sweep' });
     await until('they are held', async () => (await postsOf(site)).held === 60);
     const first = await site.get<Absent>('/data/sync/posts/absent?held=1');

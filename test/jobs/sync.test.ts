@@ -25,7 +25,12 @@ function benchOf(t: TestContext) {
     ...{ pagesAhead: 0, retentionDeleted: 'never' },
     ...{ sweepCron: null, sweepEvery: HOUR, timeZone: 'UTC' },
   };
-  const none: Omit<LastPass, 'resource' | 'mode'> = { startedAt: null, finishedAt: null, unfinished: false };
+  const none: Omit<LastPass, 'resource' | 'mode'> = {
+    startedAt: null,
+    finishedAt: null,
+    unfinished: false,
+    lacks: null,
+  };
   const lastPasses = (): LastPass[] => [
     { resource: 'posts', mode: 'sweep', ...none },
     { resource: 'posts', mode: 'head', ...none },

@@ -221,7 +221,7 @@ describe('what the mirror knows', () => {
   it('of rows that only a person lets go counts posts, and no comments', async (t) => {
     const bench = benchFor(t);
     const hold = fileOf(t, bench).prepare(`
-      INSERT INTO absences (resource, id, since, first_run, run_id, held) VALUES (?, ?, '', 1, 1, ?)`);
+      INSERT INTO absences (resource, id, since, first_run, held) VALUES (?, ?, '', 1, ?)`);
     hold.run('comments', 1, 1);
     hold.run('posts', 1, 0);
     assert.equal(bench.store.heldPosts(), 0);

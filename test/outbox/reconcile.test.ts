@@ -372,7 +372,7 @@ describe('looking for the post of an unclear attempt', () => {
     const id = await bench.add();
     await doubt(bench, id);
     bench.upstream.posts = bench.upstream.posts.slice(0, 20);
-    for (let n = 0; n < 3; n++) await bench.sweep();
+    for (let n = 0; n < 4; n++) await bench.sweep();
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
     const { last_error } = await bench.row(id);
     assert.match(

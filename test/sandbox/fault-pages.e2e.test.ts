@@ -123,7 +123,7 @@ test('next-shape and next-away put anything into next', async (t) => {
     ['next-shape value=""', ''],
     ['next-shape value=false', false],
     ['next-shape value=[1]', [1]],
-    ['next-away', 'http://127.0.0.1:9/api/v1/posts/?page=2'],
+    ['next-away', 'http://127.0.0.1:9/elsewhere/?page=2'],
     ['next-away to=//evil.example/', '//evil.example/'],
   ] as const) {
     sandbox.faults.set(spec);

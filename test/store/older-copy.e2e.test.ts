@@ -212,7 +212,9 @@ describe('a file that was put back', () => {
       await mirror.copyTo(copy.options.path);
       await mirror.oneSweep([1, 2, 3]);
       assert.deepEqual(await copy.oneSweep([1, 3]), { suspects: 1, held: 0, deleted: 0 });
-      assert.deepEqual(await copy.oneSweep([1, 3]), { suspects: 0, held: 0, deleted: 1 });
+      let deleted = 0;
+      for (let n = 0; n < 4; n++) deleted += (await copy.oneSweep([1, 3])).deleted;
+      assert.equal(deleted, 1);
     }));
 
   it('finds rows anew that were held, and asks a person again who had accepted that they are gone', () =>
@@ -220,12 +222,13 @@ describe('a file that was put back', () => {
       const [mirror, copy] = [mirrorAt(path), mirrorAt(join(dirname(path), 'copy.db'))];
       const left = range(1, 10);
       await mirror.oneSweep(range(1, 40));
-      for (let n = 0; n < 2; n++) await mirror.oneSweep(left);
+      for (let n = 0; n < 4; n++) await mirror.oneSweep(left);
       // Accepted, but this sweep brings no evidence: they wait for one that does.
-      const accepted = await mirror.oneSweep(left, { acceptDeletes: true, conclusion: null });
+      const accepted = await mirror.oneSweep(left, { acceptDeletes: true, verdict: null });
       assert.deepEqual(accepted, { suspects: 30, held: 0, deleted: 0 });
       await mirror.copyTo(copy.options.path);
-      assert.deepEqual(await copy.oneSweep(left), { suspects: 30, held: 0, deleted: 0 });
+      for (let n = 0; n < 3; n++)
+        assert.deepEqual(await copy.oneSweep(left), { suspects: 30, held: 0, deleted: 0 });
       assert.deepEqual(await copy.oneSweep(left), { suspects: 0, held: 30, deleted: 0 });
     }));
 

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 26; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 27; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -152,44 +152,6 @@ SELECT p.id, p.title, p.content, p.url,
   JOIN users u ON u.id = p.creator_id
  WHERE p.deleted_at IS NULL;
 
-CREATE TABLE sync_runs (
-  id          INTEGER PRIMARY KEY,
-  resource    TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
-  mode        TEXT NOT NULL CHECK (mode IN ('sweep', 'head')),
-  started_at  TEXT NOT NULL,
-  finished_at TEXT,
-  outcome     TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'interrupted', 'failed')),
-  resumed     INTEGER NOT NULL DEFAULT 0,
-  pages       INTEGER NOT NULL DEFAULT 0,
-  rows        INTEGER NOT NULL DEFAULT 0,
-  inserted    INTEGER NOT NULL DEFAULT 0,
-  updated     INTEGER NOT NULL DEFAULT 0,
-  unchanged   INTEGER NOT NULL DEFAULT 0,
-  deleted     INTEGER NOT NULL DEFAULT 0,
-  held        INTEGER NOT NULL DEFAULT 0,
-  suspects    INTEGER NOT NULL DEFAULT 0,
-  quarantined INTEGER NOT NULL DEFAULT 0,
-  error       TEXT
-) STRICT;
-
-CREATE INDEX sync_runs_by_resource ON sync_runs (resource, mode, id);
-
-CREATE INDEX sync_runs_under_way ON sync_runs (resource, mode) WHERE outcome = 'running';
-
-CREATE TABLE sync_state (
-  resource TEXT PRIMARY KEY CHECK (resource IN ('posts', 'comments')),
-  run_id   INTEGER REFERENCES sync_runs (id),
-  state    TEXT,
-  learned   TEXT
-, rule TEXT CHECK (rule IN ('proof', 'three sweeps', 'none')), rule_why TEXT, leak REAL NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
-
-CREATE TABLE sweep_pages (
-  run_id INTEGER NOT NULL REFERENCES sync_runs (id),
-  n      INTEGER NOT NULL,
-  ids    BLOB NOT NULL,
-  PRIMARY KEY (run_id, n)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE quarantine (
   id       INTEGER PRIMARY KEY,
   resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
@@ -229,27 +191,6 @@ CREATE TABLE saved_queries (
 ) STRICT;
 
 CREATE TABLE sqlite_sequence(name,seq);
-
-CREATE TABLE absences (
-  resource    TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
-  id          INTEGER NOT NULL,
-  since       TEXT NOT NULL,
-  -- The sweep that first did not show it: rows that went at once share it, and the mass-delete guard counts them by it.
-  first_run   INTEGER NOT NULL,
-  -- Complete sweeps in which two reads did not show it, and those in which a page had a neighbour on each side of its place.
-  sweeps      INTEGER NOT NULL DEFAULT 0,
-  gap_sweeps  INTEGER NOT NULL DEFAULT 0,
-  -- Reads of the sweep run_id that did not show it, and how many of them had a neighbour on each side.
-  run_id      INTEGER NOT NULL,
-  reads       INTEGER NOT NULL DEFAULT 0,
-  gap_reads   INTEGER NOT NULL DEFAULT 0,
-  -- Where its place was read last, and the page before that.
-  page        TEXT NOT NULL DEFAULT '',
-  page_before TEXT,
-  held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
-  accepted    INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)), end_sweeps INTEGER NOT NULL DEFAULT 0, end_reads INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (resource, id)
-) STRICT, WITHOUT ROWID;
 
 CREATE VIEW team_replies AS
 SELECT c.id, c.post_id, c.creator_id, c.content, c.created
@@ -530,3 +471,78 @@ SELECT c.id, c.post_id, coalesce(CASE WHEN p.deleted_at IS NULL THEN p.title END
   LEFT JOIN posts p ON p.id = c.post_id
   LEFT JOIN boards b ON b.id = p.board_id
  WHERE c.deleted_at IS NULL;
+
+CREATE TABLE "absences" (
+  resource  TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  id        INTEGER NOT NULL,
+  since     TEXT NOT NULL,
+  -- The sweep that first missed it: the mass-delete guard counts rows that went at once.
+  first_run INTEGER NOT NULL,
+  -- Complete sweeps that missed it.
+  sweeps    INTEGER NOT NULL DEFAULT 0,
+  -- The share of what is needed to count it as deleted.
+  score     REAL NOT NULL DEFAULT 0,
+  -- How the last sweep missed it, and the rows that it showed around its place.
+  way       TEXT NOT NULL DEFAULT 'edge' CHECK (way IN ('inside', 'between', 'frozen', 'edge', 'unstable')),
+  before_id INTEGER,
+  after_id  INTEGER,
+  held      INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
+  accepted  INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1)),
+  PRIMARY KEY (resource, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE returned_rows (
+  resource  TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  id        INTEGER NOT NULL,
+  way       TEXT NOT NULL,
+  before_id INTEGER,
+  after_id  INTEGER,
+  PRIMARY KEY (resource, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE list_pages (
+  resource TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  n        INTEGER NOT NULL,
+  ids      BLOB NOT NULL,
+  PRIMARY KEY (resource, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "sync_state" (
+  resource TEXT PRIMARY KEY CHECK (resource IN ('posts', 'comments')),
+  run_id   INTEGER REFERENCES sync_runs (id),
+  state    TEXT,
+  learned  TEXT,
+  -- Deleted rows that a pass has shown again since the last complete sweep.
+  restored INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "sync_runs" (
+  id          INTEGER PRIMARY KEY,
+  resource    TEXT NOT NULL CHECK (resource IN ('posts', 'comments')),
+  mode        TEXT NOT NULL CHECK (mode IN ('sweep', 'head')),
+  started_at  TEXT NOT NULL,
+  finished_at TEXT,
+  outcome     TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'incomplete', 'interrupted', 'failed')),
+  resumed     INTEGER NOT NULL DEFAULT 0,
+  pages       INTEGER NOT NULL DEFAULT 0,
+  rows        INTEGER NOT NULL DEFAULT 0,
+  inserted    INTEGER NOT NULL DEFAULT 0,
+  updated     INTEGER NOT NULL DEFAULT 0,
+  unchanged   INTEGER NOT NULL DEFAULT 0,
+  deleted     INTEGER NOT NULL DEFAULT 0,
+  held        INTEGER NOT NULL DEFAULT 0,
+  suspects    INTEGER NOT NULL DEFAULT 0,
+  quarantined INTEGER NOT NULL DEFAULT 0,
+  error       TEXT
+) STRICT;
+
+CREATE INDEX sync_runs_by_resource ON sync_runs (resource, mode, id);
+
+CREATE INDEX sync_runs_under_way ON sync_runs (resource, mode) WHERE outcome = 'running';
+
+CREATE TABLE sweep_pages (
+  run_id INTEGER NOT NULL REFERENCES sync_runs (id),
+  n      INTEGER NOT NULL,
+  ids    BLOB NOT NULL,
+  PRIMARY KEY (run_id, n)
+) STRICT, WITHOUT ROWID;

@@ -1,11 +1,9 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
+import { judgeAbsences } from '../../src/mirror/decide/absence.ts';
+import { readFacts } from '../../src/mirror/list-facts.ts';
 import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import type {
-  Absence,
-  Conclusion,
-  Gap,
-  KeyRange,
   PageResult,
   PageRows,
   PageWrite,
@@ -18,20 +16,10 @@ import { minute } from './rows.ts';
 
 /** The steps of a pass, with what a test does not care about filled in. Times are minutes of the story. */
 
-export const EVERYWHERE: KeyRange = { above: null, below: null };
+type Rows = readonly (Post | Comment)[];
 
-export function between(low: number, high: number): KeyRange {
-  return { above: { created: '', id: low }, below: { created: '', id: high } };
-}
-
-/** Gaps with a neighbour on each side, unless told otherwise. */
-export function gaps(ranges: KeyRange[], kind: Gap['kind'] = 'inside'): Absence {
-  return { by: 'id', gaps: ranges.map((range) => ({ range, kind, page: '', pageBefore: null })) };
-}
-
-const SAID = { why: 'the test says so', moved: false, sameEnd: true, timed: null };
-export const PROOF: Conclusion = { rule: 'proof', sweeps: 2, ...SAID };
-export const THREE_SWEEPS: Conclusion = { rule: 'three sweeps', sweeps: 3, ...SAID };
+/** The first and last rows of a list need the most sweeps. */
+const MOST_SWEEPS = 6;
 
 export function begin(store: MirrorStore, resource: Resource, at = 0, rest: Partial<PassStart> = {}): Pass {
   return store.beginPass({ resource, mode: 'sweep', now: minute(at), resume: true, ...rest });
@@ -40,56 +28,71 @@ export function begin(store: MirrorStore, resource: Resource, at = 0, rest: Part
 export function apply(
   store: MirrorStore,
   pass: Pass,
-  rows: readonly (Post | Comment)[],
+  rows: Rows,
   at = 0,
   rest: Partial<PageWrite> = {},
 ): PageResult {
   const page = { resource: pass.resource, rows } as PageRows;
-  const plain = { rejects: [], absence: null, keepIds: false, state: null };
+  const plain = { rejects: [], shown: null, state: null };
   return store.applyPage({ pass, page, observedAt: minute(at), now: minute(at), ...plain, ...rest });
 }
 
+/** A page of a sweep that says which rows the list has. */
+export function show(
+  store: MirrorStore,
+  pass: Pass,
+  rows: Rows,
+  at = 0,
+  rest: Partial<PageWrite> = {},
+): PageResult {
+  return apply(store, pass, rows, at, { shown: rows.map(({ id }) => id), ...rest });
+}
+
 export function finish(store: MirrorStore, pass: Pass, at = 0, rest: Partial<PassEnd> = {}): PassSummary {
-  const plain = { error: null, keepState: null, conclusion: null, acceptDeletes: false };
+  const plain = { error: null, keepState: null, verdict: null, acceptDeletes: false };
   return store.finishPass({ pass, outcome: 'complete', now: minute(at), ...plain, ...rest });
 }
 
-/** One sweep of one page, read twice, that shows the absence of everything it does not show. */
+/** Ends a sweep that has reached the end of its list: rows that it did not show are missing. */
+export function conclude(store: MirrorStore, pass: Pass, at = 0, rest: Partial<PassEnd> = {}): PassSummary {
+  const facts = readFacts(store.learnedOf(pass.resource));
+  const verdict = judgeAbsences(store.evidence(pass, facts.absences));
+  const learned = JSON.stringify({ ...facts, absences: verdict.learned, readAt: minute(at) });
+  return finish(store, pass, at, { verdict, learned, ...rest });
+}
+
+/** One sweep of a list with these pages. */
+export function sweepPages(
+  store: MirrorStore,
+  resource: Resource,
+  pages: readonly Rows[],
+  at = 0,
+  rest: Partial<PassEnd> = {},
+): PassSummary {
+  const pass = begin(store, resource, at, { resume: false });
+  for (const rows of pages) show(store, pass, rows, at);
+  return conclude(store, pass, at, rest);
+}
+
+/** One sweep of a list of one page. */
 export function oneSweep(
   store: MirrorStore,
   resource: Resource,
-  rows: readonly (Post | Comment)[],
+  rows: Rows,
   at = 0,
   rest: Partial<PassEnd> = {},
 ): PassSummary {
-  const pass = begin(store, resource, at, { resume: false });
-  const {
-    pages,
-    rows: read,
-    unchanged,
-  } = apply(store, pass, rows, at, { absence: gaps([EVERYWHERE]) }).counts;
-  apply(store, pass, rows, at, { absence: gaps([EVERYWHERE]) });
-  Object.assign(pass.counts, { pages, rows: read, unchanged });
-  return finish(store, pass, at, { conclusion: PROOF, ...rest });
+  return sweepPages(store, resource, [rows], at, rest);
 }
 
-/** The same, and once more where rows are missing: then they have been missing long enough. */
+/** The same, and again while rows are missing: until they are deleted or held. */
 export function sweep(...args: Parameters<typeof oneSweep>): PassSummary {
   const first = oneSweep(...args);
-  if (first.outcome !== 'complete' || first.suspects + first.held === 0) return first;
-  const { deleted, held, suspects } = oneSweep(...args);
-  return { ...first, deleted: first.deleted + deleted, held, suspects };
-}
-
-/** A whole sweep of a list whose order proves nothing: the ids of its pages are kept and counted. */
-export function unorderedSweep(
-  store: MirrorStore,
-  resource: Resource,
-  pages: readonly (readonly (Post | Comment)[])[],
-  at = 0,
-  rest: Partial<PassEnd> = {},
-): PassSummary {
-  const pass = begin(store, resource, at, { resume: false });
-  for (const rows of pages) apply(store, pass, rows, at, { keepIds: true });
-  return finish(store, pass, at, { conclusion: THREE_SWEEPS, ...rest });
+  let last = first;
+  let deleted = first.deleted;
+  for (let sweeps = 1; last.outcome === 'complete' && last.suspects > 0 && sweeps < MOST_SWEEPS; sweeps++) {
+    last = oneSweep(...args);
+    deleted += last.deleted;
+  }
+  return { ...first, deleted, held: last.held, suspects: last.suspects };
 }

@@ -4,14 +4,18 @@ import { play, type Story } from './evidence.ts';
 
 /** More with `npm run evidence`. */
 const CALM: Story = {
-  posts: 200,
-  pageSize: 20,
+  posts: 600,
+  pageSize: 40,
   paging: 'page',
   order: 'newest',
   rate: 0.5,
   bumps: 0,
   omission: 0,
+  leak: 0,
+  losesLast: false,
+  sameDate: 1,
   lag: 0,
+  repeats: false,
   truncation: { chance: 0, rows: 0 },
   emptyPage: 0,
   kill: 0,
@@ -24,23 +28,24 @@ describe('deletions on a list that never stands still', () => {
     'by page': { paging: 'page' },
     'by offset': { paging: 'offset' },
     'by cursor': { paging: 'cursor' },
-    'by page, while every request finds it changed': { posts: 3600, pageSize: 40, rate: 1, sweeps: 11 },
+    'by page, while every request finds it changed': { posts: 3600, pageSize: 40, rate: 1, sweeps: 13 },
   };
   for (const [name, list] of Object.entries(LISTS))
     it(`are concluded after two or three sweeps, and none is held (${name})`, async () => {
-      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, ...list });
+      const { concludedAfter, falseDeletions, held, pages, requests } = await play({ ...CALM, ...list });
       const share = (sweeps: number) =>
         concludedAfter.filter((after) => after !== null && after <= sweeps).length / concludedAfter.length;
       assert.deepEqual([falseDeletions, held], [[], 0]);
+      assert.equal(requests, pages, 'no request beyond the pages of the list');
       assert.ok(concludedAfter.length > 50);
-      assert.ok(share(2) >= 0.95 && share(3) >= 0.99, `${share(2)} and ${share(3)}`);
+      assert.ok(share(2) >= 0.9 && share(3) >= 0.97, `${share(2)} and ${share(3)}`);
     });
 });
 
 describe('deletions on a list without an order that never stands still', () => {
   for (const order of ['votes', 'activity'] as const)
     it(`are concluded after at most eight sweeps, and none is held (${order})`, async () => {
-      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, order, bumps: 0.5 });
+      const { concludedAfter, falseDeletions, held } = await play({ ...CALM, order, bumps: 0.5, sweeps: 40 });
       assert.deepEqual([falseDeletions, held], [[], 0]);
       const late = concludedAfter.filter((after) => after === null || after > 8);
       assert.ok(
@@ -54,6 +59,9 @@ describe('a living row is never deleted', () => {
   const TROUBLES: Record<string, Partial<Story>> = {
     'while pages leave out rows in silence': { omission: 0.1 },
     'while every page leaves out a row in silence': { omission: 1 },
+    'while each read leaves out one row in fifty': { leak: 0.02 },
+    'while rows of the same date change places between requests': { order: 'dates', sameDate: 25 },
+    'while rows with as many votes change places between requests': { order: 'ties', bumps: 0.5 },
     'while a replica lags for a sweep': { lag: 0.3 },
     'while the list is cut short for a sweep': { truncation: { chance: 0.3, rows: 19 } },
     'while a page is empty and ends the list': { emptyPage: 0.5 },

@@ -21,6 +21,7 @@ export interface Story extends Manners {
 
 export interface Found {
   sweeps: number;
+  /** Of sweeps in one piece, in which the list refused no page: pages of the list, and requests. */
   pages: number;
   requests: number;
   /** Living rows that the mirror called deleted after some sweep. */
@@ -31,7 +32,7 @@ export interface Found {
 }
 
 /** Complete sweeps that follow a deletion before it counts in the shares. */
-const WATCHED = 8;
+const WATCHED = 10;
 
 /** Sweeps of a simulated list with the real engine and a real store, and what came of every row. */
 export async function play(story: Story): Promise<Found> {
@@ -48,7 +49,7 @@ export async function play(story: Story): Promise<Found> {
     for (let sweep = 0; sweep < story.sweeps; sweep++) {
       list.newSweep();
       watch.began();
-      const before = list.requests;
+      const before = { requests: list.requests, refusals: list.refusals };
       const killAt = sweep > 0 && random() < story.kill ? 1 + Math.floor(random() * 12) : null;
       const summary = await attempt(store, list, killAt, random() < 0.5);
       if (summary === 'killed') {
@@ -56,8 +57,10 @@ export async function play(story: Story): Promise<Found> {
         store = open();
       }
       if (summary !== null && summary !== 'killed') {
-        found.pages += summary.pages;
-        found.requests += list.requests - before;
+        if (summary.resumed === 0 && list.refusals === before.refusals) {
+          found.pages += summary.pages;
+          found.requests += list.requests - before.requests;
+        }
         found.held = Math.max(found.held, summary.held);
         watch.ended();
       }

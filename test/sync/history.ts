@@ -100,8 +100,8 @@ async function attempt(
   }
 }
 
-/** One more than the longest rule: an interrupted sweep that is resumed was not quiet from its beginning. */
-const QUIET_SWEEPS = 7;
+/** A short list that moved wildly has taught that it misses many rows: then each miss counts for little. */
+const MOST_QUIET_SWEEPS = 200;
 
 const KILLED = new Error('killed');
 
@@ -125,15 +125,13 @@ function dying(store: MirrorStore, steps: number): MirrorStore {
   });
 }
 
-/**
- * Two quiet sweeps are enough where the order of a list proves absence and has done so before, or where there is none; three where the
- * order is new or a number runs along with it; up to six where a list by votes looks like one by id within each of its few pages, so that
- * every re-read seems to leave out rows which the page after it shows.
- */
+/** Sweeps each list until no row is missing any more. One more, because a resumed sweep was not quiet from its beginning. */
 async function settle(bench: Workbench): Promise<void> {
   for (const resource of RESOURCES)
-    for (let sweeps = 0; sweeps < QUIET_SWEEPS; sweeps++)
-      await bench.sync({ resource, mode: 'sweep', acceptDeletes: true });
+    for (let sweeps = 0, missing = 1; missing > 0 && sweeps < MOST_QUIET_SWEEPS; sweeps++) {
+      const { suspects, held, resumed } = await bench.sync({ resource, mode: 'sweep', acceptDeletes: true });
+      missing = suspects + held + resumed;
+    }
 }
 
 async function assertStill(bench: Workbench): Promise<void> {

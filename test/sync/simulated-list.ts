@@ -9,16 +9,27 @@ export interface Manners {
   posts: number;
   pageSize: number;
   paging: 'page' | 'offset' | 'cursor';
-  /** `turns`: each sweep meets another server, which may sort the list in another way. */
-  order: 'newest' | 'oldest' | 'activity' | 'votes' | 'random' | 'turns';
+  /**
+   * `turns`: each sweep meets another server, which may sort the list in another way. `dates` and `ties`: by creation time or votes
+   * without a second key, so that the order of equal rows depends on the offset, as in PostgreSQL.
+   */
+  order: 'newest' | 'oldest' | 'activity' | 'votes' | 'random' | 'turns' | 'dates' | 'ties';
+  /** Rows of the first import that share a creation time. */
+  sameDate: number;
   /** Changes before each request: half of them new posts, half deletions, unless `bumps` says otherwise. */
   rate: number;
   /** The share of changes that are votes or comments on a post. */
   bumps: number;
   /** How likely a page leaves out one living row in silence. */
   omission: number;
+  /** How likely each living row is left out of each read. */
+  leak: number;
+  /** Every page but the last loses its last row. */
+  losesLast: boolean;
   /** How likely a sweep reads a replica that is as old as the sweep before. */
   lag: number;
+  /** Troubles of a whole sweep may come twice in a row, which the promise leaves out. */
+  repeats: boolean;
   /** How likely a sweep meets a list that ends up to this many rows early. */
   truncation: { chance: number; rows: number };
   /** How likely a sweep meets one page that is empty and ends the list. */
@@ -35,6 +46,8 @@ interface Row {
 export interface SimulatedList {
   client: Client;
   requests: number;
+  /** Answers after which a page is asked for again, or that end the list early. */
+  refusals: number;
   /** Called between two sweeps: what goes wrong during the next one. */
   newSweep(): void;
   /** From now on nothing changes and nothing goes wrong, or that is over. */
@@ -73,9 +86,13 @@ export function simulatedList(manners: Manners, random: () => number): Simulated
     else if (random() < 0.5) add();
     else if (victim) remove(victim.id);
   };
-  const sorted = (): Row[] => {
+  const dateOf = ({ id }: Row): number => (id <= manners.posts ? Math.floor(id / manners.sameDate) : id);
+  const sorted = (cursor: string): Row[] => {
     const shown = [...(replica ?? rows)];
+    const tie = (a: Row, b: Row): number => hash(a.id, cursor) - hash(b.id, cursor);
     if (order === 'random') for (let i = shown.length - 1; i > 0; i--) swap(shown, i, pick(i + 1));
+    else if (order === 'dates') shown.sort((a, b) => dateOf(b) - dateOf(a) || tie(a, b));
+    else if (order === 'ties') shown.sort((a, b) => b.votes - a.votes || tie(a, b));
     else shown.sort(COMPARE[order === 'turns' ? turn : order]);
     return cut > 0 ? shown.slice(0, Math.max(1, shown.length - cut)) : shown;
   };
@@ -83,27 +100,38 @@ export function simulatedList(manners: Manners, random: () => number): Simulated
   const read = (cursor: string): Page<Post> => {
     list.requests++;
     if (!list.quiet) for (let due = manners.rate; due > 0; due--) if (random() < due) change();
-    const all = sorted();
+    const all = sorted(cursor);
     const from = startOf(all, cursor, { paging, pageSize });
-    if (from > all.length && from > 0) throw new AppError('refused', 'Invalid page.');
+    if (from > all.length && from > 0) {
+      list.refusals++;
+      throw new AppError('refused', 'Invalid page.');
+    }
     const shown = all.slice(from, from + pageSize);
     const isEnd = from + pageSize >= all.length;
     const next = isEnd ? null : cursorAfter(shown.at(-1), from + pageSize, { paging, pageSize });
-    if (emptyAt >= 0 && emptyAt-- === 0) return pageOf([], cursor, null);
-    if (!list.quiet && random() < manners.omission) shown.splice(pick(shown.length), 1);
-    return pageOf(shown, cursor, next);
+    if (emptyAt >= 0 && emptyAt-- === 0) {
+      list.refusals++;
+      return pageOf([], cursor, null);
+    }
+    if (list.quiet) return pageOf(shown, cursor, next);
+    if (random() < manners.omission) shown.splice(pick(shown.length), 1);
+    if (manners.losesLast && !isEnd) shown.pop();
+    const left = manners.leak > 0 ? shown.filter(() => random() >= manners.leak) : shown;
+    if (left.length === 0) list.refusals++;
+    return pageOf(left, cursor, next);
   };
 
   const list: SimulatedList = {
     client: clientOf(read),
     requests: 0,
+    refusals: 0,
     quiet: false,
     deleted,
     newSweep() {
       [replica, cut, emptyAt] = [null, 0, -1];
       if (order === 'turns') turn = TURNS[pick(TURNS.length)] ?? turn;
       // Troubles of a whole sweep do not come twice in a row: that is what the promise leaves out.
-      const mayBeBad = !wasBad && !list.quiet;
+      const mayBeBad = (manners.repeats || !wasBad) && !list.quiet;
       if (mayBeBad && random() < manners.lag) replica = snapshot;
       else if (mayBeBad && random() < manners.truncation.chance) cut = 1 + pick(manners.truncation.rows);
       else if (mayBeBad && random() < manners.emptyPage) emptyAt = 1 + pick(rows.length / pageSize);
@@ -128,6 +156,12 @@ const TURNS = Object.keys(COMPARE) as (keyof typeof COMPARE)[];
 
 function swap(rows: Row[], i: number, j: number): void {
   [rows[i], rows[j]] = [rows[j] as Row, rows[i] as Row];
+}
+
+function hash(id: number, cursor: string): number {
+  let mixed = Math.imul(id, 0x9e3779b1);
+  for (const letter of cursor) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x85ebca77);
+  return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
 type Paging = Pick<Manners, 'paging' | 'pageSize'>;

@@ -57,7 +57,7 @@ function benchOf() {
       sweepUnderWay: (resource: string) => (resource === 'posts' ? world.underWay : null),
       lastPasses: () =>
         ['posts', 'comments'].map((resource) => ({
-          ...{ resource, mode: 'sweep', unfinished: false },
+          ...{ resource, mode: 'sweep', unfinished: false, lacks: null },
           ...world.sweep,
         })),
     },
@@ -115,7 +115,7 @@ describe('the progress of a service', () => {
     const list = async () => (await read()).lists[1];
     assert.deepEqual(await list(), {
       ...{ resource: 'comments', lastSweepAt: NOW - 20 * MINUTE, sweepDueAt: NOW + 40 * MINUTE },
-      ...{ usualSweepMs: 10 * MINUTE, running: null },
+      ...{ usualSweepMs: 10 * MINUTE, lacks: null, running: null },
     });
     world.sweep = { startedAt: NOW - MINUTE, finishedAt: NOW - 2 * MINUTE };
     assert.equal((await list())?.usualSweepMs, 0, 'the clock was set meanwhile');

@@ -2,7 +2,7 @@ import type { Board, PostReference, Status, User } from '../../contract/decode.t
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
 import type { ChangeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
-import { keptUntilWritten } from '../sql.ts';
+import { keptUntilWritten, scalar } from '../sql.ts';
 import {
   boardTable,
   type Entity,
@@ -13,7 +13,6 @@ import {
   type Value,
 } from './entity-tables.ts';
 import { isLate, type Moments, type Written } from './moments.ts';
-import { type Known, type Misses, missedBy } from './sightings.ts';
 
 /**
  * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side. Rows may show
@@ -67,13 +66,13 @@ export function entityObserver(db: Db, changes: ChangeLog) {
   const forgetKnown = keptUntilWritten(db, () => {
     for (const { known } of Object.values(tables)) for (const list of RESOURCES) known[list].clear();
   });
-  const storeAll = (pass: Watching, observed: Observed, when: Moments, newer: Observed[], missed = NONE) => {
+  const storeAll = (pass: Watching, observed: Observed, when: Moments, newer: Observed[]) => {
     const { resource, runId } = pass;
     const left = nothingShown();
     const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
       observe(table, shown, { resource, ...when, changes }, (id, by) => {
         if (newer.some((page) => page[kind].has(id))) return false;
-        if (isNewest[kind](resource, { id, by, runId }, missed)) return true;
+        if (isNewest[kind](resource, { id, by, runId })) return true;
         left[kind].set(id, shown.get(id) as never);
         return false;
       });
@@ -107,10 +106,9 @@ export function entityObserver(db: Db, changes: ChangeLog) {
       if (left?.runId !== pass.runId) return;
       const when = { ...left.when, now };
       const { users, references, ...named } = left.observed;
-      const missed = missedBy(db, pass);
-      storeAll(pass, { ...nothingShown(), users, references }, when, [], missed.before);
+      storeAll(pass, { ...nothingShown(), users, references }, when, []);
       // Boards and statuses are renamed on all rows at once, people not always: here a row that this sweep missed does not count either.
-      storeAll({ ...pass, runId: NO_RUN }, { ...nothingShown(), ...named }, when, [], missed.now);
+      storeAll({ ...pass, runId: NO_RUN }, { ...nothingShown(), ...named }, when, []);
     },
   };
 }
@@ -180,35 +178,28 @@ interface Copy {
   runId: number;
 }
 
-const NONE: Misses = () => false;
-
-type NewestCheck = (resource: Resource, copy: Copy, missed: Misses) => boolean;
+type NewestCheck = (resource: Resource, copy: Copy) => boolean;
 
 /** Whether no live row that is newer than this one shows the entity too. Asked only where the copy differs from what is stored. */
 function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
-  const check = (table: Resource, column: string): ((copy: Copy, missed: Misses) => boolean) => {
-    const newer = db.prepare<Copy, Known>(`
-      SELECT id, first_seen_at FROM ${table} t
+  const check = (table: Resource, column: string): ((copy: Copy) => boolean) => {
+    const newer = scalar(db)<Copy, number>(`
+      SELECT EXISTS (SELECT 1 FROM ${table} t
        WHERE id > $by AND ${column} = $id AND deleted_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM absences WHERE resource = '${table}' AND id = t.id AND first_run <> $runId)
          AND NOT EXISTS (SELECT 1 FROM quarantine
-                          WHERE resource = '${table}' AND iif(json_valid(body), body ->> 'id', NULL) = t.id)`);
-    return (copy, missed) => {
-      for (const row of newer.iterate(copy)) if (!missed(table, row)) return false;
-      return true;
-    };
+                          WHERE resource = '${table}' AND iif(json_valid(body), body ->> 'id', NULL) = t.id))`);
+    return (copy) => newer.get(copy) === 0;
   };
   const [posts, comments] = [check('posts', 'creator_id'), check('comments', 'creator_id')];
   const [boards, statuses] = [check('posts', 'board_id'), check('posts', 'status_id')];
   const references = check('comments', 'post_id');
   return {
-    users: (resource, copy, missed) =>
-      resource === 'posts'
-        ? posts(copy, missed)
-        : posts({ ...copy, by: -1 }, missed) && comments(copy, missed),
-    boards: (_, copy, missed) => boards(copy, missed),
-    statuses: (_, copy, missed) => statuses(copy, missed),
-    references: (_, copy, missed) => references(copy, missed),
+    users: (resource, copy) =>
+      resource === 'posts' ? posts(copy) : posts({ ...copy, by: -1 }) && comments(copy),
+    boards: (_, copy) => boards(copy),
+    statuses: (_, copy) => statuses(copy),
+    references: (_, copy) => references(copy),
   };
 }
 

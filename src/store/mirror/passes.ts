@@ -1,6 +1,7 @@
 import { iso } from '../../base/clock.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
+import type { Evidence, Learned } from '../../mirror/decide/absence.ts';
 import { changeLog, passEvents } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { packedRows } from '../index/columns.ts';
@@ -13,17 +14,8 @@ import type { Moments, Written } from './moments.ts';
 import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
 import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
-import { packIds } from './sightings.ts';
 import { rowCounter } from './status.ts';
-import {
-  BEHIND_CACHE,
-  type PageResult,
-  type PageWrite,
-  type Pass,
-  type PassEnd,
-  type PassStart,
-  type PassSummary,
-} from './types.ts';
+import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from './types.ts';
 
 /**
  * Pages in a row that changed nothing and were not worth a transaction, and how long the first of them waits: a kill makes us read at
@@ -34,9 +26,6 @@ const DEFERRED_MS = 200;
 /** The mass-delete guard: where more rows than this share of the live ones, and than this many, went at once, a person decides. */
 const GUARD_SHARE = 0.05;
 const GUARD_ROWS = 20;
-
-const SHOWN_TWICE =
-  'and the last sweep showed rows twice: it may leave out as many others, and a missing one proves nothing';
 
 export function passes(db: Db, options: OpenOptions) {
   const text = textIndex(db);
@@ -51,8 +40,7 @@ export function passes(db: Db, options: OpenOptions) {
   const observed = entityObserver(db, changes);
   const withoutErased = suppression(db, options);
   const absent = absences(db);
-  const runs = runLog(db);
-  const keepIds = db.prepare('INSERT OR REPLACE INTO sweep_pages (run_id, n, ids) VALUES (?, ?, ?)');
+  const runs = runLog(db, absent.pages);
   const size = rowCounter(db);
   const quarantine = db.prepare(`
     INSERT INTO quarantine (resource, seen_at, run_id, reason, body) VALUES (?, ?, ?, ?, ?)
@@ -69,7 +57,6 @@ export function passes(db: Db, options: OpenOptions) {
   const deferred = new Map<number, Deferred>();
 
   function begin(start: PassStart): Pass {
-    if (start.learned !== undefined) runs.remember(start.resource, start.learned);
     const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
     if (resumed) return resumed;
     if (start.resource === 'posts' && text.posts.isNew()) late.putOff();
@@ -78,7 +65,7 @@ export function passes(db: Db, options: OpenOptions) {
   }
 
   function apply(received: PageWrite): PageResult {
-    const { pass, page, rejects, repeated, absence, keepIds: keep, state } = withoutErased(received);
+    const { pass, page, rejects, repeated, shown, state } = withoutErased(received);
     const { observedAt, ageMs = 0, now } = received;
     const at = iso(observedAt);
     const when = { at, shownAt: iso(Math.max(0, observedAt - ageMs)), now: iso(now) };
@@ -97,10 +84,11 @@ export function passes(db: Db, options: OpenOptions) {
     text[resource].write();
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
-    if (absent.clear(resource, seen, when)) written++;
-    if (absence) written += absent.note(pass, absence, seen, at);
+    if (absent.seen(resource, seen, when)) written++;
+    absent.restored(resource, rows.restored);
     for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
-    if (keep) deferredOf(runId).ids.set(counts.pages, packIds(idsOf(page, rejects)));
+    const ids = shown && absent.pages.changed(resource, counts.pages, shown);
+    if (ids) deferredOf(runId).ids.set(counts.pages, ids);
     counts.pages++;
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
@@ -135,21 +123,21 @@ export function passes(db: Db, options: OpenOptions) {
   }
 
   function writeIds(runId: number): void {
-    for (const [n, ids] of deferredOf(runId).ids) keepIds.run(runId, n, ids);
+    for (const [n, ids] of deferredOf(runId).ids) absent.pages.write(runId, n, ids);
     deferred.delete(runId);
   }
 
   function finish(end: PassEnd): PassSummary {
-    const { pass, outcome, acceptDeletes } = end;
+    const { pass, outcome, verdict, acceptDeletes } = end;
     const at = iso(end.now);
     const { resource } = pass;
     writeIds(pass.runId);
     changes.refresh();
-    const isComplete = outcome === 'complete';
-    const isWholeSweep = isComplete && pass.mode === 'sweep';
-    const gone = isComplete ? concluded(end, at) : [];
-    if (isComplete && acceptDeletes) absent.accept(resource);
-    const { going, kept } = guarded(pass, gone);
+    const hasEnded = outcome === 'complete' || outcome === 'incomplete';
+    const isWholeSweep = hasEnded && pass.mode === 'sweep';
+    if (verdict) absent.keep(pass, verdict, at);
+    if (isWholeSweep && acceptDeletes) absent.accept(resource);
+    const { going, kept } = guarded(pass, verdict?.deleted ?? []);
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
     const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
@@ -164,40 +152,10 @@ export function passes(db: Db, options: OpenOptions) {
 
   const guardLimit = (resource: Resource): number => Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
 
-  /** Rows against which enough speaks after this pass. */
-  function concluded({ pass, conclusion }: PassEnd, at: string): number[] {
-    if (!conclusion) return [];
-    const { rule, why: ruleWhy } = conclusion;
-    const { resource } = pass;
-    // What was noted in an order that proved to be none, or without one that there is, must not add up with the rest.
-    const known = runs.ruleOf(resource);
-    const before = known.ruleWhy === BEHIND_CACHE ? 'proof' : known.rule;
-    const isOther = before !== null && (before === 'proof') !== (rule === 'proof');
-    if (isOther && ruleWhy !== BEHIND_CACHE) absent.reset(resource);
-    runs.rule(resource, { rule, ruleWhy });
-    if (rule === 'none') return [];
-    const missed =
-      rule === 'proof'
-        ? absent.missedInGaps(pass, conclusion)
-        : absent.missedInAll(pass, at, { most: guardLimit(resource), timed: conclusion.timed });
-    if (missed === null) runs.rule(resource, { rule: 'none', ruleWhy: `${ruleWhy}, ${SHOWN_TWICE}` });
-    return missed ?? [];
-  }
-
-  /**
-   * Rows that went at once are counted together; deletions of several days between other rows, which waited for evidence, are no mass
-   * deletion. An empty answer where there were rows is more likely a fault than a wish to delete everything. What is held stays so when
-   * some come back: a list that recovers bit by bit must not delete the rest.
-   */
-  function guarded({ resource, counts }: Pass, ids: number[]): { going: number[]; kept: number[] } {
-    if (ids.length === 0) return { going: [], kept: [] };
-    const limit = counts.rows === 0 ? 0 : guardLimit(resource);
-    const cohorts = absent.cohorts(resource, ids);
-    const { going = [], kept = [] } = Object.groupBy(ids, (id) => {
-      const { size = 0, isHeld = false } = cohorts.get(id) ?? {};
-      return isHeld || size > limit ? 'kept' : 'going';
-    });
-    return { going, kept };
+  /** An empty answer where there were rows is more likely a fault than a wish to delete everything. */
+  function guarded({ resource, counts }: Pass, gone: number[]): { going: number[]; kept: number[] } {
+    const held = absent.tooMany(resource, gone, counts.rows === 0 ? 0 : guardLimit(resource));
+    return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
   }
 
   return {
@@ -205,9 +163,12 @@ export function passes(db: Db, options: OpenOptions) {
     beginPass: immediate(db, begin),
     /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
     applyPage: wholly(immediate(db, apply)),
-    /** Rows whose places this sweep should read again, and how many rows of the list are missing at all. */
-    toReread: absent.toReread,
-    /** Concludes a pass: deletes rows with enough evidence against them, or holds them; writes the summary. */
+    /** What a sweep at the end of its list says about the rows that it did not show. */
+    evidence: immediate(db, (pass: Pass, learned: Learned): Evidence => {
+      writeIds(pass.runId);
+      return absent.evidence(pass, learned);
+    }),
+    /** Ends a pass: keeps what a sweep missed, deletes the rows that count as deleted or holds them, writes the summary. */
     finishPass: immediate(db, finish),
     text,
     late,
@@ -248,8 +209,8 @@ function writeRows<T extends Post | Comment>(
   when: Moments,
   pass: Pass,
   repeated: ReadonlySet<number> | undefined,
-): Written {
-  let [written, late] = [0, 0];
+): Written & { restored: number } {
+  let [written, late, restored] = [0, 0, 0];
   // A b-tree that grows upwards fills its pages: a list that comes newest first made the file 1.6 times as large. Where a page shows a
   // row twice, the first one counts: writing both would be two changes in every sweep.
   const upwards = rows.toSorted((a, b) => a.id - b.id).filter(({ id }, i, all) => all[i - 1]?.id !== id);
@@ -257,23 +218,26 @@ function writeRows<T extends Post | Comment>(
   try {
     for (const row of upwards) {
       const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, when);
-      pass.counts[effect === 'late' ? 'unchanged' : effect]++;
+      pass.counts[COUNTED[effect]]++;
       if (effect === 'late') late++;
       else if (effect !== 'unchanged') written++;
+      if (effect === 'restored') restored++;
     }
   } finally {
     // What was read is true for this transaction only.
     writer.expect([]);
   }
-  return { written, late };
+  return { written, late, restored };
 }
 
-/** As they came: an id that stands twice must be seen to. */
-function idsOf(page: PageWrite['page'], rejects: PageWrite['rejects']): number[] {
-  const ids: number[] = page.rows.map((row) => row.id);
-  for (const { id } of rejects) if (id !== null) ids.push(id);
-  return ids;
-}
+/** As what the log of passes counts what happened to a row. */
+const COUNTED = {
+  inserted: 'inserted',
+  updated: 'updated',
+  restored: 'updated',
+  unchanged: 'unchanged',
+  late: 'unchanged',
+} as const;
 
 /** What the rows carry, each as its newest row shows it. */
 function carriedBy(page: PageWrite['page']): Observed {

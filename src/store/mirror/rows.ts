@@ -176,7 +176,7 @@ export function rowWriter<T extends Post | Comment>(
     expect: stored.expect,
     /** Whether the row is stored, and live. */
     has: (id: number): boolean => stored.find(id)?.[1] === null,
-    write(row: T, when: Moments): 'inserted' | 'updated' | 'unchanged' | 'late' {
+    write(row: T, when: Moments): 'inserted' | 'updated' | 'restored' | 'unchanged' | 'late' {
       const { id, extra } = row;
       const { at } = when;
       const [old, shown] = [stored.find(id), kind.values(row)];
@@ -199,7 +199,7 @@ export function rowWriter<T extends Post | Comment>(
       if (!isSame(old, shown, 0, texts.length))
         index.changed(id, wordsOf(old.slice(VALUES_AT)), wordsOf(shown));
       for (const type of typesOf(old, shown, row)) changes.row(table, type, at, { id, ...replaced });
-      return 'updated';
+      return deletedAt === null ? 'updated' : 'restored';
     },
     /** Marks a live row as deleted; false if it was not live. */
     remove(id: number, at: string): boolean {

@@ -1,11 +1,7 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../db.ts';
+import type { listPages } from './list-pages.ts';
 import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from './types.ts';
-
-/** By which rule deletions of a list are concluded; null before the first complete sweep. */
-type Known = Pick<PassSummary, 'rule' | 'ruleWhy'>;
-
-const NO_RULE: Known = { rule: null, ruleWhy: null };
 
 interface Unfinished extends PassCounts {
   id: number;
@@ -17,7 +13,7 @@ interface Unfinished extends PassCounts {
 const NO_COUNTS: PassCounts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
 
 /** The log of passes and the checkpoint of the sweep under way. */
-export function runLog(db: Db) {
+export function runLog(db: Db, pages: ReturnType<typeof listPages>) {
   const insert = db.prepare(`
     INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES (?, ?, ?, 'running')`);
   const open = db.prepare(`
@@ -32,13 +28,6 @@ export function runLog(db: Db) {
   const close = db.prepare(`
     UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?)
      WHERE resource = ? AND mode = ? AND outcome = 'running'`);
-  // The ids of the last sweep that was concluded stay: the next one is compared with it.
-  const dropOtherIds = db.prepare<[number, string]>(`
-    DELETE FROM sweep_pages WHERE run_id <> ? AND run_id IN (SELECT id FROM sync_runs WHERE resource = ?)`);
-  const dropUnfinished = db.prepare<[string]>(`
-    DELETE FROM sweep_pages
-     WHERE run_id IN (SELECT id FROM sync_runs WHERE resource = ? AND outcome <> 'complete')`);
-  const dropIdsFrom = db.prepare('DELETE FROM sweep_pages WHERE run_id = ? AND n >= ?');
   const saveState = db.prepare('UPDATE sync_state SET state = ? WHERE resource = ?');
   const saveCounts = db.prepare(`
     UPDATE sync_runs SET pages = ?, rows = ?, inserted = ?, updated = ?, unchanged = ?, quarantined = ? WHERE id = ?`);
@@ -47,9 +36,6 @@ export function runLog(db: Db) {
   const closeState = db.prepare('UPDATE sync_state SET run_id = NULL, state = NULL WHERE resource = ?');
   const saveLearned = db.prepare(`
     INSERT INTO sync_state (resource, learned) VALUES (?, ?) ON CONFLICT DO UPDATE SET learned = excluded.learned`);
-  const knownRule = db.prepare<[string], Known>(`
-    SELECT rule, rule_why AS ruleWhy FROM sync_state WHERE resource = ?`);
-  const saveRule = db.prepare('UPDATE sync_state SET rule = ?, rule_why = ? WHERE resource = ?');
 
   const writeCounts = ({ counts, runId }: Pass): void => {
     const { pages, rows, inserted, updated, unchanged, quarantined } = counts;
@@ -68,7 +54,7 @@ export function runLog(db: Db) {
       const found = unfinished.get(resource);
       if (!found) return null;
       reopen.run(found.id);
-      dropIdsFrom.run(found.id, found.pages);
+      pages.dropFrom(found.id, found.pages);
       const { id, resumed, started_at, state, ...counts } = found;
       const pass = { runId: id, resource, mode: 'sweep', startedAt: started_at } as const;
       return { ...pass, resumed: resumed + 1, state, counts };
@@ -76,17 +62,14 @@ export function runLog(db: Db) {
     /** Closes a sweep that will not be resumed. */
     abandon(resource: Resource, at: string): void {
       close.run(at, resource, 'sweep');
-      dropUnfinished.run(resource);
+      pages.drop(resource);
     },
-    remember: (resource: Resource, learned: string): void => void saveLearned.run(resource, learned),
-    ruleOf: (resource: Resource): Known => knownRule.get(resource) ?? NO_RULE,
-    rule: (resource: Resource, { rule, ruleWhy }: Known): void => void saveRule.run(rule, ruleWhy, resource),
     checkpoint(pass: Pass, state: string): void {
       saveState.run(state, pass.resource);
       writeCounts(pass);
     },
     finish(
-      { pass, outcome, error, keepState, learned, conclusion }: PassEnd,
+      { pass, outcome, error, keepState, learned }: PassEnd,
       { deleted, held, suspects }: { deleted: number; held: number; suspects: number },
       at: string,
     ): PassSummary {
@@ -95,14 +78,11 @@ export function runLog(db: Db) {
       if (keepState !== null) saveState.run(keepState, pass.resource);
       else if (pass.mode === 'sweep') {
         closeState.run(pass.resource);
-        if (conclusion) dropOtherIds.run(pass.runId, pass.resource);
-        // Pages that were read again came after those of the walk.
-        dropIdsFrom.run(pass.runId, conclusion ? pass.counts.pages : 0);
+        pages.drop(pass.resource);
       }
       if (learned !== undefined) saveLearned.run(pass.resource, learned);
       const { counts, state: _, ...run } = pass;
-      const rule = knownRule.get(pass.resource) ?? NO_RULE;
-      return { ...run, outcome, ...counts, deleted, held, suspects, ...rule, error, finishedAt: at };
+      return { ...run, outcome, ...counts, deleted, held, suspects, error, finishedAt: at };
     },
   };
 }

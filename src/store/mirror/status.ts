@@ -1,10 +1,12 @@
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import { readFacts } from '../../mirror/list-facts.ts';
+import { listNotes, type MissingGroup } from '../../mirror/list-notes.ts';
 import type { Db, OpenOptions } from '../db.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { readMeta, scalar } from '../sql.ts';
 import { unreadableList } from '../suppression/list.ts';
-import type { MirrorStatus, ResourceStatus, RunRow } from './types.ts';
+import { ENDED, type MirrorStatus, type ResourceStatus, type RunRow } from './types.ts';
 
 const RECENT_RUNS = 10;
 
@@ -47,32 +49,57 @@ export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUN
     upstream,
     olderCopy: olderCopyOf(db, options),
     unreadableList: unreadableList(db, options),
-    resources: RESOURCES.map((resource) => ({ ...passesOf(db, resource), ...sizes(resource) })),
+    resources: RESOURCES.map((resource) => {
+      const size = sizes(resource);
+      return { ...passesOf(db, resource), ...size, notes: notesOf(db, resource, size.live) };
+    }),
     people,
     runs,
   };
 }
 
-type PassFacts = Omit<ResourceStatus, 'resource' | 'live' | 'deleted' | 'unfinished'> & {
+type PassFacts = Omit<
+  ResourceStatus,
+  'resource' | 'live' | 'deleted' | 'unfinished' | 'isIncomplete' | 'notes'
+> & {
   unfinished: number;
+  isIncomplete: number | null;
 };
 
-function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted'> {
+function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted' | 'notes'> {
   const facts = db
     .prepare<{ resource: string }, PassFacts>(`
         SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
-                  AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastSweepAt,
+                  AND ${ENDED} ORDER BY id DESC LIMIT 1) AS lastSweepAt,
               (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'head'
                   AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastHeadAt,
               (SELECT count(*) FROM sync_state WHERE resource = $resource AND state IS NOT NULL) AS unfinished,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0) AS suspects,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 1) AS held,
               (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined,
-              (SELECT rule FROM sync_state WHERE resource = $resource) AS rule,
-              (SELECT rule_why FROM sync_state WHERE resource = $resource) AS ruleWhy`)
+              (SELECT outcome = 'incomplete' FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
+                  AND ${ENDED} ORDER BY id DESC LIMIT 1) AS isIncomplete`)
     .get({ resource });
   if (!facts) throw new Error('a query of counts always answers');
-  return { resource, ...facts, unfinished: facts.unfinished > 0 };
+  return { resource, ...facts, unfinished: facts.unfinished > 0, isIncomplete: facts.isIncomplete === 1 };
+}
+
+/** What an operator should know about a list of so many rows. */
+export function notesOf(db: Db, resource: Resource, rows: number): string[] {
+  const missing = db.prepare<[string], MissingGroup>(`
+    SELECT way, count(*) AS rows, min(score) AS score, min(since) AS since FROM absences WHERE resource = ? AND held = 0 GROUP BY way`);
+  const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');
+  const lacks = scalar(db)<[string], string | null>(`
+    SELECT iif(outcome = 'incomplete', error, NULL) FROM sync_runs
+     WHERE resource = ? AND mode = 'sweep' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
+  const facts = readFacts(learned.get(resource) ?? null);
+  return listNotes({
+    resource,
+    rows,
+    facts,
+    missing: missing.all(resource),
+    lacks: lacks.get(resource) ?? null,
+  });
 }
 
 interface AbsentFilter {
@@ -87,8 +114,10 @@ export interface AbsentRow {
   /** The title of a post, or the beginning of a comment. */
   text: string;
   since: string;
-  /** Complete sweeps that count against it. */
+  /** Complete sweeps that missed it. */
   sweeps: number;
+  /** The share of what is needed to count it as deleted. */
+  score: number;
 }
 
 export interface QuarantinedRow {
@@ -131,7 +160,7 @@ const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(conte
 
 function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
   const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
-    SELECT a.id, ${TEXT[resource]} AS text, a.since, max(a.sweeps, 0) AS sweeps
+    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.sweeps, min(a.score, 1) AS score
       FROM absences a JOIN ${resource} r ON r.id = a.id
      WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
   return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });

@@ -6,7 +6,7 @@ import { openMirror, openMirrorReadOnly } from '../open.ts';
 import { closing, scalar } from '../sql.ts';
 import { passes } from './passes.ts';
 import { readStatus } from './status.ts';
-import type { Busy, Key, KeyFamily, Lock, MirrorStatus } from './types.ts';
+import type { Busy, Lock, MirrorStatus } from './types.ts';
 
 export type MirrorStore = ReturnType<typeof openMirrorStore>;
 
@@ -37,8 +37,6 @@ export function openMirrorStore(options: StoreOptions) {
     forgetColumns: columns.clear,
     /** What earlier passes learned about a list, as src/sync left it. */
     learnedOf: (resource: Resource): string | null => learned.get(resource) ?? null,
-    /** Newest live row by the given key, for the high-water mark of a head pass. */
-    newestKey: (resource: Resource, by: KeyFamily) => newestKey(db, resource, by),
     status: () => readStatus(db, options),
     close(): void {
       optimize(db);
@@ -60,10 +58,4 @@ function optimize(db: Db): void {
 /** How the mirror stands, without being able to change it. */
 export function readMirrorStatus(options: OpenOptions): MirrorStatus {
   return closing(openMirrorReadOnly(options), (db) => readStatus(db, options));
-}
-
-function newestKey(db: Db, resource: Resource, by: KeyFamily): Key | null {
-  const order = by === 'id' ? 'id' : 'created DESC, id';
-  const sql = `SELECT created, id FROM ${resource} WHERE deleted_at IS NULL ORDER BY ${order} DESC LIMIT 1`;
-  return db.prepare<[], Key>(sql).get() ?? null;
 }

@@ -1,5 +1,6 @@
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
+import type { Verdict } from '../../mirror/decide/absence.ts';
 
 export interface Lock {
   ok: true;
@@ -14,29 +15,12 @@ export interface Busy {
 
 export type PassMode = 'sweep' | 'head';
 
-/** What a list can be strictly ordered by without ever moving a row: its id, or its creation time and then its id. */
-export type KeyFamily = 'id' | 'created';
-
-/** Where a row stands in such an order; `created` is in our own spelling of time. */
-export interface Key {
-  created: string;
-  id: number;
-}
-
-/** The open interval between two keys; null is the end of the world. */
-export interface KeyRange {
-  above: Key | null;
-  below: Key | null;
-}
-
 export interface PassStart {
   resource: Resource;
   mode: PassMode;
   now: number;
   /** Go on with an interrupted sweep, if there is one. */
   resume: boolean;
-  /** What later passes must know before this one reads anything; undefined leaves it as it is. */
-  learned?: string;
 }
 
 export interface Pass {
@@ -80,10 +64,8 @@ export interface PageWrite {
   ageMs?: number;
   /** When it is written, on the same clock. */
   now: number;
-  /** Where this page shows that nothing else stood. */
-  absence: Absence | null;
-  /** Whether the ids are to be remembered until the end of the sweep. */
-  keepIds: boolean;
+  /** The ids of the page in the order shown, for a pass that says which rows a list has; null for others. */
+  shown: readonly number[] | null;
   /** What to resume from if this page is the last thing we do; null for passes that are not resumed. */
   state: string | null;
 }
@@ -96,63 +78,22 @@ export interface PageResult {
   isLate: boolean;
 }
 
-export interface Absence {
-  by: KeyFamily;
-  gaps: Gap[];
-  /** Read again in the same sweep: it speaks only against rows that the sweep itself did not show. */
-  isReread?: true;
-}
+/** In SQL: a pass that reached its end, also where the list left out rows. */
+export const ENDED = "outcome IN ('complete', 'incomplete')";
 
-/** A range of keys in which a page showed no row beyond its own. */
-export interface Gap {
-  range: KeyRange;
-  /** Inside a page a row has a neighbour on each side, seen at one moment; between pages it has not; beyond the end a list may be cut short. */
-  kind: 'inside' | 'between' | 'end';
-  /** Where to begin reading this place again, and the page before that. */
-  page: string;
-  pageBefore: string | null;
-  /** Its rows are suspects, but nothing is counted against them. */
-  isDoubtful?: true;
-  /** A second, `2026-01-02T03:04:05`, whose rows the service may have skipped between two pages. */
-  tie?: string;
-}
-
-/** A live row that a sweep did not show, and where its place was. */
-export interface Candidate extends Pick<Gap, 'page' | 'pageBefore'> {
-  id: number;
-  key: Key;
-}
-
-/** How deletions of a list are found: by gaps in its order, by three sweeps without the row, or not at all. */
-export type Rule = 'proof' | 'three sweeps' | 'none';
-
-/** Why a sweep is none of its own: what was noted before it counts on. */
-export const BEHIND_CACHE =
-  'a cache in between showed the last sweep pages from before the last one that counts';
-
-/** What a complete sweep says about absence. */
-export interface Conclusion {
-  rule: Rule;
-  why: string;
-  /** In how many sweeps gaps must show that a row is gone before it is deleted; null where none is deleted yet. */
-  sweeps: 2 | 3 | null;
-  /** Rows were shown twice: the list moved while it was read. */
-  moved: boolean;
-  /** The list ended at the row at which the sweep before saw it end. */
-  sameEnd: boolean;
-  /** Pages go on after a time, and not after a row: the time that rows show, or a finer one. */
-  timed: 'exact' | 'finer' | null;
-}
+/** A sweep that is `incomplete` reached the end of a list that leaves out rows. */
+export type Outcome = 'complete' | 'incomplete' | 'interrupted' | 'failed';
 
 export interface PassEnd {
   pass: Pass;
-  outcome: 'complete' | 'interrupted' | 'failed';
+  outcome: Outcome;
   now: number;
+  /** Why a pass failed, or what an incomplete one lacks. */
   error: string | null;
   /** Where the next sweep goes on from; null when there is nothing to go on with. */
   keepState: string | null;
-  /** Null where nothing is concluded from absence, and nothing is said about the order. */
-  conclusion: Conclusion | null;
+  /** What a sweep says about rows that it did not show; null where it says nothing. */
+  verdict: Verdict | null;
   /** A person has accepted deletions beyond the mass-delete guard. */
   acceptDeletes: boolean;
   /** For later passes; undefined leaves it as it is. */
@@ -168,9 +109,6 @@ export interface PassSummary extends PassCounts {
   deleted: number;
   held: number;
   suspects: number;
-  /** How deletions of this list are found, and why so; null before the first complete sweep. */
-  rule: Rule | null;
-  ruleWhy: string | null;
   error: string | null;
   startedAt: string;
   finishedAt: string;
@@ -196,8 +134,10 @@ export interface ResourceStatus {
   suspects: number;
   held: number;
   quarantined: number;
-  rule: Rule | null;
-  ruleWhy: string | null;
+  /** The last sweep reached the end of a list that leaves out rows. */
+  isIncomplete: boolean;
+  /** What an operator should know about the list, in sentences. */
+  notes: string[];
 }
 
 export function copyText({ since }: Pick<OlderCopy, 'since'>): string {

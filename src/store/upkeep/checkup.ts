@@ -3,6 +3,7 @@ import { type Db, type OpenOptions, openForReading } from '../db.ts';
 import { wronglyPacked } from '../index/columns.ts';
 import { unindexedPosts } from '../index/text-index.ts';
 import { versionOf } from '../migrate.ts';
+import { readStatus } from '../mirror/status.ts';
 import type { OlderCopy, UnreadableList } from '../mirror/types.ts';
 import { olderCopyOf } from '../older-copy.ts';
 import { openMirrorReadOnly } from '../open.ts';
@@ -37,8 +38,8 @@ export interface Checkup {
   doubtful: number;
   /** Rows that were sent before the last complete sweep began, which did not list their posts, and no pass before it. */
   unlisted: number;
-  /** How deletions of each list that was swept are found, and why so. */
-  rules: { resource: string; rule: string; why: string }[];
+  /** What an operator should know about each list. */
+  lists: { resource: string; isIncomplete: boolean; notes: string[] }[];
   /** Lists whose latest sweeps failed. */
   failing: FailingList[];
   /** Webhook endpoints that are disabled or failing. */
@@ -80,7 +81,11 @@ export function checkUp(options: OpenOptions): Checkup {
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
       doubtful: countRows(db, DOUBTFUL),
       unlisted: countRows(db, UNLISTED),
-      rules: db.prepare<[], Checkup['rules'][number]>(RULES).all(),
+      lists: readStatus(db, options).resources.map(({ resource, isIncomplete, notes }) => ({
+        resource,
+        isIncomplete,
+        notes,
+      })),
       failing: db.prepare<[], FailingList>(FAILING).all(),
       webhooks: troubledWebhooks(db),
     };
@@ -99,9 +104,6 @@ const DOUBTFUL = `
 const UNLISTED = `
   outbox o WHERE state = 'confirmed' AND erased_at IS NULL AND NOT EXISTS (SELECT 1 FROM posts WHERE id = o.post_id)
    AND changed_at < (SELECT max(started_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete')`;
-
-const RULES = `
-  SELECT resource, rule, rule_why AS why FROM sync_state WHERE rule IS NOT NULL ORDER BY resource DESC`;
 
 // One that is under way says nothing yet, also where it goes on with one that failed.
 const FAILING = `

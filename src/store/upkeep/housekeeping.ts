@@ -1,6 +1,7 @@
 import { iso } from '../../base/clock.ts';
 import { pruneChanges } from '../change-log.ts';
 import { type Db, emptyLog, type OpenOptions } from '../db.ts';
+import { ENDED } from '../mirror/types.ts';
 import { openMirror } from '../open.ts';
 import { closing, scalar } from '../sql.ts';
 
@@ -55,7 +56,7 @@ function trimRuns(db: Db, now: number): number {
        WHERE id <= $id AND started_at < $before AND outcome <> 'running'
          AND id NOT IN (SELECT run_id FROM sync_state WHERE run_id IS NOT NULL)
          AND id NOT IN (SELECT run_id FROM sweep_pages)
-         AND id NOT IN (SELECT max(id) FROM sync_runs WHERE outcome = 'complete' GROUP BY resource, mode)
+         AND id NOT IN (SELECT max(id) FROM sync_runs WHERE ${ENDED} GROUP BY resource, mode)
        ORDER BY id LIMIT $limit)`);
   let removed = 0;
   for (let n = TRIM_STEP; n === TRIM_STEP; removed += n)

@@ -126,6 +126,11 @@ function rowTable(resource: Resource, rows: readonly AbsentRow[], name: string):
       },
       { head: 'Missing since', cell: ({ since }) => h('span.nowrap', time(since)) },
       { head: 'Sweeps without it', kind: 'number', cell: ({ sweeps }) => sweeps },
+      {
+        head: 'Counts as deleted',
+        kind: 'number',
+        cell: ({ score }) => `${Math.floor(100 * score)} % of what is needed`,
+      },
     ],
     rows,
     name,

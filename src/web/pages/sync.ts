@@ -110,8 +110,10 @@ function factsOf(list: SyncList, now: number): [string, Child][] {
     ['Last sweep', ago(lastSweepAt)],
     ['Next sweep', sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'due now'],
     ['Last head pass', ago(lastHeadAt)],
-    ['Not shown upstream', suspects(list)],
-    ['Deletions', ruleText(list)],
+    [
+      'To know',
+      list.notes.length === 0 ? 'nothing' : h('div.stacked', ...list.notes.map((note) => h('p', note))),
+    ],
   ];
   return unfinished && !running
     ? [...known, ['Interrupted', 'the next sweep goes on where it stopped']]
@@ -122,20 +124,6 @@ const NAMES: Record<Resource, string> = { posts: 'Posts', comments: 'Comments' }
 
 function figure(value: string, name: string): HTMLElement {
   return h('div.figure', h('b', value), h('span', name));
-}
-
-function suspects({ suspects: n }: SyncList): string {
-  return n === 0 ? 'nothing' : `${counted(n, 'row')} that did not show up; deleted once that is certain`;
-}
-
-const RULES: Record<NonNullable<SyncList['rule']>, string> = {
-  proof: 'proven by gaps in the order',
-  'three sweeps': 'after three sweeps without the row, or more while rows move',
-  none: 'none can be concluded',
-};
-
-function ruleText({ rule, ruleWhy }: SyncList): string {
-  return rule === null ? 'known after the first sweep' : `${RULES[rule]}: ${ruleWhy}`;
 }
 
 function runningText({ resource, running }: SyncList, stats: LiveStats | null, now: number): Child {

@@ -1,0 +1,139 @@
+import { type Miss, missesOf, type Shown, type Way } from './miss.ts';
+
+/**
+ * Which rows of a list are gone? The upstream never tells: a deleted row only stops to show. A living row can be missed too, so one miss
+ * proves nothing. Each complete sweep adds to the score of a missing row what such a miss is worth. At 1 the row counts as deleted. Any
+ * sighting sets the score back to 0. The rule compares what two sweeps showed. It does not know by what the list is sorted.
+ */
+
+/** A row that the last complete sweep missed. */
+export interface Missing {
+  score: number;
+  way: Way;
+  /** The rows that the sweep showed before and after its place. */
+  before: number | null;
+  after: number | null;
+  /** A pass has shown the row since then, the sweep that is judged included. */
+  isSeen: boolean;
+}
+
+/** What a list has taught about its misses. Each sweep lets it fade. */
+export interface Learned {
+  /** The share of all rows that came back in one sweep after they were missed inside a page. */
+  inside: number;
+  /** The share of sweeps in which a row came back that was missed at an edge. */
+  edge: number;
+  /** How many rows came back that were missed between pages, and how many of them proved to be gone. */
+  back: number;
+  gone: number;
+  /** For how many more sweeps every row that comes twice makes its pages unstable. */
+  distrusted: number;
+}
+
+export const NOTHING_LEARNED: Learned = { inside: 0, edge: 0, back: 0, gone: 0, distrusted: 0 };
+
+/** The chance that a row which was missed in this way is alive, before the list has taught anything. */
+const PRIOR = {
+  // A page is one answer of the service. It hardly ever leaves out a row between two others.
+  inside: 1e-6,
+  // Rows slide over a page boundary while the list moves.
+  between: 0.01,
+  // Nothing moved, so nothing slid. But a service that loses a row where two pages meet loses it again.
+  frozen: 1e-4,
+  // A list can be cut short, and a replica can lack the newest rows.
+  edge: 0.01,
+};
+/** At most one living row in this many sweeps is taken for deleted, if a service misses rows by chance. */
+const SWEEPS_PER_MISTAKE = 100_000;
+/** At this score a row counts as deleted: 1, less what adding shares up can lose. */
+export const FULL = 1 - 1e-9;
+/** The reads of one sweep depend on each other (one replica, one cache), so one sweep is never enough. */
+const MOST_PER_SWEEP = 0.5;
+/** What one sweep leaves of the share of rows that came back inside pages, and of the other counts, which are rarer. */
+const FADE = { inside: 0.9, rare: 0.98 };
+/** A list whose order was unstable once shows it again within so many sweeps. */
+const DISTRUSTED_SWEEPS = 20;
+
+export interface Evidence {
+  /** What the last complete sweep showed, with the rows that it missed in their places (former.ts). */
+  former: Float64Array;
+  shown: Shown;
+  /** Living rows that this sweep did not show. */
+  absent: ReadonlySet<number>;
+  /** Rows that the last complete sweep missed. */
+  missing: ReadonlyMap<number, Missing>;
+  /** How many deleted rows have shown again since then. It is not kept how they were missed, so they count for every way. */
+  restored: number;
+  learned: Learned;
+}
+
+export interface Verdict {
+  missing: Map<number, Missing>;
+  deleted: number[];
+  learned: Learned;
+  /** Different rows that were shown, and rows that came again out of place. */
+  rows: number;
+  outOfPlace: number;
+}
+
+export function judgeAbsences(evidence: Evidence): Verdict {
+  const { former, shown, absent, missing } = evidence;
+  const { misses, rows, outOfPlace } = missesOf(
+    former,
+    missing,
+    shown,
+    absent,
+    evidence.learned.distrusted > 0,
+  );
+  // The list teaches first: rows that come back lower what the misses of the others are worth.
+  const learned = learn(evidence, rows, outOfPlace);
+  const lost = Math.max(lostAtBoundaries(misses, shown), outOfPlace / Math.max(1, rows));
+  const worth = worthOf(learned, rows + absent.size, lost);
+  const verdict: Verdict = { missing: new Map(), deleted: [], learned, rows, outOfPlace };
+  for (const { ids, before, after, way: seenAs } of misses)
+    for (const id of ids) {
+      const last = missing.get(id);
+      const known = last && !last.isSeen ? last : { score: 0, way: null };
+      // A row that was missed on unstable pages has lost its place until it shows again, or the list is trusted again.
+      const way = known.way === 'unstable' && learned.distrusted > 0 ? 'unstable' : seenAs;
+      const score = way === 'unstable' ? 0 : known.score + worth[way];
+      const [idBefore = null, idAfter = null] = [shown.ids[before], shown.ids[after]];
+      verdict.missing.set(id, { score, way, before: idBefore, after: idAfter, isSeen: false });
+      if (score >= FULL) verdict.deleted.push(id);
+      if (score >= FULL && (way === 'between' || way === 'frozen')) learned.gone++;
+    }
+  return verdict;
+}
+
+/** What one miss adds to a score, in a list of so many rows. `lost`: the share of rows that this sweep seems to have lost by itself. */
+export function worthOf({ inside, edge, back, gone }: Learned, rows: number, lost = 0): typeof PRIOR {
+  const need = Math.log(Math.max(1, rows) * SWEEPS_PER_MISTAKE);
+  const worth = (...chances: number[]): number =>
+    Math.min(MOST_PER_SWEEP, -Math.log(Math.max(...chances)) / need);
+  const between = Math.max(lost, back / (back + gone + 1));
+  return {
+    inside: worth(PRIOR.inside, inside),
+    between: worth(PRIOR.between, between),
+    frozen: worth(PRIOR.frozen, between),
+    edge: worth(PRIOR.edge, edge),
+  };
+}
+
+/** A service that loses rows where its pages meet loses them at many places at once; one deleted row is at one place. */
+function lostAtBoundaries(misses: readonly Miss[], { page }: Shown): number {
+  const between = misses.filter(({ way }) => way === 'between' || way === 'frozen');
+  const places = new Set(between.map(({ before }) => page[before]));
+  return Math.max(0, places.size - 1) / Math.max(1, page.at(-1) ?? 0);
+}
+
+function learn({ missing, restored, learned }: Evidence, rows: number, outOfPlace: number): Learned {
+  const seen = [...missing.values()].filter(({ isSeen }) => isSeen);
+  const cameBack = (...ways: Way[]): number => seen.filter(({ way }) => ways.includes(way)).length + restored;
+  return {
+    inside: Math.max(FADE.inside * learned.inside, Math.min(1, cameBack('inside') / Math.max(1, rows))),
+    edge: FADE.rare * learned.edge + (1 - FADE.rare) * Math.min(1, cameBack('edge')),
+    back: FADE.rare * learned.back + cameBack('between', 'frozen'),
+    gone: FADE.rare * learned.gone,
+    distrusted: outOfPlace > 0 ? DISTRUSTED_SWEEPS : Math.max(0, learned.distrusted - 1),
+  };
+}
