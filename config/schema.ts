@@ -113,11 +113,12 @@ export const SETTINGS = {
     fallback: 120_000,
     meaning: 'how often the newest rows are looked at; off for never',
   }),
-  sweepEvery: setting<number>({
+  sweepEvery: setting<number | 'auto'>({
     env: 'SYNC_SWEEP_EVERY',
-    parse: duration,
-    print: durationText,
-    fallback: 3_600_000,
+    parse: durationOr('auto'),
+    print: (value) => (value === 'auto' ? value : durationText(value)),
+    fallback: 'auto',
+    fallbackText: 'auto: every hour, or less often so that sweeps take at most a tenth of the time',
     meaning: 'how often the whole lists are read, which also finds deletions',
   }),
   sweepCron: setting<string | null>({

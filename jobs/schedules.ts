@@ -22,8 +22,14 @@ export interface JobRequest {
   options: JobsOptions;
 }
 
-/** When something comes round: every so often, or by a cron pattern. */
-export type Rhythm = { every: number } | { pattern: string; tz: string };
+/**
+ * When something comes round: every so often, or by a cron pattern. With `rest` not before as many times the time has passed that it
+ * took when it was last done.
+ */
+export type Rhythm = { every: number; rest?: number } | { pattern: string; tz: string };
+
+/** Without a setting sweeps come every hour, and take at most a tenth of the time. */
+const AUTOMATIC = { every: 3_600_000, rest: 9 };
 
 type ScheduleSettings = Pick<
   App['settings'],
@@ -114,17 +120,24 @@ function idOf({ name, data }: JobRequest): string {
 
 export function rhythmOf(settings: {
   sweepCron: string | null;
-  sweepEvery: number;
+  sweepEvery: number | 'auto';
   timeZone: string;
 }): Rhythm {
   const { sweepCron, sweepEvery, timeZone } = settings;
-  return sweepCron === null ? { every: sweepEvery } : { pattern: sweepCron, tz: timeZone };
+  if (sweepCron !== null) return { pattern: sweepCron, tz: timeZone };
+  return sweepEvery === 'auto' ? AUTOMATIC : { every: sweepEvery };
 }
 
 /** When the sweep after the last complete one is due; null when it is due because there was none of which the age is known. */
 export function sweepDueAt(last: LastPass, rhythm: Rhythm, now: number): number | null {
   const finishedAt = pastOrNull(last.finishedAt, now);
-  return finishedAt === null ? null : nextTurn(rhythm, finishedAt);
+  return finishedAt === null ? null : Math.max(nextTurn(rhythm, finishedAt), restedAt(last, rhythm));
+}
+
+/** Until when a list is left alone after a sweep that took long. */
+function restedAt({ startedAt, finishedAt }: LastPass, rhythm: Rhythm): number {
+  if (startedAt === null || finishedAt === null || !('every' in rhythm)) return 0;
+  return finishedAt + (rhythm.rest ?? 0) * Math.max(0, finishedAt - startedAt);
 }
 
 /** When a rhythm comes round for the first time after a moment. */
@@ -150,7 +163,7 @@ export function isOverdue(last: LastPass, rhythm: Rhythm, now: number): boolean 
 export function isFresh(last: LastPass, rhythm: Rhythm, now: number): boolean {
   const startedAt = pastOrNull(last.startedAt, now);
   if (startedAt === null || last.unfinished) return false;
-  if ('every' in rhythm) return now - startedAt < rhythm.every / 2;
+  if ('every' in rhythm) return now - startedAt < rhythm.every / 2 || now < restedAt(last, rhythm);
   return startedAt >= slots(rhythm, now).prev().getTime();
 }
 

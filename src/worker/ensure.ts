@@ -102,7 +102,7 @@ export async function ensureSchedules(
     const queue = backend.queue(job.queue);
     // BullMQ keeps the offset of the old interval: a worker that misses a turn would plan the next one hours ahead.
     if (before) await queue.removeJobScheduler(id);
-    await queue.upsertJobScheduler(id, rhythm, template);
+    await queue.upsertJobScheduler(id, repeatOf(rhythm), template);
     changes.set.push(id);
   }
   for (const { queue, key } of found.filter((one) => !wanted.some((schedule) => isOf(schedule)(one)))) {
@@ -135,6 +135,11 @@ async function isSet(
   if (next >= now - LATE_MS) return true;
   const job = await backend.queue(found.queue).getJob(`repeat:${found.key}:${next}`);
   return job !== undefined && ALIVE.includes(await job.getState());
+}
+
+/** What BullMQ is told of a rhythm. */
+function repeatOf(rhythm: Rhythm): { every: number } | { pattern: string; tz: string } {
+  return 'every' in rhythm ? { every: rhythm.every } : rhythm;
 }
 
 function isOfRhythm(found: JobSchedulerJson, rhythm: Rhythm): boolean {
