@@ -34,6 +34,8 @@ export interface Misses {
 
 /** Where more rows than this are missing in a row, a piece of the list was lost: that happens to living rows. */
 const MOST_TOGETHER = 3;
+/** Rows of equal rank go on so far beyond the pages that show some of them twice; of 20 or more one is nearly always shown twice. */
+const REACH = 30;
 
 /**
  * How each absent row was missed. `former` is what the last sweep showed, with the rows that it missed (`missed`) in their places.
@@ -73,12 +75,20 @@ function gapsOf(former: Float64Array, absent: ReadonlySet<number>, index: IdInde
 
 function wayOf({ ids, before, after }: Gap, shown: Shown, repeats: Repeats, isFrozen: boolean): Way {
   const around = [before, after].filter((at) => at >= 0);
-  if (around.some((at) => repeats.unstable.has(shown.page[at] as number))) return 'unstable';
+  if (around.some((at) => isNear(repeats.unstable, shown, at))) return 'unstable';
   if (around.length < 2) return 'edge';
   const isTogether = after === before + 1 && shown.page[before] === shown.page[after];
   const isTwice = around.some((at) => repeats.ids.has(shown.ids[at] as number));
   if (isTogether && !isTwice && ids.length <= MOST_TOGETHER) return 'inside';
   return isFrozen ? 'frozen' : 'between';
+}
+
+/** Whether a row is on one of these pages, or so near to one that it can be of equal rank with rows there. */
+function isNear(unstable: ReadonlySet<number>, { page }: Shown, at: number): boolean {
+  if (unstable.size === 0) return false;
+  const [first = 0, last = 0] = [page[Math.max(0, at - REACH)], page[Math.min(page.length - 1, at + REACH)]];
+  for (let near = first; near <= last; near++) if (unstable.has(near)) return true;
+  return false;
 }
 
 function isSame(former: Float64Array, missed: { has(id: number): boolean }, { ids }: Shown): boolean {
@@ -98,8 +108,7 @@ interface Repeats {
 /**
  * New rows push others down: those come again at the start of the next page, in the same order. A row that comes again in any other way
  * shows that the order changed between two requests, as where rows have equal dates and the database has no second key. Then the pages
- * from its first to its second place are unstable, and one more on each side, because rows of equal rank can reach so far. On a list that
- * did not move, or that is distrusted, every row that comes again does so.
+ * from its first to its second place are unstable. On a list that did not move, or that is distrusted, every row that comes again does so.
  */
 function repeatsOf({ ids, page }: Shown, index: IdIndex, isDistrusted: boolean): Repeats {
   const repeats: Repeats = { ids: new Set(), outOfPlace: 0, unstable: new Set() };
@@ -116,7 +125,7 @@ function repeatsOf({ ids, page }: Shown, index: IdIndex, isDistrusted: boolean):
     repeats.ids.add(id);
     if (isPushed && !isDistrusted) continue;
     repeats.outOfPlace++;
-    for (let near = (page[first] as number) - 1; near <= here + 1; near++) repeats.unstable.add(near);
+    for (let n = page[first] as number; n <= here; n++) repeats.unstable.add(n);
   }
   return repeats;
 }
