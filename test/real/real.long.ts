@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../src/base/errors.ts';
 import { KNOWN_TODAY } from './known-today.ts';
-import { type Findings, markdown, openFindings, passes } from './report.ts';
+import { type Findings, markdown, type Notes, openFindings, passes } from './report.ts';
 import { equalDates } from './scenarios/equal-dates.ts';
+import { imports } from './scenarios/imports.ts';
 import { lives } from './scenarios/live.ts';
 import { mirrors } from './scenarios/mirror.ts';
 import { nextHost } from './scenarios/next-host.ts';
@@ -18,10 +19,16 @@ import { missingPackages, type Stack, startStack } from './stack.ts';
  */
 const USAGE = 'npm run real -- [--minutes N] [--only NAME] [--seed N]';
 
-const SCENARIOS: readonly Scenario[] = [...mirrors, ...lives, equalDates, nextHost];
+const SCENARIOS: readonly Scenario[] = [...mirrors, ...lives, equalDates, nextHost, ...imports];
 /** What `--minutes` leaves out when there are fewer than this. */
 const WHOLE_MINUTES = 25;
-const LONG_ONLY = ['mirror by offset', 'mirror by cursor', 'live traffic by cursor'];
+const LONG_ONLY = [
+  ...['mirror by offset', 'mirror by cursor', 'live traffic by cursor'],
+  ...['nothing', 'limit_req answers 503', 'restart of the database'].map((name) => `import through ${name}`),
+];
+
+/** So many scenarios run at the same time where that disturbs none. */
+const BESIDE = 3;
 
 interface Wanted {
   scenarios: Scenario[];
@@ -58,21 +65,32 @@ function wantedOrExit(): Wanted {
   }
 }
 
-async function runAll({ scenarios, isShort, seed }: Wanted, stack: Stack): Promise<Findings[]> {
-  const all: Findings[] = [];
-  for (const scenario of scenarios) {
-    const findings = openFindings(scenario.name);
-    const began = performance.now();
-    process.stderr.write(`${scenario.name} ...`);
-    try {
-      await runScenario(scenario, stack, { notes: findings, seed, isShort });
-    } catch (error) {
-      findings.check('the scenario runs to its end', false, messageOf(error));
-    }
-    process.stderr.write(` ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
-    all.push(findings);
+/** The findings in the order of the scenarios. */
+async function runAll({ scenarios, ...plan }: Wanted, stack: Stack): Promise<Findings[]> {
+  const all = scenarios.map((scenario) => ({ scenario, findings: openFindings(scenario.name) }));
+  const runNext = async (waiting: typeof all): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      await runOne(next.scenario, next.findings, stack, plan);
+  };
+  await runNext(all.filter(({ scenario }) => !scenario.isBeside));
+  const beside = all.filter(({ scenario }) => scenario.isBeside);
+  await Promise.all(Array.from({ length: BESIDE }, () => runNext(beside)));
+  return all.map(({ findings }) => findings);
+}
+
+async function runOne(
+  scenario: Scenario,
+  notes: Notes,
+  stack: Stack,
+  plan: Pick<Wanted, 'seed' | 'isShort'>,
+): Promise<void> {
+  const began = performance.now();
+  try {
+    await runScenario(scenario, stack, { notes, ...plan });
+  } catch (error) {
+    notes.check('the scenario runs to its end', false, messageOf(error));
   }
-  return all;
+  process.stderr.write(`${scenario.name}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
 }
 
 const plan = wantedOrExit();

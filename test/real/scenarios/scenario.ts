@@ -4,6 +4,8 @@ import type { Deployment, Service, Stack } from '../stack.ts';
 
 export interface Scenario {
   name: string;
+  /** It waits more than it computes and disturbs no other: several such run at the same time. */
+  isBeside?: boolean;
   run(context: Context): Promise<void>;
 }
 
@@ -12,6 +14,8 @@ export interface Context {
   seed: number;
   /** Fewer rows and less time, for a run of a few minutes. */
   isShort: boolean;
+  /** The server of all deployments. */
+  postgres: Stack['postgres'];
   /** Stopped and removed after the scenario, as are the programs. */
   deploy(deployment: Deployment): Promise<Service>;
   open(service: Service, settings?: Record<string, string>): Program;
@@ -26,6 +30,7 @@ export async function runScenario(
   await using after = new AsyncDisposableStack();
   await run({
     ...given,
+    postgres: stack.postgres,
     async deploy(deployment) {
       const service = await stack.deploy(deployment);
       after.defer(() => service.stop());
