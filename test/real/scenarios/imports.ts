@@ -36,8 +36,8 @@ const FAULTS: readonly Fault[] = [
     name: 'kill -9 of gunicorn workers',
     deployment: { slowCreates: MOMENT },
     disturb: {
-      everyMs: 600,
-      times: 60,
+      everyMs: 300,
+      times: 120,
       async act({ service, random }) {
         process.kill(random.pick(service.workers()), 'SIGKILL');
       },
@@ -51,7 +51,7 @@ const FAULTS: readonly Fault[] = [
     name: 'limit_req answers 503',
     deployment: {
       nginx: {
-        http: 'limit_req_zone $server_name zone=all:1m rate=4r/s;',
+        http: 'limit_req_zone $binary_remote_addr zone=all:1m rate=4r/s;',
         location: 'limit_req zone=all burst=2 nodelay;',
       },
     },
@@ -68,8 +68,8 @@ const FAULTS: readonly Fault[] = [
     name: 'kill -9 of our service',
     deployment: { slowCreates: MOMENT },
     disturb: {
-      everyMs: 3000,
-      times: 8,
+      everyMs: 2500,
+      times: 15,
       async act(trial) {
         trial.running.child.kill('SIGKILL');
         await trial.running.ended;
@@ -81,7 +81,7 @@ const FAULTS: readonly Fault[] = [
     name: 'restart of the database',
     deployment: { slowCreates: MOMENT },
     isAlone: true,
-    disturb: { everyMs: 4000, times: 5, act: ({ postgres }) => postgres.restart() },
+    disturb: { everyMs: 2500, times: 10, act: ({ postgres }) => postgres.restart() },
   },
 ];
 
@@ -94,7 +94,8 @@ const SETTINGS = {
   SYNC_HEAD_EVERY: 'off',
 };
 /** Rows that are not at their end by then are reported as unfinished. */
-const LIMIT_MS = 360_000;
+const LIMIT_MS = 300_000;
+const FEW_LEFT = 'at most 1 in 20 unclear rows is left to a person';
 const BY_HAND_MS = 1500;
 
 /** A file goes in while something goes wrong. The database says what became of each row. */
@@ -199,9 +200,6 @@ function judge(
   notes.check('no row names the post of another', wrongPost === 0, `${wrongPost} rows`);
   notes.check('no post is called a duplicate that is none', falseDuplicates === 0, `${falseDuplicates} rows`);
   notes.check('every row comes to an end', unfinished === 0, `${unfinished} rows`);
-  notes.check(
-    'at most 1 in 20 unclear rows is left to a person',
-    leftToPerson <= Math.max(1, unclear / 20),
-    `${leftToPerson} of ${unclear}`,
-  );
+  // A share of a few rows says nothing.
+  if (unclear >= 20) notes.check(FEW_LEFT, leftToPerson <= unclear / 20, `${leftToPerson} of ${unclear}`);
 }
