@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type Program as Running } from '../chaos/program.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -22,8 +23,15 @@ export interface Ended {
   stderr: string;
 }
 
+const folders = new Set<string>();
+// Also after Ctrl-C. The processes are ended by `launch`.
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 export function openProgram(service: Service, settings: Record<string, string> = {}): Program {
   const folder = temporaryFolder('real');
+  folders.add(folder);
   const env = { FEEDBACK_BASE_URL: service.url, FEEDBACK_API_TOKEN: TOKEN, HTTP_PORT: '0', ...settings };
   let launches = 0;
   const begin = (args: readonly string[]): Running =>
