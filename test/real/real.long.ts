@@ -23,8 +23,10 @@ const SCENARIOS: readonly Scenario[] = [...mirrors, ...lives, equalDates, nextHo
 /** What `--minutes` leaves out when there are fewer than this. */
 const WHOLE_MINUTES = 25;
 const LONG_ONLY = [
-  ...['mirror by offset', 'mirror by cursor', 'live traffic by cursor'],
-  ...['nothing', 'limit_req answers 503', 'restart of the database'].map((name) => `import through ${name}`),
+  ...['mirror by offset', 'mirror by cursor', 'live traffic by cursor', 'live traffic oldest first'],
+  ...['nothing', 'limit_req answers 503', 'a throttle that answers 429', 'restart of the database'].map(
+    (name) => `import through ${name}`,
+  ),
 ];
 
 /** So many scenarios run at the same time where that disturbs none. */

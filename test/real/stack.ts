@@ -44,6 +44,8 @@ export interface Deployment {
   pageSize?: number;
   /** "0.2 3": every fifth create takes three seconds between its commit and its answer. */
   slowCreates?: string;
+  /** "240/min": more creates are answered with 429. */
+  throttleCreates?: string;
   /** Each has two workers. */
   gunicorns?: 1 | 2;
   /** Lines for nginx.conf. */
@@ -123,12 +125,13 @@ function environment(postgres: Server, database: string): NodeJS.ProcessEnv {
 }
 
 async function deploy(postgres: Server, database: string, deployment: Deployment): Promise<Service> {
-  const { pagination = 'page', ordering = '-created', pageSize = 25, slowCreates = '0 0' } = deployment;
+  const { pagination = 'page', ordering = '-created', pageSize = 25 } = deployment;
   const settings = {
     PAGINATION: pagination,
     ORDERING: ordering,
     PAGE_SIZE: String(pageSize),
-    SLOW_CREATES: slowCreates,
+    SLOW_CREATES: deployment.slowCreates ?? '0 0',
+    THROTTLE_CREATES: deployment.throttleCreates,
   };
   const env = { ...environment(postgres, database), ...settings };
   const gunicorns = await Promise.all(

@@ -20,12 +20,17 @@ const QUIET_SWEEPS = 5;
 
 const SETTINGS = { SYNC_SWEEP_EVERY: '5s', SYNC_HEAD_EVERY: '2s' };
 const CHANGES_PER_SECOND = 12;
+const LISTS = [
+  { name: 'by page', pagination: 'page' },
+  { name: 'by cursor', pagination: 'cursor' },
+  { name: 'oldest first', ordering: 'id' },
+] as const;
 
 /** The service runs beside people who post, edit, vote and delete. In the end the mirror equals the database. */
-export const lives: Scenario[] = (['page', 'cursor'] as const).map((pagination) => ({
-  name: `live traffic by ${pagination}`,
+export const lives: Scenario[] = LISTS.map(({ name, ...list }) => ({
+  name: `live traffic ${name}`,
   async run({ deploy, open, notes, seed, isShort }: Context) {
-    const service = await deploy({ seed: { posts: 1500, comments: 3000 }, pagination });
+    const service = await deploy({ seed: { posts: 1500, comments: 3000 }, ...list });
     const program = open(service, SETTINGS);
     await program.run('sync');
     const running = program.start();

@@ -7,16 +7,19 @@ import type { Service } from '../stack.ts';
 import type { Context, Scenario } from './scenario.ts';
 
 const SEED = { posts: 5000, comments: 20_000 };
+/** The service adds the token of the query to `next`. */
+const IN_QUERY = { FEEDBACK_AUTH: 'query', FEEDBACK_AUTH_PARAM: 'token' };
 const HOUR_MS = 3_600_000;
 
 /** A first sweep of a whole service. Paged by number, it is also what an idle mirror costs. */
 export const mirrors: Scenario[] = (['page', 'offset', 'cursor'] as const).map((pagination) => ({
   name: `mirror by ${pagination}`,
   async run({ deploy, open, notes, isShort }: Context) {
-    const service = await deploy({ seed: SEED, pagination, pageSize: isShort ? 100 : 25 });
-    const program = open(service);
+    const isIdle = pagination === 'page' && !isShort;
+    const service = await deploy({ seed: SEED, pagination, pageSize: isIdle ? 25 : 100 });
+    const program = open(service, pagination === 'cursor' ? IN_QUERY : {});
     await mirrorOnce(service, program, notes);
-    if (pagination === 'page' && !isShort) await idleCost(service, program, notes);
+    if (isIdle) await idleCost(service, program, notes);
   },
 }));
 

@@ -46,10 +46,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.ScopedRateThrottle"],
-    "DEFAULT_THROTTLE_RATES": {
-        "list": environ.get("THROTTLE_LIST"),
-        "create": environ.get("THROTTLE_CREATE"),
-    },
+    "DEFAULT_THROTTLE_RATES": {"create": environ.get("THROTTLE_CREATES")},
 }
 
 LIST_ORDERING = environ.get("ORDERING", "-created").split(",")

@@ -22,16 +22,15 @@ from feedback.serializers import (
 
 
 class CommentViewSet(ListModelMixin, GenericViewSet):
-    throttle_scope = "list"
     serializer_class = CommentSerializer
-    queryset = Comment.objects.select_related("post__board", "creator", "status").order_by(
+    queryset = Comment.objects.prefetch_related("post__board", "creator", "status").order_by(
         *settings.LIST_ORDERING
     )
 
 
 class PostViewSet(ListModelMixin, GenericViewSet):
-    throttle_scope = "list"
     serializer_class = PostSerializer
+    throttle_scope = None
 
     def get_queryset(self):
         of_post = Comment.objects.filter(post=OuterRef("id")).values("post")
