@@ -20,7 +20,7 @@ const pages = [
   readme,
   architecture,
   operations,
-  ...['promises', 'sql', 'api', 'chaos', 'agents'].map((name) => page(`docs/${name}.md`)),
+  ...['promises', 'sql', 'api', 'chaos', 'agents', 'real-service'].map((name) => page(`docs/${name}.md`)),
 ];
 const all = [...pages, page('CONTRIBUTING.md')].join('\n');
 const manifest = JSON.parse(page('package.json')) as {

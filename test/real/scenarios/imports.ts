@@ -114,7 +114,14 @@ export const imports: Scenario[] = FAULTS.map((fault) => ({
     const requests = service.requests().slice(before);
     trial.running.child.kill('SIGTERM');
     await trial.running.ended;
-    for (let sweep = 0; sweep < 2; sweep++) await program.run('sync', 'posts');
+    const codes = [await program.run('sync', 'posts'), await program.run('sync', 'posts')].map(
+      ({ code }) => code,
+    );
+    notes.check(
+      'two sweeps follow',
+      codes.every((code) => code === 0 || code === 5),
+      `exit ${codes}`,
+    );
     const account = accountFor(drafts, readOutbox(program.mirror), await readPosts(service.db));
     tell(account, requests, seconds, notes);
     judge(fault, account, requests, notes);

@@ -63,7 +63,7 @@ async function quietSweeps(mirror: string): Promise<void> {
   });
 }
 
-export function judgeDeletions({ mirror }: Program, deletions: readonly Deletion[], notes: Notes): void {
+function judgeDeletions({ mirror }: Program, deletions: readonly Deletion[], notes: Notes): void {
   for (const resource of RESOURCES) {
     const sweeps = sweepsUntilFound(
       mirror,
