@@ -30,7 +30,7 @@ const LONG_ONLY = [
 ];
 
 /** So many scenarios run at the same time where that disturbs none. */
-const BESIDE = 3;
+const BESIDE = 4;
 
 interface Wanted {
   scenarios: Scenario[];

@@ -61,7 +61,7 @@ const FAULTS: readonly Fault[] = [
     name: 'a proxy that repeats requests',
     deployment: {
       gunicorns: 2,
-      slowCreates: '0.1 2.5',
+      slowCreates: '0.2 2.5',
       nginx: { location: 'proxy_read_timeout 1s; proxy_next_upstream error timeout non_idempotent;' },
     },
   },
