@@ -9,13 +9,11 @@ export const KNOWN_TODAY: KnownToday = {
   'next names another host: next is followed at the configured address, exit 0': 'next is refused',
   'next names another host: the mirror equals the database': 'next is refused',
   'import through a proxy that repeats requests: nothing is doubled in silence':
-    'only rows that were once unclear are checked for second posts',
-  'import through limit_req answers 503: every row comes to an end':
-    'a 503 makes a row unclear, and the sender keeps its pace',
+    'a second post of a row that was never unclear is not named',
   'import through limit_req answers 503: at most 1 in 20 unclear rows is left to a person':
-    'four unclear attempts go to a person',
+    'a 503 makes a row unclear, and the program says that several posts could be it',
   'import through kill -9 of gunicorn workers: at most 1 in 20 unclear rows is left to a person':
-    'a post that the owner wrote by hand holds up unclear rows',
+    'the program says that several posts could be the row',
   'import through restart of the database: at most 1 in 20 unclear rows is left to a person':
-    'a post that the owner wrote by hand holds up unclear rows',
+    'the program says that several posts could be the row',
 };

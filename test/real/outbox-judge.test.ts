@@ -4,7 +4,7 @@ import { type Account, accountFor, type OutboxRow, type Post } from './outbox-ju
 
 const DRAFT = { title: 'Dark theme', content: 'For the night', email: 'a@example.net' };
 const OTHER = { title: 'Export', content: 'As a table', email: '' };
-const ROW = { state: 'confirmed', duplicate_of: null, candidates: '[]', was_ambiguous: 0 };
+const ROW = { state: 'confirmed', duplicate_of: null, candidates: '[]', was_ambiguous: 0, last_error: null };
 const POSTS: Post[] = [
   { id: 1, ...DRAFT },
   { id: 2, ...OTHER, email: 'owner@example.com' },

@@ -34,6 +34,7 @@ export interface OutboxRow extends Draft {
   duplicate_of: number | null;
   candidates: string;
   was_ambiguous: number;
+  last_error: string | null;
 }
 
 export interface Post extends Draft {
@@ -51,10 +52,19 @@ export function readOutbox(mirror: string): OutboxRow[] {
   return inMirror(mirror, (db) =>
     db
       .prepare<[], OutboxRow>(
-        `SELECT title, content, coalesce(email, '') AS email, state, post_id, duplicate_of, candidates, was_ambiguous FROM outbox`,
+        `SELECT title, content, coalesce(email, '') AS email, state, post_id, duplicate_of, candidates, was_ambiguous, last_error
+           FROM outbox`,
       )
       .all(),
   );
+}
+
+/** What the program says about the rows that it leaves to a person, the most frequent first. */
+export function reasons(rows: readonly OutboxRow[]): string {
+  const left = rows.filter(({ state }) => state === 'uncertain');
+  const alike = Map.groupBy(left, ({ last_error }) => (last_error ?? '').replace(/\d+/g, 'N'));
+  const sorted = [...alike].sort(([, a], [, b]) => b.length - a.length);
+  return sorted.map(([reason, list]) => `${list.length} x ${reason}`).join('; ');
 }
 
 export function isUnderWay({ state }: { state: string }): boolean {

@@ -3,8 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import type { Program as Running } from '../../chaos/program.ts';
+import { until } from '../../support/until.ts';
 import { csvOf, makeDrafts, postByHand } from '../drafts.ts';
-import { type Account, accountFor, type Draft, isUnderWay, readOutbox, readPosts } from '../outbox-judge.ts';
+import {
+  type Account,
+  accountFor,
+  type Draft,
+  isUnderWay,
+  readOutbox,
+  readPosts,
+  reasons,
+} from '../outbox-judge.ts';
 import type { Program } from '../program.ts';
 import type { Notes } from '../report.ts';
 import type { Deployment, LoggedRequest, Service, Stack } from '../stack.ts';
@@ -17,6 +26,8 @@ interface Fault {
   disturb?: { everyMs: number; times: number; act(trial: Trial): Promise<void> };
   /** Whether it restarts the database, which other scenarios use at the same time. */
   isAlone?: boolean;
+  /** Whether it lets only a few requests through: then rows may still wait for their turn at the end. */
+  isSlow?: boolean;
 }
 
 interface Trial {
@@ -49,6 +60,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'limit_req answers 503',
+    isSlow: true,
     deployment: {
       nginx: {
         http: 'limit_req_zone $binary_remote_addr zone=all:1m rate=4r/s;',
@@ -69,9 +81,10 @@ const FAULTS: readonly Fault[] = [
     name: 'kill -9 of our service',
     deployment: { slowCreates: MOMENT },
     disturb: {
-      everyMs: 2500,
+      everyMs: 1000,
       times: 15,
       async act(trial) {
+        await whileSending(trial.program);
         trial.running.child.kill('SIGKILL');
         await trial.running.ended;
         trial.running = trial.program.start();
@@ -85,6 +98,12 @@ const FAULTS: readonly Fault[] = [
     disturb: { everyMs: 2500, times: 10, act: ({ postgres }) => postgres.restart() },
   },
 ];
+
+/** However long a start takes on a busy machine, the kill meets a post on its way. */
+async function whileSending({ mirror }: Program): Promise<void> {
+  const isSending = (): boolean => readOutbox(mirror).some(({ state }) => state === 'sending');
+  await until('a row is on its way', isSending, 30_000);
+}
 
 const SETTINGS = {
   PUSH_PER_MINUTE: '600',
@@ -122,8 +141,10 @@ export const imports: Scenario[] = FAULTS.map((fault) => ({
       codes.every((code) => code === 0 || code === 5),
       `exit ${codes}`,
     );
-    const account = accountFor(drafts, readOutbox(program.mirror), await readPosts(service.db));
+    const rows = readOutbox(program.mirror);
+    const account = accountFor(drafts, rows, await readPosts(service.db));
     tell(account, requests, seconds, notes);
+    if (account.leftToPerson > 0) notes.figure('left to a person because', reasons(rows));
     judge(fault, account, requests, notes);
   },
 }));
@@ -189,7 +210,7 @@ function judge(fault: Fault, account: Account, requests: readonly LoggedRequest[
   notes.check('nothing is doubled in silence', doubledInSilence === 0, `${doubledInSilence} posts`);
   notes.check('no row names the post of another', wrongPost === 0, `${wrongPost} rows`);
   notes.check('no post is called a duplicate that is none', falseDuplicates === 0, `${falseDuplicates} rows`);
-  notes.check('every row comes to an end', unfinished === 0, `${unfinished} rows`);
+  if (!fault.isSlow) notes.check('every row comes to an end', unfinished === 0, `${unfinished} rows`);
   // A share of a few rows says nothing.
   if (unclear >= 20) notes.check(FEW_LEFT, leftToPerson <= unclear / 20, `${leftToPerson} of ${unclear}`);
 }
