@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/errors.ts';
-import { parseJson } from '../base/json.ts';
+import { isTooDeep, MOST_LEVELS, parseJson } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import {
   type Comment,
@@ -249,6 +249,11 @@ async function attemptRead(
   if (status < 200 || status > 299) throw statusFailure(answer, now);
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
+  if (isTooDeep(text))
+    throw new Failure(
+      'protocol',
+      `the answer has lists or objects within each other more than ${MOST_LEVELS} levels deep`,
+    );
   try {
     return { json: JSON.parse(text), text, bytes, serverTime, ageMs, secret };
   } catch {

@@ -17,6 +17,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { programVersion } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import { readWithin } from '../base/timeout.ts';
+import { refuseDeepJson } from '../contract/json.ts';
 import type { EndedSessions } from '../store/service-state.ts';
 import { assess, type Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
@@ -132,6 +133,7 @@ async function build(options: HttpOptions): Promise<Front> {
   const guesses = slowGuesses(options.clock ?? systemClock);
   // A form of a stranger's page may send plain text without asking first; nothing here wants it.
   app.removeContentTypeParser('text/plain');
+  refuseDeepJson(app);
   addHeaders(app);
   addRequestLog(app, log);
   app.addHook('onRequest', async (request, reply) => {
@@ -203,6 +205,7 @@ async function openSite(
 ): Promise<FastifyInstance> {
   const site: FastifyInstance = Fastify(shared);
   site.removeContentTypeParser('text/plain');
+  refuseDeepJson(site);
   addHeaders(site);
   site.addHook('onRequest', async (request, reply) => limitBody(request, reply, limits.bodyMs, tooLate));
   const replies = addReplies(site, log, routes);

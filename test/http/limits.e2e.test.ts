@@ -118,6 +118,18 @@ describe('a request', () => {
     assert.match(detailOf(reply), /too large/);
   });
 
+  it('may have JSON of 64 levels', async (t) => {
+    const http = await open(t, echo);
+    const post = (levels: number) => {
+      const body = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+      return ask(http, '/echo', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    };
+    assert.equal((await post(64)).status, 200);
+    const refused = await post(500_000);
+    assert.equal(refused.status, 400);
+    assert.match(detailOf(refused), /more than 64 levels deep/);
+  });
+
   it('may have headers of a certain size', async (t) => {
     const http = await open(t);
     const headers = { 'x-long': 'x'.repeat(20_000) };
