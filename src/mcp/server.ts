@@ -137,7 +137,7 @@ function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): R
     } catch (error) {
       // What was called off fails with the client's own words.
       const outcome = gone.aborted ? 'cancelled' : codeOf(error);
-      const text = gone.aborted ? '' : rules.text(failureText(error), FAILURE);
+      const text = gone.aborted ? '' : rules.echoed(failureText(error), FAILURE);
       tell(outcome, text);
       if (outcome === 'internal')
         log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name ?? kind} failed`);

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 26; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 29; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
