@@ -117,7 +117,7 @@ function dashboard(
     const source = baseUrl?.host ?? 'Built-in sandbox';
     site.setNotFoundPage(addAssets(scope, { hasLogin: settings.httpToken !== null, source }));
     addEvents(scope, { stats, progress: service.progress, log });
-    addSql(scope, { ask, clock });
+    addSql(scope, { ask, clock, folder });
     addSaved(scope, { saved, clock });
     addOutbox(scope, sending);
     addBatches(scope, sending);
