@@ -7,7 +7,7 @@ import { findUpstream, openClient } from './app/upstream.ts';
 import type { Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
-import { makeFolder } from './base/files.ts';
+import { makeFolder, refuseForAnybody } from './base/files.ts';
 import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
@@ -56,6 +56,7 @@ export async function openApp(
   try {
     if (!isService) keepHeapFlat();
     makeFolder(settings.dataDir);
+    refuseForAnybody(settings.dataDir);
     const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);
     const seen = new Set(secretsOf(settings));

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError, storageError } from '../base/errors.ts';
-import { createPrivately, isThere, makeFolder } from '../base/files.ts';
+import { createPrivately, isThere, makeFolder, refuseForAnybody } from '../base/files.ts';
 import { programVersion } from '../base/program.ts';
 import { printable } from '../base/text.ts';
 import { prepareWhenUsed } from './lazy.ts';
@@ -40,6 +40,7 @@ export interface StoreOptions extends OpenOptions {
 /** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
 export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();
+  refuseOpenFolders(path, dataDir);
   makeFolder(dirname(path));
   if (isThere(path)) openChecked(path, upstream).db.close();
   createPrivately(path);
@@ -115,8 +116,9 @@ export class OlderSchema extends AppError {
 }
 
 /** Opens an existing file for reading only: no write reaches it through this handle. */
-export function openForReading({ path, upstream }: OpenOptions): Db {
+export function openForReading({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();
+  refuseOpenFolders(path, dataDir);
   if (!isThere(path)) throw noMirror(path);
   const { db, version } = openChecked(path, upstream);
   if (version === (migrations().at(-1)?.version ?? 0)) {
@@ -125,6 +127,10 @@ export function openForReading({ path, upstream }: OpenOptions): Db {
   }
   db.close();
   throw version === 0 ? noMirror(path) : new OlderSchema(path);
+}
+
+function refuseOpenFolders(path: string, dataDir: string): void {
+  for (const folder of [dirname(path), dataDir]) refuseForAnybody(folder);
 }
 
 function noMirror(path: string): AppError {
