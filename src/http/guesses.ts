@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import type { Refusal } from './guard.ts';
 
 /** A wrong token is answered late, and later each time; one address must not slow down another. */
 export interface Guesses {
@@ -8,7 +7,7 @@ export interface Guesses {
   wrong(address: string, response?: Pick<ServerResponse, 'once'>): Promise<boolean>;
 }
 
-export const TOO_MANY_GUESSES: Refusal = {
+export const TOO_MANY_GUESSES = {
   status: 429,
   detail:
     'Too many wrong tokens wait for their answer. Try again in a few seconds; the right token is always let in.',
