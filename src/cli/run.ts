@@ -200,7 +200,24 @@ function stopOnSignals(): AbortSignal {
     controller.abort(new AppError('interrupted', `stopped by ${name}`));
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
+  stopWithShell(() => onSignal('SIGTERM'));
   return controller.signal;
+}
+
+const LOOKED_EVERY_MS = 500;
+
+/**
+ * npx starts a shell that starts us, and passes a signal on to the shell, which ends and tells nobody. So the end of the shell counts as
+ * the signal. Under `npm start` there is no shell (package.json has `exec`), and the end of npm itself counts.
+ */
+function stopWithShell(stop: () => void): void {
+  if (!['npx', 'start'].includes(process.env.npm_lifecycle_event ?? '')) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop();
+  }, LOOKED_EVERY_MS).unref();
 }
 
 function tellFailure(thrown: unknown, json: boolean): void {
