@@ -115,6 +115,17 @@ export class OlderSchema extends AppError {
   }
 }
 
+/** Opens a mirror of whatever schema for reading only, and leaves it as it is. */
+export function openAsItIs({ path, upstream }: OpenOptions): Db {
+  refuseOldSqlite();
+  if (!isThere(path))
+    throw new AppError('usage', `there is no file ${path}`, { hint: 'Give the path of a backup.' });
+  const { db, version } = openChecked(path, upstream);
+  if (version > 0) return db;
+  db.close();
+  throw new AppError('usage', `${path} is empty`, { hint: 'Give the path of a backup.' });
+}
+
 /** Opens an existing file for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();

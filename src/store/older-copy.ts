@@ -202,6 +202,13 @@ export function markCopy(path: string, at: string): void {
   closing(new Database(path), (db) => writeMeta(db, 'copied_at', at));
 }
 
+/** Makes a file that is put back the copy that it is, also where nobody has marked it; returns its moment, null where the file does not tell. */
+export function markPutBack(db: Db): string | null {
+  const at = momentOf(db, factsOf(db), new Date().toISOString());
+  writeMeta(db, 'copied_at', at);
+  return knownOf(at);
+}
+
 /** What the outbox asks and tells, for as long as it is open. */
 export function openClaimLog(db: Db, options: OpenOptions) {
   const log = openRecoveryLog(options);
