@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, firstError, messageOf, storageError } from '../base/errors.ts';
-import { missingPackage, versionText } from '../base/program.ts';
+import { missingPackage, programVersion, versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 
@@ -143,7 +143,9 @@ export async function buildProgram(stop: AbortSignal, names = Object.keys(COMMAN
     .addHelpText('after', HELP);
   // Not commander's own, which wants the text before anybody asks: in a checkout git is asked for it.
   program.on('option:version', () => {
-    process.stdout.write(`${versionText()}\n`);
+    process.stdout.write(
+      `${process.argv.includes('--json') ? JSON.stringify(programVersion()) : versionText()}\n`,
+    );
     throw new CommanderError(0, 'commander.version', '');
   });
   addSettingFlags(program);

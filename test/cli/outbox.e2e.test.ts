@@ -176,7 +176,14 @@ describe('feedback-mirror outbox', () => {
     );
   });
 
-  it('says that nobody knows the board that a row is edited to, and what may be meant', async (t) => {
+  it('refuses a format that there is not', async (t) => {
+    const site = await siteWith(t, ['rejected']);
+    const { code, stderr } = await site.run(['outbox', 'list', '--format', 'xml']);
+    assert.equal(code, 2);
+    assert.match(stderr, /--format "xml" is not known; it can be csv/);
+  });
+
+  it('refuses a board that nobody knows, says what may be meant, and takes it when told to', async (t) => {
     const site = await siteWith(t, ['rejected', 'uncertain']);
     const { code, stdout, stderr } = await site.run([
       'outbox',
@@ -187,8 +194,10 @@ describe('feedback-mirror outbox', () => {
       '--board',
       'bugz',
     ]);
-    assert.deepEqual([code, stdout], [0, 'row 1: Rejected\n']);
-    assert.equal(stderr, 'Note: the mirror knows no board "bugz"; did you mean bugs?\n');
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /no board is known as "bugz"; nothing was changed\nDid you mean bugs\?/);
+    const edited = await site.run(['outbox', 'edit', '1', '--board', 'bugz', '--accept-unknown-boards']);
+    assert.match(edited.stdout, /^row 1: Rejected\n/);
     assert.equal((await site.run(['outbox', 'edit', '1', '--board', 'Bugs'])).stderr, '');
   });
 });
