@@ -60,7 +60,7 @@ function prepare(db: Db, upstream: string, dataDir: string): void {
   // A page and its checkpoint commit together, so losing the last ones to a power cut only means reading them again.
   // The outbox, where a commit is a promise, opens its own connection with FULL.
   db.pragma('synchronous = NORMAL');
-  db.pragma('wal_autocheckpoint = 4000');
+  boundLog(db, 1000);
   db.pragma('cache_size = -32000');
   // What is deleted or overwritten becomes zeros. It costs a sweep nothing that could be measured.
   db.pragma('secure_delete = ON');
@@ -84,6 +84,15 @@ function tellMigration(db: Db, copy: string, from: number, to: number): void {
   process.stderr.write(
     `${printable(`The mirror ${db.name} has schema ${from} and is brought to schema ${to}. ${copy} is a copy of it as it was.`)}\n`,
   );
+}
+
+/**
+ * The write-ahead log is emptied from so many pages of 4 KB on, and what a large transaction or a long read made of it is given back
+ * afterwards: SQLite alone would keep the room for good.
+ */
+export function boundLog(db: Pick<Db, 'pragma'>, pages: number): void {
+  db.pragma(`wal_autocheckpoint = ${pages}`);
+  db.pragma(`journal_size_limit = ${pages * 4096}`);
 }
 
 /**
