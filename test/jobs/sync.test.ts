@@ -68,6 +68,16 @@ describe('a sweep that fails', () => {
     assert.equal(await waitFor(), 0.75 * MINUTE, 'it begins anew');
   });
 
+  it('on a full disk is tried again after three seconds at most, however often', async (t) => {
+    const { context, upstream, clock } = benchOf(t);
+    upstream.readError = new AppError('storage', 'the disk is full');
+    for (let times = 0; times < 5; times++) {
+      await assert.rejects(runPass(context, 'posts', 'sweep'), { code: 'storage' });
+      const { retryAt = 0 } = context.activity.failures.get('posts') ?? {};
+      assert.ok(retryAt - clock.monotonic() <= 3000);
+    }
+  });
+
   it('is not tried before the upstream may be called again', async (t) => {
     const { context, upstream, clock } = benchOf(t);
     upstream.readError = new AppError('throttled', 'not now');
