@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 26; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 30; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -530,3 +530,14 @@ SELECT c.id, c.post_id, coalesce(CASE WHEN p.deleted_at IS NULL THEN p.title END
   LEFT JOIN posts p ON p.id = c.post_id
   LEFT JOIN boards b ON b.id = p.board_id
  WHERE c.deleted_at IS NULL;
+
+CREATE TABLE former_board_slugs (
+  slug     TEXT    NOT NULL,
+  board_id INTEGER NOT NULL,
+  PRIMARY KEY (slug, board_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER board_renamed AFTER UPDATE OF slug ON boards WHEN old.slug <> new.slug
+BEGIN
+  INSERT INTO former_board_slugs (slug, board_id) VALUES (old.slug, old.id) ON CONFLICT DO NOTHING;
+END;

@@ -38,7 +38,8 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
   const text = await openText(source, options);
   try {
     const { delimiter, parser, headers, asMeant, sample, cells } = await openHead(text, options);
-    const { layout, mapping, ignored, unclear } = mapColumns(headers, options, cells);
+    const { layout, unclear, ...columns } = mapColumns(headers, options, cells);
+    const { mapping, states } = columns;
     const [first] = unclear;
     if (first) throw new AppError('usage', first.problem, { hint: first.hint });
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
@@ -46,14 +47,14 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
     const asWritten = mapColumns(headers, { map: options.map }, cells).mapping;
     const writtenBoardAt = asWritten.find(({ field }) => field === 'board')?.index ?? -1;
-    const check = rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix });
+    const check = rowChecker({ headers, mapping, states, board, writtenBoardAt, chooseBoard, keyPrefix });
     const toRow = (read: CsvRecord) => {
       const record = { ...read, cells: asMeant(read.cells) };
       return refusal(record, text.encoding, options) ?? check(record);
     };
     const rows = readRows(parser, text, sample, toRow);
     const { encoding, bom } = text;
-    return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, mapping, ignored, rows };
+    return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, ...columns, rows };
   } catch (error) {
     await text.pieces.return();
     throw error;

@@ -43,6 +43,8 @@ export interface NewRow extends PostText {
   cells?: readonly string[];
   /** What an older version called it: a row of this text under such a key is this one. */
   former_keys?: readonly string[];
+  /** Content hashes that the same row has under other names of its board, or with or without the apostrophe of a spreadsheet. */
+  other_hashes?: readonly string[];
   /** Which rows of the outbox its file has met; left out where the key is all that it is known by. */
   claims?: Claims;
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */

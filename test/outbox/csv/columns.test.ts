@@ -106,7 +106,11 @@ describe('what could be meant in two ways is refused', () => {
       /--map title="title \(column 1\)"/,
     ],
     ['board,Title,title,c', /^columns 2 and 3, "Title", "title", could both/, /--map title="Title"/],
-    ['board,votes', /^the file has no title column$/, /"board", "votes".*--map title=Header/],
+    [
+      'board,votes',
+      /^the file has no title column, and no other column looks fit to be the title$/,
+      /"board", "votes".*--map title=Header/,
+    ],
     [
       'title,votes',
       /^the file has no board column, and no board was given for all rows$/,
