@@ -38,7 +38,9 @@ export interface Columns extends FoundColumns {
 export interface UnclearField {
   field: Field;
   problem: string;
-  /** What a script does about it. */
+  /** What a person is asked. */
+  question: string;
+  /** The same, with what a script does about it. */
   hint: string;
   /** Columns that it could be, the likeliest first; names of people are never among those of a public field. */
   proposals: string[];
@@ -137,8 +139,8 @@ function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): 
   const title = columns[titleAt];
   if (layout && title && !used.has('title') && isListOfPeople(title, columns)) {
     const problem = `it could be ${article(layout.name)} export, but "${title.header}" may hold names of people`;
-    const hint = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
-    unclear.push({ field: 'title', proposals: [], problem, hint });
+    const flags = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
+    unclear.push(unclearField('title', problem, [], flags));
     return null;
   }
   for (const field of ORDER.filter(isWanted)) {
@@ -271,6 +273,23 @@ function unknownName(start: string, name: string, known: readonly string[], list
   return new AppError('usage', `${start} "${name}"${meant}`, { hint: `${list} ${quoted(known)}.` });
 }
 
+const FIELD_NAMES: Record<Field, string> = {
+  title: 'title',
+  content: 'text',
+  board: 'board',
+  email: "customer's e-mail",
+  full_name: "customer's name",
+  key: "row's own id",
+};
+
+function unclearField(field: Field, problem: string, proposals: string[], flags: string): UnclearField {
+  const question =
+    field === 'board' && proposals.length === 0
+      ? 'Which board do the rows go to?'
+      : `Which column is the ${FIELD_NAMES[field]}?`;
+  return { field, problem, question, proposals, hint: `${question} ${flags}` };
+}
+
 /** Of two columns that could both be meant neither is guessed. */
 function several(
   field: Field,
@@ -279,12 +298,9 @@ function several(
 ): UnclearField {
   const proposals = found.map((index) => columns[index]?.header ?? '');
   const positions = found.map((index) => index + 1).join(' and ');
-  return {
-    field,
-    proposals,
-    problem: `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`,
-    hint: `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`,
-  };
+  const problem = `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`;
+  const flags = `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`;
+  return unclearField(field, problem, proposals, flags);
 }
 
 function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): void {
@@ -296,8 +312,8 @@ function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): 
   if (text) unclear.push(text);
   if (board !== undefined || !isOpen('board')) return;
   const problem = 'the file has no board column, and no board was given for all rows';
-  const hint = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
-  unclear.push({ field: 'board', proposals: [], problem, hint });
+  const flags = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
+  unclear.push(unclearField('board', problem, [], flags));
 }
 
 const found = (columns: readonly Column[]): string =>
@@ -321,19 +337,12 @@ function unclearTitle(
   );
   const proposals = [...itself, ...inOrder.map(({ header }) => header)];
   const [first] = proposals;
-  if (first !== undefined)
-    return {
-      field: 'title',
-      proposals,
-      problem,
-      hint: `${found(columns)} Name the right one: --map title=${quoted([first])}`,
-    };
-  return {
-    field: 'title',
-    proposals,
-    problem: `${problem}, and no other column looks fit to be the title`,
-    hint: `${found(columns)} A title is a text that differs from row to row. If one of them is: --map title=Header`,
-  };
+  const flags =
+    first === undefined
+      ? 'A title is a text that differs from row to row. If one of them is: --map title=Header'
+      : `Name the right one: --map title=${quoted([first])}`;
+  const whole = first === undefined ? `${problem}, and no other column looks fit to be the title` : problem;
+  return unclearField('title', whole, proposals, `${found(columns)} ${flags}`);
 }
 
 function otherTitlesOf({ columns, isFree }: Draft): string[] {
@@ -352,8 +361,13 @@ function unclearText({ columns, isFree }: Draft): UnclearField | null {
   const problem = isDoubtful
     ? `"${first.header}" may be the text, or notes about customers that are not for everybody`
     : 'it is not clear which column is the text';
-  const hint = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
-  return { field: 'content', proposals: proposals.map(({ header }) => header), problem, hint };
+  const flags = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
+  return unclearField(
+    'content',
+    problem,
+    proposals.map(({ header }) => header),
+    flags,
+  );
 }
 
 function quoted(names: readonly string[]): string {

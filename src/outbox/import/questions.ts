@@ -36,15 +36,6 @@ export interface Question {
   isBlocking: boolean;
 }
 
-const NAMES: Record<Field, string> = {
-  title: 'title',
-  content: 'text',
-  board: 'board',
-  email: "customer's e-mail",
-  full_name: "customer's name",
-  key: "row's own id",
-};
-
 const PUBLIC =
   'It can be read by everybody, so nothing that may be personal or internal is taken for it by a guess.';
 
@@ -55,13 +46,13 @@ export function columnQuestions(unclear: readonly UnclearField[]): Question[] {
   return unclear.map((each) => (each.field === 'board' ? boardQuestion(each) : columnQuestion(each)));
 }
 
-function columnQuestion({ field, problem, proposals }: UnclearField): Question {
+function columnQuestion({ field, problem, question, proposals }: UnclearField): Question {
   const isPublic = field === 'title' || field === 'content';
   const none = { text: field === 'content' ? 'No text' : 'None of them', choice: { map: { [field]: null } } };
   return {
     id: field,
     problem,
-    question: `Which column is the ${NAMES[field]}?`,
+    question,
     note: isPublic ? PUBLIC : null,
     answers: [
       ...proposals.map((header) => columnAnswer(field, header)),
@@ -76,11 +67,11 @@ function columnAnswer(field: Field, header: string): Answer {
   return { text: quoted(header), choice: { map: { [field]: header } }, flag: `--map ${field}="${header}"` };
 }
 
-function boardQuestion({ problem, proposals }: UnclearField): Question {
+function boardQuestion({ problem, question, proposals }: UnclearField): Question {
   return {
     id: 'board',
     problem,
-    question: 'Which board do the rows go to?',
+    question,
     note: null,
     answers: proposals.map((header) => columnAnswer('board', header)),
     takes: { board: null },

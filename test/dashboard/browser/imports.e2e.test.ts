@@ -61,12 +61,12 @@ describe('importing in the browser', onStage, () => {
     ].join('\n');
     await choose(page, text);
     await page.getByText('This looks like a Canny export').waitFor();
-    await page.getByText('First say where the rows of 2 unknown boards go.').waitFor();
+    await page.getByText('First answer 2 questions on this page.').waitFor();
     assert.equal(await page.locator('#import').isDisabled(), true);
     await page.getByText('1 customer may be told by the service').waitFor();
     await page.getByRole('heading', { name: 'A first wish' }).waitFor();
     await page.getByLabel('Where do the rows of “Wünsche” go?').first().selectOption('Feature requests');
-    await page.getByText('the rows of 1 unknown board go').waitFor();
+    await page.getByText('First answer 1 question on this page.').waitFor();
     const tried = page.waitForRequest(/\/preview$/);
     await page.getByLabel('Where do the rows of “Altes” go?').first().selectOption('Leave its rows out');
     assert.deepEqual(

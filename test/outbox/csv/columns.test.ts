@@ -165,7 +165,7 @@ describe('--map says which column is which', () => {
     assert.match(await choose('(column 4)'), /title=\(column 4\) \(asked\)/);
     const { message, hint } = await refusal('board,x,x\n', { map: { title: 'x' } });
     assert.match(message, /columns 2 and 3, "x \(column 2\)", "x \(column 3\)"/);
-    assert.equal(hint, 'Say which one it is: --map title="x (column 2)"');
+    assert.equal(hint, 'Which column is the title? Say which one it is: --map title="x (column 2)"');
   });
 
   test('a column that is really called like a position is never mixed up with it', async () => {
