@@ -8,9 +8,18 @@ export type Choices = ImportChoices & {
   boards: { map: Record<string, string | null>; acceptUnknown: boolean };
 };
 
+/** How a person is asked. */
+export interface Asking extends Pick<Context, 'say'> {
+  ask(words: string): Promise<string>;
+}
+
+export function asking({ say, signal }: Pick<Context, 'say' | 'signal'>): Asking {
+  return { say, ask: (words) => askLine(words, 'nothing was accepted', signal) };
+}
+
 /** Asks one question as the browser does, and adds the answer to the choices. */
 export async function askQuestion(
-  { say, signal }: Pick<Context, 'say' | 'signal'>,
+  { say, ask }: Asking,
   question: Question,
   headers: readonly string[],
   choices: Choices,
@@ -21,25 +30,25 @@ export async function askQuestion(
   const lines = offered.map((text, i) => `  ${i + 1}  ${text}`);
   say([`${problem}.`, ...(note === null ? [] : [note]), asked, ...lines].join('\n'));
   for (;;) {
-    const answer = await askLine(promptOf(question), 'nothing was accepted', signal);
-    const choice =
-      answers[Number(answer) - 1]?.choice ?? namedChoice(question, columns[Number(answer) - 1] ?? answer);
+    const answer = await ask(promptOf(question, offered.length > 0));
+    const text = columns[Number(answer) - 1] ?? answer;
+    const choice = answers[Number(answer) - 1]?.choice ?? namedChoice(question, text, headers);
     if (choice) return add(choices, choice);
   }
 }
 
-function promptOf({ takes }: Question): string {
+function promptOf({ takes }: Question, isOffered: boolean): string {
   if (takes === null) return 'Its number: ';
-  return 'column' in takes
-    ? 'Its number, or the name of another column: '
-    : 'Its number, or the name of a board: ';
+  const name = 'column' in takes ? 'the name of another column' : 'the name of a board';
+  return isOffered ? `Its number, or ${name}: ` : `${name.replace('the', 'The')}: `;
 }
 
-/** What was typed instead of a number. */
-function namedChoice({ takes }: Question, text: string): Choice | null {
+/** What was typed instead of a number; null where there is no such column. */
+function namedChoice({ takes }: Question, text: string, headers: readonly string[]): Choice | null {
   if (takes === null || text === '') return null;
-  if ('column' in takes) return { map: { [takes.column]: text } };
-  return takes.board === null ? { board: text } : { boardMap: { [takes.board]: text } };
+  if ('board' in takes) return takes.board === null ? { board: text } : { boardMap: { [takes.board]: text } };
+  const header = headers.find((name) => name.trim().toLowerCase() === text.toLowerCase());
+  return header === undefined ? null : { map: { [takes.column]: header } };
 }
 
 function add(choices: Choices, { map, board, boardMap, ...accepted }: Choice): void {

@@ -149,7 +149,7 @@ async function askWhatIsOpen(
   isDryRun: boolean,
 ): Promise<void> {
   if (!canAsk(context)) return;
-  const [{ inspectCsv }, { columnQuestions }, { askQuestion }] = await Promise.all([
+  const [{ inspectCsv }, { columnQuestions }, { asking, askQuestion }] = await Promise.all([
     import('../outbox/csv/read.ts'),
     import('../outbox/import/questions.ts'),
     import('./import-questions.ts'),
@@ -158,14 +158,14 @@ async function askWhatIsOpen(
     const { unclear, headers } = await inspectCsv(input.read, choices);
     const [question] = columnQuestions(unclear);
     if (!question) break;
-    await askQuestion(context, question, headers, choices);
+    await askQuestion(asking(context), question, headers, choices);
   }
   if (!isDryRun) await askAboutRows(context, input, choices);
 }
 
 /** What the rows leave open: boards that are not known, and titles that repeat. */
 async function askAboutRows(context: Context, input: Input, choices: Choices): Promise<void> {
-  const [{ readsForImport }, { surveyFile }, { inspectCsv }, { askQuestion }] = await Promise.all([
+  const [{ readsForImport }, { surveyFile }, { inspectCsv }, { asking, askQuestion }] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
     import('../outbox/csv/read.ts'),
@@ -179,7 +179,7 @@ async function askAboutRows(context: Context, input: Input, choices: Choices): P
     const [question] = questions.filter(({ isBlocking }) => isBlocking);
     if (!question) return;
     const { headers } = await inspectCsv(input.read, choices);
-    await askQuestion(context, question, headers, choices);
+    await askQuestion(asking(context), question, headers, choices);
   }
 }
 

@@ -304,7 +304,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     onPick: (value) => choose({ board: value === 'column' ? null : value }),
   });
   return card(
-    { title: 'How it is read and sent', note: 'each choice tries it anew' },
+    { title: 'How it is read and sent', note: 'each choice reads the file again' },
     readAs(preview),
     h(
       'div.pair',
