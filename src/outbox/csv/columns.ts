@@ -175,13 +175,18 @@ function fitting(columns: readonly Column[], field: Field, wanted: Fit): number[
 /**
  * A column called Title may be how people are addressed, or their job. Titles of three words and more are those of posts. Others are
  * asked about beside parts of names or a company; and beside a name where they are jobs, or where the file has contacts or repeats its
- * titles and has neither a text nor a board.
+ * titles and has neither a text nor a board. One other column by a usual name of titles goes before it: "Subject".
  */
-function reviewTitle({ columns, used, unclear, isFree }: Draft): void {
+function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
   const { index = -1, how } = used.get('title') ?? {};
   const title = columns[index];
   if (!title || how === 'asked' || !isTitleOfPeople(title, columns, used)) return;
   used.delete('title');
+  const [named, ...more] = fitting(columns, 'title', 'likely').filter((at) => at !== index && isFree(at));
+  if (named !== undefined && more.length === 0) {
+    take('title', named, 'alias');
+    return;
+  }
   const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
   const itself = title.kind === 'terms' ? [title.header] : [];
   unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem, itself));

@@ -14,11 +14,12 @@ export interface Column {
 }
 
 /**
- * What at least half of the values of a column are; the first of these that holds. Three values or more of which half repeat another
- * one are labels, whatever they say.
+ * What at least half of the values of a column are; the first of these that holds. `nothing` is a file without rows, `blank` a column
+ * without values. Three values or more of which half repeat another one are labels, whatever they say.
  */
 export const KINDS = [
   'nothing',
+  'blank',
   'addresses',
   'links',
   'times',
@@ -36,12 +37,9 @@ export type Kind = (typeof KINDS)[number];
 
 export function columnOf(header: string, index: number, sample: readonly (readonly string[])[]): Column {
   const values = sample.map((cells) => cells[index]?.trim() ?? '').filter((value) => value !== '');
-  return { header, name: foldedName(header), words: wordsOf(header), kind: kindOf(values) };
-}
-
-/** Blank values do not count. */
-export function kindOf(values: readonly string[]): Kind {
-  return KINDS.find((kind) => IS_KIND[kind](values)) ?? 'words';
+  const isBlank = sample.length > 0 && values.length === 0;
+  const kind = isBlank ? 'blank' : (KINDS.find((each) => IS_KIND[each](values)) ?? 'words');
+  return { header, name: foldedName(header), words: wordsOf(header), kind };
 }
 
 const mostly =
@@ -51,6 +49,7 @@ const mostly =
 
 const IS_KIND: Record<Kind, (values: readonly string[]) => boolean> = {
   nothing: (values) => values.length === 0,
+  blank: () => false,
   // Alone, or as `Ann Lee <ann@example.org>`.
   addresses: mostly((value) => isAddress(/^[^<]*<([^<>]*)>\s*$/.exec(value)?.[1] ?? value)),
   links: mostly((value) => /^(https?:\/\/|www\.)\S+$/i.test(value)),
@@ -68,7 +67,8 @@ const IS_KIND: Record<Kind, (values: readonly string[]) => boolean> = {
 };
 
 const TIMES = [
-  /^\d{1,4}\s?[-/.年]\s?(\d{1,2}|\p{L}{3,9}\.?)\s?[-/.月]\s?\d{1,4}日?(?=$|[\sT,(])/u,
+  /^\d{4}\s?[-/.年]\s?(\d{1,2}|\p{L}{3,9}\.?)\s?[-/.月]\s?\d{1,2}日?(?=$|[\sT,(])/u,
+  /^\d{1,2}[-/.](\d{1,2}|\p{L}{3,9}\.?)[-/.](\d{2}|\d{4})(?=$|[\sT,(])/u,
   /^(\p{L}{2,9}\.?,? )?\p{L}{3,9}\.? \d{1,2},? \d{4}(?=$|[\s,])/u,
   /^(\p{L}{2,9}\.?,? )?\d{1,2}\.? (de )?\p{L}{3,10}\.? (de )?\d{4}(?=$|[\s,])/u,
   /^\d{1,2}:\d{2}(:\d{2})?( ?[ap]m)?$/i,

@@ -67,7 +67,7 @@ const PERSONAL: readonly Field[] = ['title', 'content', 'full_name'];
 
 function canHold({ kind }: Column, field: Field, named: Fit): boolean {
   if (named === 'exact') return kind !== 'addresses' || !PERSONAL.includes(field);
-  if (field === 'email' && named === 'possible') return kind === 'addresses' || kind === 'nothing';
+  if (field === 'email' && named === 'possible') return ['addresses', 'nothing', 'blank'].includes(kind);
   return !NEVER[field].includes(kind);
 }
 
@@ -131,13 +131,19 @@ const NAMES: Record<Field, FieldNames> = {
   },
   email: {
     likely: (column) => MAIL.has(column.name) || MAIL.has(core(column, ASKER, ADDRESS_WORD)),
-    possible: ({ name }) => name === 'requester',
+    // A form asks in a sentence; who works on a post did not ask for it.
+    possible: (column) =>
+      column.name === 'requester' ||
+      (MAIL.isIn(column) && column.kind === 'addresses' && (ASKER.isIn(column) || !PERSON.isIn(column))),
   },
   full_name: {
     likely: (column) => ASKERS_NAME.has(column.name) || ASKERS_NAME.has(core(column)),
     possible: ({ name }) => ANY_NAME.has(name),
   },
-  board: { likely: isOf(BOARD), possible: never },
+  board: {
+    likely: isOf(BOARD),
+    possible: (column) => BOARD.isIn(column) && column.kind === 'labels',
+  },
   key: {
     likely: ({ name }) => KEY.has(name),
     possible: (column) => ID.has(column.name) || ID.has(core(column, POST)),
@@ -226,6 +232,7 @@ const NAME_WORDS: Vocabulary = { has: (name) => NAME_WORD.test(name) || name ===
 
 /** What the API does not take. */
 export function lostRole(column: Column): Lost | null {
+  if (isQuestion(column)) return column.kind === 'times' ? 'dates' : null;
   if (COMMENT.isIn(column) && !POST.has(column.name)) return 'comments';
   if (column.kind === 'times' || (TIME.isIn(column) && !isPersonal(column))) return 'dates';
   if (VOTES.isIn(column) && !isPersonal(column)) return 'votes';

@@ -141,7 +141,7 @@ export const LAYOUTS: readonly Layout[] = [
   {
     id: 'airtable',
     name: 'Airtable',
-    has: ['name', 'notes', 'status'],
+    has: ['name', 'notes', 'assignee', 'status'],
     columns: { key: ['recordid', 'id'], title: ['name'], content: ['notes'], board: ['board', 'category'] },
   },
 ];

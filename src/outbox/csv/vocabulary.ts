@@ -39,7 +39,7 @@ export const FILLER = vocabulary(`
 /** What a post is called. */
 const POSTS = `
   post, posts, idea, ideas, suggestion, suggestions, ticket, tickets, issue, issues, request, requests, feature, features, feedback, wish,
-  wishes, card, cards, task, tasks, item, items, story, stories, topic, topics, submission, submissions, case, conversation, note, entry
+  wishes, card, cards, task, tasks, item, items, story, stories, topic, topics, submission, submissions, case, conversation, note, entry, review, reviews
   Idee, Ideen, Wunsch, Wünsche, Beitrag, Beitrags, Beiträge, Vorschlag, Vorschläge, Anfrage, Aufgabe, Vorgang
   idée, idées, demande, demandes, tâche, ideia, ideias, sugestão, sugestões, sugerencia, sugerencias, solicitud, tarea
   idea, idee, richiesta, suggerimento, segnalazione, verzoek, wens, idee, taak, melding, pomysł, pomysłu, zgłoszenie, zgłoszenia, zadanie`;
@@ -108,7 +108,7 @@ export const KEY = vocabulary(`
   external id, ref, reference, external key, ticket id, issue key, card id, task id, post id, idea id, idea reference, case number,
   conversation id, response id, Vorgangsschlüssel, clé de ticket, clave de incidencia, chave do item, record id, submission id, feature id, Referenz, Kennung, Vorgangsnummer, Ticketnummer, identifiant,
   référence, referencia, identificador, referência, riferimento, identificativo, referentie, kenmerk, identyfikator, numer zgłoszenia
-  識別子, 管理番号, チケット番号, キー, 课题关键字, 编号, 工单编号, 唯一标识`);
+  識別子, 管理番号, チケット番号, チケットid, キー, 课题关键字, 编号, 工单编号, 唯一标识`);
 export const ID = vocabulary('id, 番号');
 
 export const STATE = vocabulary(`
@@ -118,7 +118,7 @@ export const STATE = vocabulary(`
 export const CLOSING = vocabulary(`
   archived, is archived, closed, is closed, closed at, closed date, closed on, close date, date closed, date time closed, conversation closed at
   completed, completed at, completed date, completed on, date completed, done, canceled, cancelled, canceled at, resolved, resolved at
-  resolved date, erledigt, erledigt am, archiviert, geschlossen am, abgeschlossen am, abgeschlossen, gelöst am, archivé, fermé le, terminé le
+  resolved date, closed time, resolved time, erledigt, erledigt am, archiviert, geschlossen am, abgeschlossen am, abgeschlossen, gelöst am, archivé, fermé le, terminé le
   archivado, cerrado, cerrado el, fecha de cierre, arquivado, concluído, concluído em, fechado em, archiviato, chiuso il, completato il
   gearchiveerd, gesloten op, voltooid op, zarchiwizowane, zamknięto, data zamknięcia, アーカイブ済み, 完了日, 完了日時, 解決日
   已归档, 完成时间, 关闭时间, 解决时间`);
@@ -126,7 +126,7 @@ export const CLOSING = vocabulary(`
 export const CLOSED = vocabulary(`
   closed, close, done, complete, completed, shipped, released, launched, live, delivered, deployed, implemented, resolved, solved, fixed,
   finished, archived, archive, canceled, cancelled, declined, rejected, dismissed, duplicate, duplicated, merged, obsolete, abandoned,
-  deleted, trashed, spam, wontfix, inactive, exists
+  deleted, removed, trashed, spam, wontfix, inactive, exists
   geschlossen, erledigt, fertig, abgeschlossen, umgesetzt, veröffentlicht, ausgeliefert, gelöst, behoben, archiviert, abgelehnt, abgebrochen,
   verworfen, Duplikat, storniert, zusammengeführt, gelöscht
   fermé, fermée, clos, clôturé, clôturée, terminé, terminée, fini, résolu, résolue, livré, livrée, publié, publiée, archivé, archivée, rejeté,
@@ -154,7 +154,7 @@ const TIMES = `
   created, updated, modified, edited, date, dates, time, timestamp, due, deadline, at, started, since, day, month, year, duration, age
   Datum, Zeit, Zeitpunkt, Uhrzeit, Zeitstempel, erstellt, erstellungsdatum, geändert, aktualisiert, Änderungsdatum, Fälligkeit, fällig, am
   créé, créée, création, modifié, modification, mise, jour, horodateur, échéance, heure, fecha, creado, creada, creación, actualizado,
-  modificado, hora, marca temporal, vencimiento, data, criado, criada, criação, atualizado, carimbo, prazo
+  modificado, hora, marca temporal, vencimiento, criado, criada, criação, atualizado, carimbo, prazo
   creato, creata, creazione, aggiornato, scadenza, informazioni cronologiche, ora, aangemaakt, bijgewerkt, tijd, tijdstempel, gewijzigd
   utworzono, utworzenia, zaktualizowano, czas, termin, sygnatura, znacznik
   日時, 日付, 作成日, 更新日, 期日, 期限, タイムスタンプ, 时间, 日期, 创建时间, 更新时间, 時間, 截止`;

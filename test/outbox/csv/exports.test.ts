@@ -31,10 +31,24 @@ const EXPORTS: Record<string, Expected> = {
     closed: [4, 7],
     lost: 'statuses, attachments',
   },
+  'appstore.csv': {
+    columns: 'Review Title, Review Text, -, -, -, -',
+    lost: 'dates',
+  },
+  'azure-devops.csv': {
+    columns: 'Title, Description, Area Path, -, -, ID',
+    closed: [4, 5, 8],
+    lost: 'statuses, tags, dates',
+  },
   'canny.csv': {
     columns: 'title, details, board, author email, author name, id',
     closed: [5, 6],
     lost: 'statuses, votes, comments, dates',
+  },
+  'clickup.csv': {
+    columns: 'Task Name, Task Content, -, -, -, Task ID',
+    closed: [4, 5, 8],
+    lost: 'statuses, dates, attachments, tags, comments',
   },
   'contacts.csv': {
     columns: '-, -, -, Email, -, -',
@@ -86,6 +100,11 @@ const EXPORTS: Record<string, Expected> = {
     closed: [3, 4, 7],
     lost: 'statuses, dates',
   },
+  'freshdesk.csv': {
+    columns: 'Subject, -, -, Email, Full name, Ticket ID',
+    closed: [3, 4, 7, 8],
+    lost: 'statuses, dates, tags',
+  },
   'github.csv': {
     columns: 'title, body, -, -, -, url',
     closed: [3, 5, 7],
@@ -130,6 +149,11 @@ const EXPORTS: Record<string, Expected> = {
     closed: [3, 4, 7],
     lost: 'statuses, tags, dates',
   },
+  'ms-forms-de.csv': {
+    columns: '-, -, In welchem Bereich?, E-Mail, Name, ID',
+    asks: ['title: Was sollen wir verbessern?'],
+    lost: 'dates',
+  },
   'notion.csv': {
     columns: 'Name, Description, -, -, -, -',
     closed: [3, 6],
@@ -160,16 +184,37 @@ const EXPORTS: Record<string, Expected> = {
     closed: [3, 6],
     lost: 'statuses, dates',
   },
+  'surveymonkey.csv': {
+    columns: '-, -, -, Email Address, -, -',
+    asks: [
+      'title: What is the most important feature we are missing?, Any other comments?',
+      'content: Any other comments?',
+    ],
+    lost: 'dates, comments',
+  },
   'trello.csv': {
     columns: 'Card Name, Card Description, Board Name, -, -, Card ID',
     closed: [4, 5, 7],
     lost: 'tags, dates, attachments, votes, comments, statuses',
+  },
+  'typeform.csv': {
+    columns: '-, -, -, Can we contact you? Leave your email, -, -',
+    asks: [
+      'title: What would you like us to build next?, Why is that important to you?',
+      'content: Why is that important to you?',
+    ],
+    lost: 'dates, tags',
   },
   'uservoice.csv': {
     columns:
       'suggestion.title, suggestion.body, suggestion.forum.name, suggestion.creator.email_address, suggestion.creator.name, suggestion.id',
     closed: [3, 6],
     lost: 'statuses, tags, votes, dates',
+  },
+  'zendesk-ja.csv': {
+    columns: '件名, -, -, リクエスタのメール, -, チケットID',
+    closed: [3, 4, 7, 8],
+    lost: 'statuses, dates',
   },
   'zendesk.csv': {
     columns: 'Subject, Description, -, Requester email, Requester, Id',
