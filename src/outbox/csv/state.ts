@@ -33,11 +33,18 @@ const NO =
 
 /** The state of a row: a column that says that it is over goes before one that does not. Null where no column says anything. */
 export function stateReader(columns: readonly StateColumn[]): (cells: readonly string[]) => RowState | null {
+  // A file has few states and many rows.
+  const known = new Map<string, boolean>();
+  const isClosedText = (text: string): boolean => {
+    const isClosed = known.get(text) ?? isClosedState(text);
+    if (known.size < 1000) known.set(text, isClosed);
+    return isClosed;
+  };
   return (cells) => {
     let open: RowState | null = null;
     for (const { header, index, role } of columns) {
       const text = cells[index]?.trim() ?? '';
-      const isClosed = role === 'closing' ? !NO.test(text) : isClosedState(text);
+      const isClosed = role === 'closing' ? !NO.test(text) : isClosedText(text);
       if (isClosed) return { text: role === 'closing' ? header : text, isClosed };
       if (role === 'state' && text !== '') open ??= { text, isClosed };
     }

@@ -76,6 +76,11 @@ export function sourceReader(db: Db): SourceReader {
      WHERE e.n = 1 AND ${IS_IMPORTED} ORDER BY e.outbox_id`);
   const firstWords = (): { id: number; post: PostText }[] =>
     edited.all().map(({ id, before }) => ({ id, post: JSON.parse(before) as PostText }));
+  const otherKeys = db.prepare<[string, string], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND source_key <> ? AND source_key LIKE 'key:%' ORDER BY id`);
+  const anyPadded = db.prepare(
+    "SELECT 1 FROM outbox WHERE source_key >= 'key:0' AND source_key < 'key:1' LIMIT 1",
+  );
   const boardIds = scalar(db)<[string, string], number>(`
     SELECT id FROM boards WHERE slug = ? UNION SELECT board_id FROM former_board_slugs WHERE slug = ?`);
   /** By its name, or by its id where a board has another short name since. */
@@ -148,12 +153,12 @@ export function sourceReader(db: Db): SourceReader {
   };
   const zeroesApart = (row: NewRow): StoredRow | null => {
     const number = keyNumber(row);
-    const said = number === null ? [] : hashesOf(row).filter((words) => isSaid.get(words));
-    if (said.length === 0 || known(row)) return null;
-    const rows = said.flatMap((words) => byWords.all(words, 0));
+    if (number === null || !(isPadded(row) || anyPadded.get())) return null;
+    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
     const isMeant = (each: StoredRow): boolean =>
       keyNumber(each) === number && !row.claims?.has(each.id) && isSamePost(each, row);
-    return rows.find(isMeant) ?? null;
+    const found = rows.find(isMeant);
+    return found && !known(row) ? found : null;
   };
   return Object.assign(find, {
     zeroesApart,
@@ -192,8 +197,10 @@ const hashesOf = ({ content_hash, other_hashes = [] }: NewRow): string[] => [con
 
 /** The digits of a key without the zeros before them; null for a key of another kind. */
 function keyNumber({ source_key }: Pick<NewRow, 'source_key'>): string | null {
-  return /^key:(?:[a-z]+:)?0*(\d+)$/.exec(source_key)?.[1] ?? null;
+  return /^key:0*(\d+)$/.exec(source_key)?.[1] ?? null;
 }
+
+const isPadded = ({ source_key }: Pick<NewRow, 'source_key'>): boolean => source_key.startsWith('key:0');
 
 /** Line ends, spaces and accents as another system may write them, without the apostrophe that guards against formulas. */
 const wordForm = (text: string): string => plainForm(unguarded(text));
