@@ -49,7 +49,7 @@ describe('a question in the terminal', () => {
     const empty = { rows: 0, accepted: 0, already: 0, skipped: 0, refused: 0 };
     const tally = {
       ...empty,
-      ...{ held: { rows: 0, examples: [] }, states: [], titles: { rows: 0, repeated: 0, most: null } },
+      ...{ held: { rows: 0, examples: [] }, workStates: [], titles: { rows: 0, repeated: 0, most: null } },
       ...{ alreadyBy: {}, refusals: [], notes: [] },
     };
     const questions = rowQuestions({ columns: COLUMNS, tally, unknownBoards: [unknown], choices: {} });

@@ -10,7 +10,7 @@ import type { Preview } from '../../src/outbox/import/preview.ts';
 const TALLY: Tally = {
   ...{ rows: 10, accepted: 4, already: 3, skipped: 2, refused: 1, alreadyBy: { confirmed: 2, cancelled: 1 } },
   ...{ refusals: [{ line: 7, reason: 'title is blank' }], notes: [] },
-  ...{ held: { rows: 0, examples: [] }, states: [], titles: { rows: 7, repeated: 0, most: null } },
+  ...{ held: { rows: 0, examples: [] }, workStates: [], titles: { rows: 7, repeated: 0, most: null } },
 };
 const ESTIMATE = { rows: 4, perMinute: 60, ms: 4000, until: Date.parse('2026-01-01T12:00:00.000Z') };
 

@@ -143,7 +143,7 @@ describe('the rows of a file', () => {
       ({ line }) => verdicts[line ?? 0] ?? { outcome: 'accepted' },
     );
     assert.deepEqual(groups, [[1, 2, 3, 8]]);
-    const { refusals, notes, alreadyBy, held: _, states: __, titles: ___, ...counts } = tally;
+    const { refusals, notes, alreadyBy, held: _, workStates: __, titles: ___, ...counts } = tally;
     assert.deepEqual(counts, { rows: 8, accepted: 1, already: 2, skipped: 2, refused: 3 });
     assert.deepEqual(alreadyBy, { rejected: 1, confirmed: 1 });
     assert.deepEqual(

@@ -79,9 +79,9 @@ export function mapColumns(
   const { used, columns, unclear, isFree } = draft;
   const ignored = columns.flatMap(({ header }, i) => (isFree(i) ? [header] : []));
   const mapping = FIELDS.flatMap((field) => used.get(field) ?? []);
-  const states = statesOf(draft, layout);
-  const [lost, otherTitles] = [lostOf(draft, states), otherTitlesOf(draft)];
-  return { layout, mapping, ignored, states, lost, otherTitles, unclear };
+  const stateColumns = statesOf(draft, layout);
+  const [lostColumns, otherTitles] = [lostOf(draft, stateColumns), otherTitlesOf(draft)];
+  return { layout, mapping, ignored, stateColumns, lostColumns, otherTitles, unclear };
 }
 
 function openDraft(
@@ -223,7 +223,7 @@ function statesOf({ columns, isFree }: Draft, layout: Layout | null): StateColum
   });
 }
 
-function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): FoundColumns['lost'] {
+function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): FoundColumns['lostColumns'] {
   const isState = (index: number): boolean => states.some((state) => state.index === index);
   const lost = columns.flatMap((column, index) => {
     const what = isState(index) ? 'statuses' : isFree(index) ? lostRole(column) : null;

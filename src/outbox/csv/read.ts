@@ -39,7 +39,7 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
   try {
     const { delimiter, parser, headers, asMeant, sample, cells } = await openHead(text, options);
     const { layout, unclear, ...columns } = mapColumns(headers, options, cells);
-    const { mapping, states } = columns;
+    const { mapping, stateColumns } = columns;
     const [first] = unclear;
     if (first) throw new AppError('usage', first.problem, { hint: first.hint });
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
@@ -47,7 +47,15 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
     const asWritten = mapColumns(headers, { map: options.map }, cells).mapping;
     const writtenBoardAt = asWritten.find(({ field }) => field === 'board')?.index ?? -1;
-    const check = rowChecker({ headers, mapping, states, board, writtenBoardAt, chooseBoard, keyPrefix });
+    const check = rowChecker({
+      headers,
+      mapping,
+      stateColumns,
+      board,
+      writtenBoardAt,
+      chooseBoard,
+      keyPrefix,
+    });
     const toRow = (read: CsvRecord) => {
       const record = { ...read, cells: asMeant(read.cells) };
       return refusal(record, text.encoding, options) ?? check(record);

@@ -81,9 +81,9 @@ export interface FoundColumns {
   mapping: MappedColumn[];
   ignored: string[];
   /** Those that say how far a post is. */
-  states: StateColumn[];
+  stateColumns: StateColumn[];
   /** What the file has and the API does not take, with the columns. */
-  lost: { what: Lost; headers: string[] }[];
+  lostColumns: { what: Lost; headers: string[] }[];
   /** Columns that could be the title as well as the one that is used. */
   otherTitles: string[];
 }
@@ -155,7 +155,7 @@ const LONG_CONTENT = 50_000;
 const LOST_CHARACTER = '\uFFFD';
 
 export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
-  states?: readonly StateColumn[];
+  stateColumns?: readonly StateColumn[];
   headers: readonly string[];
   mapping: readonly MappedColumn[];
   board: string | undefined;
@@ -168,7 +168,7 @@ export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
 /** A function that turns cells into a post, or says everything that is wrong with them. Values never enter a reason. */
 export function rowChecker(plan: Plan) {
   const { headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix } = plan;
-  const stateOf = stateReader(plan.states ?? []);
+  const stateOf = stateReader(plan.stateColumns ?? []);
   const at = (field: Field): number => mapping.find((column) => column.field === field)?.index ?? -1;
   const [boardAt, titleAt, contentAt] = [at('board'), at('title'), at('content')];
   const [emailAt, nameAt, keyAt] = [at('email'), at('full_name'), at('key')];

@@ -27,7 +27,7 @@ import { lostText, type Question, rowQuestions } from './questions.ts';
 /** How the file was read. */
 export type FileFacts = Pick<
   CsvFile,
-  'encoding' | 'delimiter' | 'layout' | 'mapping' | 'ignored' | 'states' | 'lost' | 'otherTitles'
+  'encoding' | 'delimiter' | 'layout' | 'mapping' | 'ignored' | 'stateColumns' | 'lostColumns' | 'otherTitles'
 >;
 
 /** How a person wants a file to be read. */

@@ -18,7 +18,7 @@ export interface Tally {
   /** Those of the refused that wait for a yes, because their key may have lost its zeros. */
   held: { rows: number; examples: HeldRow[] };
   /** What the file says about the work on its rows, in its own words. */
-  states: StateCount[];
+  workStates: StateCount[];
   /** How the titles repeat: `repeated` counts new rows whose title an earlier row has. */
   titles: { rows: number; repeated: number; most: { title: string; rows: number } | null };
   /** How those that were imported before stand now. */
@@ -157,7 +157,7 @@ function addTitle({ titles }: Tally, seen: Occurrences, { post }: AcceptedRow, i
 /** More are not told one by one: a column of so many is none of states. */
 const STATES_KEPT = 30;
 
-function addState({ states }: Tally, { text, isClosed }: RowState): void {
+function addState({ workStates: states }: Tally, { text, isClosed }: RowState): void {
   const known = states.find((state) => state.text === text && state.isClosed === isClosed);
   if (known) known.rows++;
   else if (states.length < STATES_KEPT) states.push({ text, isClosed, rows: 1 });
@@ -226,7 +226,7 @@ function newTally(): Tally {
   return {
     ...{ rows: 0, accepted: 0, already: 0, skipped: 0, refused: 0 },
     held: { rows: 0, examples: [] },
-    states: [],
+    workStates: [],
     titles: { rows: 0, repeated: 0, most: null },
     ...{ alreadyBy: {}, refusals: [], notes: [] },
   };

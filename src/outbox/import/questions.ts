@@ -164,8 +164,8 @@ function strippedKeys({ held }: Tally): Question[] {
   ];
 }
 
-function closedRows({ states }: Tally, isIncluded: boolean): Question[] {
-  const closed = states.filter(({ isClosed }) => isClosed);
+function closedRows({ workStates }: Tally, isIncluded: boolean): Question[] {
+  const closed = workStates.filter(({ isClosed }) => isClosed);
   const rows = closed.reduce((sum, state) => sum + state.rows, 0);
   if (rows === 0) return [];
   const said = closed.map(({ text, rows: n }: StateCount) => `${text} ${grouped(n)}`).join(', ');
@@ -189,9 +189,9 @@ function closedRows({ states }: Tally, isIncluded: boolean): Question[] {
 const LOST_NAMES = 6;
 
 /** What the file has and the API does not take; null where there is nothing of the kind. */
-export function lostText({ lost }: Pick<FoundColumns, 'lost'>): string | null {
-  if (lost.length === 0) return null;
-  const parts = lost.map(({ what, headers }) => {
+export function lostText({ lostColumns }: Pick<FoundColumns, 'lostColumns'>): string | null {
+  if (lostColumns.length === 0) return null;
+  const parts = lostColumns.map(({ what, headers }) => {
     const more = headers.length > LOST_NAMES ? ` and ${headers.length - LOST_NAMES} more` : '';
     return `${what} (${headers.slice(0, LOST_NAMES).join(', ')}${more})`;
   });

@@ -229,7 +229,7 @@ describe('what is proposed for the exports of other tools', () => {
   for (const [file, expected] of Object.entries(EXPORTS))
     test(file, async () => {
       const bytes = readFileSync(join(FOLDER, file));
-      const { mapping, unclear, lost, headers } = await inspectCsv(inChunks(bytes, 1000));
+      const { mapping, unclear, lostColumns, headers } = await inspectCsv(inChunks(bytes, 1000));
       const headerOf = (name: string) => mapping.find(({ field }) => field === name)?.header ?? '-';
       const asks = unclear.map(({ field, proposals }) => `${field}: ${proposals.join(', ')}`);
       const map = { title: headerOf('title') === '-' ? headers[0] : headerOf('title'), content: null };
@@ -240,7 +240,7 @@ describe('what is proposed for the exports of other tools', () => {
           columns: FIELDS.map(headerOf).join(', '),
           asks: asks.filter((asked) => !asked.startsWith('board')),
           closed,
-          lost: lost.map(({ what }) => what).join(', '),
+          lost: lostColumns.map(({ what }) => what).join(', '),
         },
         { asks: [], closed: [], ...expected },
       );
