@@ -276,6 +276,7 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   saved_queries: 'statements that people keep on the SQL page',
   saved_views: 'lists and reports with their filters that people keep on the dashboard',
   sent_boards: 'boards that a post was sent to',
+  former_board_slugs: 'short names that boards had before they were renamed',
   report_columns: 'numbers and times of posts, comments and versions, packed by column for reports',
   report_packed: 'up to which row they are packed',
   report_changes: 'packed rows that were written since',
