@@ -36,10 +36,10 @@ export const push: JobDefinition = {
       await setImmediate();
       if (!result.sent) {
         if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
-        if (result.reason === 'look first') await pauseQueue(context, 'push', LOOK_FIRST_MS);
         return result.reason;
       }
       context.activity.lastAttemptAt = context.app.clock.monotonic();
+      if (result.note !== null) context.app.log.warn({ event: 'push.mark.lost', outbox: id }, result.note);
       return await conclude(context, result);
     });
   },
@@ -165,9 +165,6 @@ async function awaitPace(context: JobContext): Promise<void> {
 function nextSendAt({ app, sending }: JobContext): number | null {
   return sending.store.nextSendAt(sending.perMinute, app.clock.now());
 }
-
-/** How long creates leave the way to reconcile, where requests fail and unclear rows are due. */
-const LOOK_FIRST_MS = 1000;
 
 /** The longest single pause: after it the rate limit is read again, whatever the clock did meanwhile. */
 const LONGEST_PAUSE_MS = 60_000;

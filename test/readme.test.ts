@@ -8,7 +8,7 @@ import { REJECTIONS } from '../src/api/create.ts';
 import { LIMIT_DEFAULTS } from '../src/api/options.ts';
 import { RETRY_DEFAULTS } from '../src/api/retry.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
-import { TRANSITIONS } from '../src/outbox/states.ts';
+import { TRANSITIONS } from '../src/outbox/decide/states.ts';
 import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
 
 const root = resolve(import.meta.dirname, '..');

@@ -5,19 +5,20 @@ import { codeOf } from '../base/errors.ts';
 import { isClosed, isOfBoard } from '../store/outbox/refused.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { backoff, bind, isReconcileDue, keepSettling, park, postpone, wasJudged } from './reconcile.ts';
-import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { ask, type Listed, readWindow } from './window.ts';
+import { SWEEP_CHECKS, TRANSITIONS } from './decide/states.ts';
+import { contentAsSent, markFor, readBack } from './mark.ts';
+import { ask, backoff, bind, keepSettling, park, postpone } from './reconcile.ts';
+import { type Listed, readWindow, windowOf } from './window.ts';
 
 export type { OutboxContext } from './context.ts';
-export { SWEEP_CHECKS } from './states.ts';
 
 export type PushResult =
-  | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome'] }
+  /** `note`: a sentence to tell once. */
+  | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome']; note: string | null }
   | { sent: false; reason: Hindrance };
 
 /** Why nothing went out. */
-type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'look first';
+type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain';
 
 /**
  * Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. The next row may
@@ -36,7 +37,10 @@ export async function push(
   signal.throwIfAborted();
   const now = clock.now();
   const deadline = now + createMs;
-  const claimed = store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId, perMinute });
+  const waiting = store.find(id);
+  const mark = waiting && markFor(context, waiting);
+  const transition = TRANSITIONS.claim;
+  const claimed = store.claim({ id, transition, now, deadline, listedMaxId, mark, perMinute });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
@@ -50,7 +54,8 @@ export async function push(
   crashPoint('push:recorded');
   // An answer that names a post which cannot be this row's leaves the row unclear.
   const isBelieved = outcome.outcome !== 'confirmed' || row?.state !== 'ambiguous';
-  return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown' };
+  const note = row && isBelieved ? await readBack(context, row) : null;
+  return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown', note };
 }
 
 /** An attempt is claimed only when a request can leave, and a row that was once unclear only when no post could be its own. */
@@ -61,37 +66,39 @@ async function hindranceTo(context: OutboxContext, id: number): Promise<Hindranc
   if (gate.closedUntil(clock.now()) !== null) return 'rate limit';
   const row = store.find(id);
   if (!row) return 'gone';
-  // Where everything fails, creates may all be kept: what became of the last ones is found out before another goes out.
-  if (gate.isDoubtful() && isReconcileDue(context)) return 'look first';
   return row.was_ambiguous ? await checkBeforeResend(context, row) : null;
 }
 
 /** What came into the mirror since the row was reconciled may be its post: the same question as there, once more. */
 async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promise<Hindrance | null> {
   const { store, clock, settleMs } = context;
-  let listed: Listed | undefined;
+  let reads: Listed[] = [];
   try {
-    if (isReleased(row)) listed = await lookedFor(context, row);
+    if (isReleased(row)) reads = [await lookedFor(context, row)];
   } catch (error) {
     postpone(context, row, TRANSITIONS.defer, error);
     return 'not due';
   }
   const now = clock.now();
   // Alone it has the fewest posts to be compared with, and most rows need no more.
-  const alone = ask(store, now, [row], listed).verdicts.get(row.id);
-  if (alone?.kind === 'none') return recheck(context, row);
-  const { verdicts } = ask(store, now, store.claimants(), listed);
-  const verdict = verdicts.get(row.id);
-  if (!verdict || verdict.kind === 'none') return recheck(context, row);
-  if (verdict.kind === 'match' && !wasJudged(row, verdict.post))
-    return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
-  if (verdict.kind === 'match' || !verdict.isOpen) {
-    await park(context, row, verdict.kind === 'match' ? [verdict.post] : verdict.posts);
-    return 'uncertain';
+  const isFree = ['send again', 'look again'].includes(
+    ask(store, now, { reads }, [row]).verdicts.get(row.id)?.kind ?? '',
+  );
+  const verdict = isFree ? undefined : ask(store, now, { reads }).verdicts.get(row.id);
+  switch (verdict?.kind) {
+    case 'confirmed':
+      return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
+    case 'uncertain':
+      park(context, row, verdict.posts, { reads, searched: [] });
+      return 'uncertain';
+    case 'wait': {
+      const error = 'a post that could be this one may still prove to be another row’s';
+      store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
+      return 'not due';
+    }
+    default:
+      return recheck(context, row);
   }
-  const error = 'a post that could be this one may still prove to be another row’s';
-  store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
-  return 'not due';
 }
 
 /** A person has let it go, and no list was read for it since: its post may have come, or an older copy not know of it. */
@@ -109,8 +116,8 @@ async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed
   const age = now - (last?.at ?? 0);
   if (last && Date.parse(row.changed_at) < last.at && age >= 0 && age < LEAST_STALE_MS)
     return await last.listed;
-  const others = store.claimants().filter((other) => isReleased(other) && other.id !== row.id);
-  const listed = readWindow(context, [row, ...others]);
+  const others = store.unclear().filter((other) => isReleased(other) && other.id !== row.id);
+  const listed = readWindow(context, windowOf(store, [row, ...others]));
   looks.set(store, { at: now, listed });
   listed.catch(() => looks.delete(store));
   return await listed;
@@ -236,7 +243,8 @@ export function retryRefused({ store, clock }: OutboxContext): void {
 }
 
 async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promise<CreateOutcome> {
-  const { board, title, content, email, full_name } = row;
+  const { board, title, email, full_name } = row;
+  const content = contentAsSent(row);
   if (email === null) return await client.create({ board, title, content }, signal);
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { iso } from '../base/clock.ts';
+import { TRANSITIONS, whereAndTo } from '../outbox/decide/states.ts';
 import type { Db, OpenOptions } from './db.ts';
 import type { OlderCopy } from './mirror/types.ts';
 import type { Acceptance, NewRow } from './outbox/types.ts';
@@ -114,6 +115,7 @@ function takeOver(
 }
 
 const SETTLE_MS = 60_000;
+const recheck = whereAndTo(TRANSITIONS.recheck);
 const MAYBE_SENT = 'this mirror is an older copy: it may have been sent since';
 
 /**
@@ -125,9 +127,9 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
   const window = `was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since),
                   known_max_id = iif(was_ambiguous, known_max_id, (SELECT max(id) FROM posts))`;
   const unsent = db.prepare(`
-    UPDATE outbox SET state = 'ambiguous', on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
+    UPDATE outbox SET ${recheck.set}, on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
                       not_found = iif(attempts = 0, 0, not_found), last_error = $why, changed_at = $noticedAt
-     WHERE state IN ('ready', 'ambiguous') AND erased_at IS NULL`);
+     WHERE ${recheck.where} AND erased_at IS NULL`);
   const decided = db.prepare(`
     UPDATE outbox SET ${window} WHERE state IN ('proposed', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`);
   const tell = db.prepare(`
@@ -234,7 +236,8 @@ const CHECK_KEYS_MS = 30 * 86_400_000;
 
 function acceptedCheck(db: Db, log: RecoveryLog) {
   const mark = db.prepare(`
-    UPDATE outbox SET state = 'ambiguous', on_hold = 0, was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ? WHERE id = ?`);
+    UPDATE outbox SET ${recheck.set}, on_hold = 0, was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ?
+     WHERE id = ? AND ${recheck.where}`);
   return (rows: readonly NewRow[], taken: readonly Acceptance[], now: number): void => {
     const note = noteOf(db);
     if (!note) return;

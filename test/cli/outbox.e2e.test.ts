@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { proposePost } from '../../src/outbox/create.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { ask, detailOf } from '../http/client.ts';
 import { range } from '../support/rows.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';

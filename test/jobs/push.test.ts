@@ -8,7 +8,7 @@ import { backoffOf, dispatch, push, RunAgain, reconcile, rowOf } from '../../job
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
 import { confirmed, unknown } from '../outbox/scripted-upstream.ts';
@@ -64,11 +64,10 @@ describe('the next look at the outbox', () => {
     for (const title of ['One', 'Two', 'Three']) await add({ title }, 'slow');
     assert.equal(await nextAt(), 60_000, 'the next turn of the slow import');
     const unclear = await add({ title: 'Unclear' });
-    const move = { from: ['ready'], to: 'ambiguous' } as const;
-    outbox.move(unclear, move, { now, notBefore: now + 40_000 });
+    outbox.move(unclear, TRANSITIONS.recheck, { now, notBefore: now + 40_000 });
     assert.equal(await nextAt(), 40_000, 'the unclear row has settled');
     assert.equal(jobIds.has('reconcile'), false);
-    outbox.move(await add({ title: 'Again' }), { ...move, to: 'ready' }, { now, notBefore: now + 5000 });
+    outbox.move(await add({ title: 'Again' }), TRANSITIONS.defer, { now, notBefore: now + 5000 });
     assert.equal(await nextAt(), 5000, 'the row that was tried is due');
     clock.advance(40_000);
     await dispatcher.look();

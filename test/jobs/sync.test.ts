@@ -6,6 +6,7 @@ import { runPass, syncHead, syncSweep } from '../../jobs/sync.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { LastPass } from '../../src/store/service-state.ts';
 import { overdueSweeps } from '../../src/worker/ensure.ts';
 import { benchFor, HOUR, MINUTE } from '../outbox/bench.ts';
@@ -114,11 +115,7 @@ describe('a sweep of the posts', () => {
   it('looks for posts that an unclear row has left, and one of the comments does not', async (t) => {
     const { context, store, upstream, add, clock, row } = benchOf(t);
     const id = await add();
-    store.move(
-      id,
-      { from: ['ready'], to: 'uncertain' },
-      { now: clock.now(), wasAmbiguous: true, checksLeft: 2 },
-    );
+    store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true, checksLeft: 2 });
     clock.advance(MINUTE);
     upstream.client.comments = async function* () {};
     await runPass(context, 'comments', 'sweep');
@@ -132,11 +129,7 @@ describe('a sweep of the posts', () => {
     const id = await add();
     upstream.beforePage = () => {
       clock.advance(MINUTE);
-      store.move(
-        id,
-        { from: ['ready'], to: 'uncertain' },
-        { now: clock.now(), wasAmbiguous: true, checksLeft: 2 },
-      );
+      store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true, checksLeft: 2 });
       clock.advance(MINUTE);
     };
     await runPass(context, 'posts', 'sweep');

@@ -4,8 +4,8 @@ import { SqliteError } from 'better-sqlite3';
 import type { CreateOutcome } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { AppError } from '../../src/base/errors.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { push } from '../../src/outbox/push.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, HOUR, MINUTE, namedOlder, SETTLE_MS } from './bench.ts';
@@ -418,46 +418,6 @@ describe('a post that already confirms a row', () => {
     bench.upstream.outcomes = [confirmed(older.id)];
     await push(bench.context, id);
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'ambiguous', post_id: null });
-  });
-
-  it('confirms another where the service has lost the first and given its number away', async (t) => {
-    const bench = benchFor(t);
-    const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
-    const first = bench.upstream.publish();
-    bench.upstream.outcomes = [confirmed(first.id), confirmed(first.id)];
-    await push(bench.context, one);
-    await bench.sweep();
-    bench.upstream.posts = [];
-    bench.upstream.duringCreate = () =>
-      void bench.upstream.publish({
-        id: first.id,
-        title: 'Light mode',
-        created: new Date(bench.clock.now()).toISOString(),
-      });
-    await push(bench.context, other);
-    await drive(bench.context, { batch: null, perMinute: 6000 });
-    assert.partialDeepStrictEqual(await bench.row(other), {
-      state: 'confirmed',
-      post_id: first.id,
-      attempts: 1,
-    });
-    const lost = await bench.row(one);
-    assert.deepEqual([lost.state, lost.post_id], ['uncertain', null]);
-    assert.match(lost.last_error ?? '', /another post under the number of this one, \d+/);
-  });
-
-  it('confirms no other row whose words are what the service made of its own', async (t) => {
-    const bench = benchFor(t);
-    const short = await bench.add({ title: 'Light', content: '' });
-    bench.upstream.outcomes = [unknown()];
-    await push(bench.context, short);
-    const long = await bench.add({ title: 'Light mode', content: '' });
-    const post = bench.upstream.publish({ title: 'Light', content: '' });
-    bench.upstream.outcomes = [confirmed(post.id)];
-    await push(bench.context, long);
-    await drive(bench.context, { batch: null, perMinute: 6000 });
-    assert.partialDeepStrictEqual(await bench.row(long), { state: 'confirmed', post_id: post.id });
-    assert.partialDeepStrictEqual(await bench.row(short), { state: 'uncertain', candidates: [post.id] });
   });
 
   it('leaves a row to a person where the service named it and nothing in the list is clearly the row’s', async (t) => {

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 26; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 28; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -289,7 +289,7 @@ CREATE TABLE batches (
   paused_at    TEXT,
   -- Rows that come back from an attempt after this moment are cancelled, too.
   cancelled_at TEXT
-) STRICT, WITHOUT ROWID;
+, mark TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sent_boards (
   slug         TEXT PRIMARY KEY,
@@ -429,7 +429,7 @@ CREATE TABLE "outbox" (
   erased_at     TEXT,
   matched       TEXT,
   known_max_id  INTEGER,
-  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')), judged TEXT NOT NULL DEFAULT '[]',
+  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')), mark TEXT,
   CHECK ((kind = 'as-user') = (email IS NOT NULL)),
   CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
 ) STRICT;
@@ -530,3 +530,7 @@ SELECT c.id, c.post_id, coalesce(CASE WHEN p.deleted_at IS NULL THEN p.title END
   LEFT JOIN posts p ON p.id = c.post_id
   LEFT JOIN boards b ON b.id = p.board_id
  WHERE c.deleted_at IS NULL;
+
+CREATE INDEX outbox_marked ON outbox (id) WHERE mark IS NOT NULL;
+
+CREATE INDEX outbox_seconds ON outbox (duplicate_of) WHERE duplicate_of IS NOT NULL;

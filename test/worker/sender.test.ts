@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Job, Worker } from 'bullmq';
 import { type JobContext, newActivity } from '../../jobs/context.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { Processor, WorkerSettings } from '../../src/queue/backend.ts';
 import { keepSending, type SenderOptions } from '../../src/worker/sender.ts';
 import { closeWorkers, loop, startWorker, startWorkers } from '../../src/worker/workers.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';

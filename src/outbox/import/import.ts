@@ -8,7 +8,7 @@ import type { Acceptance, NewRow } from '../../store/outbox/types.ts';
 import { SUPPRESSED } from '../../store/suppression/list.ts';
 import { openCsv } from '../csv/read.ts';
 import { type CsvFile, hasKeys, type ReadOptions } from '../csv/rows.ts';
-import { FINAL_STATES } from '../states.ts';
+import { FINAL_STATES } from '../decide/states.ts';
 import {
   type BoardChoices,
   type BoardChooser,
