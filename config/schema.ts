@@ -159,6 +159,13 @@ export const SETTINGS = {
     meaning:
       'how long an unclear send is left to settle before the list is searched for it, after the 30 s that a create may take',
   }),
+  pushMark: setting<'off' | 'owner' | 'all'>({
+    env: 'PUSH_MARK',
+    parse: oneOf('off', 'owner', 'all'),
+    fallback: 'off',
+    meaning:
+      "whose posts end with a reference, by which an unclear one is found: none, the owner's (owner), or all",
+  }),
   httpHost: setting<string>({
     env: 'HTTP_HOST',
     parse: hostName,

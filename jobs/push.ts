@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { unlessStopped } from '../src/base/timeout.ts';
 import { traced } from '../src/base/tracing.ts';
-import { type PushResult, push as pushRow } from '../src/outbox/push.ts';
+import { type PushResult, paceOf, push as pushRow } from '../src/outbox/push.ts';
 import { reconcile as reconcileAll } from '../src/outbox/reconcile.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 import { RECONCILE } from './dispatch.ts';
@@ -146,7 +146,7 @@ async function alone<T>({ activity }: JobContext, id: number, work: () => Promis
 async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): Promise<void> {
   const { gate, clock } = context.app;
   const now = clock.now();
-  const until = gate.closedUntil(now);
+  const until = gate.closedUntil(now, name === 'push' ? 'creates' : 'reads');
   if (until !== null) await pauseQueue(context, name, until - now);
 }
 
@@ -163,7 +163,7 @@ async function awaitPace(context: JobContext): Promise<void> {
 }
 
 function nextSendAt({ app, sending }: JobContext): number | null {
-  return sending.store.nextSendAt(sending.perMinute, app.clock.now());
+  return sending.store.nextSendAt(paceOf(sending), app.clock.now());
 }
 
 /** The longest single pause: after it the rate limit is read again, whatever the clock did meanwhile. */

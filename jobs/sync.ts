@@ -171,7 +171,7 @@ function noteFailure({ app, activity, retry, sending }: WorkContext, resource: R
   const count = (activity.failures.get(resource)?.count ?? 0) + 1;
   const most = Math.min(retry.lastPassMs, retry.firstPassMs * 2 ** Math.min(count - 1, 16));
   const now = app.clock.now();
-  const closedMs = (app.gate.closedUntil(now) ?? now) - now;
+  const closedMs = (app.gate.closedUntil(now, 'reads') ?? now) - now;
   const delayMs = Math.max(most / 2 + (sending.random() * most) / 2, closedMs);
   activity.failures.set(resource, { count, retryAt: app.clock.monotonic() + delayMs });
 }

@@ -242,10 +242,11 @@ async function attemptRead(
   const answer = await exchange(context, dispatcher, secret, request);
   const { status, headers, serverTime, ageMs, body } = answer;
   const now = context.clock.now();
-  // An answer that asks for a wait speaks to all of us, not to the request that met it; so does a 429 that does not say for how long.
+  // An answer that asks for a wait speaks to all reads, not to the one that met it; so does a 429 that does not say for how long. A 503 with
+  // a time is about the whole service.
   const own = status === 429 ? backoffMs(context.retry, attempt, context.random) : null;
   const wait = waitAsked(status, headers, now) ?? own;
-  if (wait !== null) context.rateLimit.closeUntil(now + wait);
+  if (wait !== null) context.rateLimit.closeUntil(now + wait, status === 429 ? ['reads'] : undefined);
   if (status < 200 || status > 299) throw statusFailure(answer, now);
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;

@@ -112,7 +112,7 @@ function decisions(outbox: Command, open: () => Context): void {
     .requiredOption('--post <number>', 'the post that this row turned into')
     .description('say which post an uncertain row is')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox resolve 12 --post 3456')
-    .action((id: string, { post }: { post: string }) => resolve(open(), id, wholeNumber('--post', post)));
+    .action((id: string, { post }: { post: string }) => resolve(open(), id, postNumber(post)));
   editing(outbox, open);
 }
 
@@ -329,6 +329,11 @@ export async function boardNamedIn({ settings, remark }: Context, text: string):
   const perhaps = suggestions.length > 0 ? `; did you mean ${suggestions.join(' or ')}?` : '.';
   if (slug === null) remark(`Note: the mirror knows no board "${text}"${perhaps}`);
   return slug ?? text;
+}
+
+/** Any number that a post can have, also 0. */
+function postNumber(text: string): number {
+  return text === '0' ? 0 : wholeNumber('--post', text);
 }
 
 async function resolve(context: Context, text: string, postId: number): Promise<void> {

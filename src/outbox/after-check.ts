@@ -44,7 +44,7 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
 }
 
 function idsOf(posts: readonly { id: number }[]): number[] {
-  return posts.map(({ id }) => id).filter((id) => id > 0);
+  return posts.map(({ id }) => id).filter((id) => id >= 0);
 }
 
 /** A service may answer with the number of somebody else's post, or give the number of a lost post to another one. */

@@ -9,7 +9,7 @@ export interface OutboxContext {
   store: OutboxStore;
   client: Client;
   /** Closed while the upstream wants no calls: no row is claimed meanwhile. */
-  gate: Pick<RateLimit, 'closedUntil' | 'isDoubtful'>;
+  gate: Pick<RateLimit, 'closedUntil'>;
   clock: Clock;
   signal: AbortSignal;
   /** How long one create may take in all. */

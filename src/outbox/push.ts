@@ -29,7 +29,8 @@ export async function push(
   id: number,
   letNextGo: () => Promise<void> = async () => undefined,
 ): Promise<PushResult> {
-  const { store, client, clock, signal, createMs, perMinute } = context;
+  const { store, client, clock, signal, createMs } = context;
+  const perMinute = paceOf(context);
   signal.throwIfAborted();
   const hindrance = await hindranceTo(context, id);
   if (hindrance !== null) return { sent: false, reason: hindrance };
@@ -46,9 +47,11 @@ export async function push(
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
   const ended = { outcome, at: clock.now(), deadline };
+  adaptPace(context, outcome);
   if (outcome.outcome === 'confirmed') await letNextGo();
   const row = await written(context, () => {
     if (outcome.outcome === 'unauthorised') holdBack(context, claimed, outcome.httpStatus);
+    stopWhereUnreadable(context, outcome);
     return record(context, claimed, ended);
   });
   crashPoint('push:recorded');
@@ -56,6 +59,34 @@ export async function push(
   const isBelieved = outcome.outcome !== 'confirmed' || row?.state !== 'ambiguous';
   const note = row && isBelieved ? await readBack(context, row) : null;
   return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown', note };
+}
+
+/** The share of the pace at which the sender goes on just now, and the share from which on it is won back slowly. */
+interface Share {
+  now: number;
+  safe: number;
+}
+
+const shares = new WeakMap<object, Share>();
+const LEAST_SHARE = 1 / 64;
+/** By each post that arrives: fast after an outage, slowly towards the rate at which the service refused. */
+const WON_BACK = { fast: 1.5, slow: 1.03 };
+const OVERLOADED = 503;
+
+/** How many posts may leave a minute just now. */
+export function paceOf({ store, perMinute }: Pick<OutboxContext, 'store' | 'perMinute'>): number {
+  return Math.max(1, perMinute * (shares.get(store)?.now ?? 1));
+}
+
+/** 429, 503 and refused connections halve the pace before they make rows unclear by the dozen. */
+function adaptPace({ store }: OutboxContext, outcome: CreateOutcome): void {
+  const { now, safe } = shares.get(store) ?? { now: 1, safe: 1 };
+  const half = Math.max(LEAST_SHARE, now / 2);
+  if (statusOf(outcome) === 429 || statusOf(outcome) === OVERLOADED)
+    shares.set(store, { now: half, safe: half });
+  else if (outcome.outcome === 'not-sent') shares.set(store, { now: half, safe });
+  else if (outcome.outcome === 'confirmed')
+    shares.set(store, { now: Math.min(1, now * (now < safe ? WON_BACK.fast : WON_BACK.slow)), safe });
 }
 
 /** An attempt is claimed only when a request can leave, and a row that was once unclear only when no post could be its own. */
@@ -207,6 +238,21 @@ async function written<T>({ clock, signal }: OutboxContext, write: () => T): Pro
   }
 }
 
+/** Sending stops at this answer in a row: a number that cannot be read makes every row one for a person. */
+const MOST_UNREADABLE = 3;
+const UNREADABLE = 'the service answers with numbers of posts that cannot be read';
+const unreadable = new WeakMap<object, number>();
+
+function stopWhereUnreadable({ store }: OutboxContext, outcome: CreateOutcome): void {
+  if (outcome.outcome !== 'unknown' && outcome.outcome !== 'confirmed') return;
+  const times = 'isIdUnreadable' in outcome ? (unreadable.get(store) ?? 0) + 1 : 0;
+  unreadable.set(store, times);
+  if (times >= MOST_UNREADABLE)
+    store.setPaused(
+      `${UNREADABLE}: they are texts, or beyond 2^53. Nothing more is sent; the posts exist, and the next start tries again`,
+    );
+}
+
 /** A token that is refused sends nothing; one that lacks a permission (403) may still post to other boards. */
 function holdBack({ store, clock }: OutboxContext, row: OutboxRow, httpStatus: number): void {
   const now = clock.now();
@@ -312,9 +358,11 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
       return { ...attempt, transition: TRANSITIONS.release, change: { ...change, notBefore } };
     }
     case 'not-sent':
+      if (isAlwaysDiverted(context.store, row, outcome))
+        return { ...attempt, transition: TRANSITIONS.reject, change: { ...change, checksLeft } };
       return {
         ...attempt,
-        isVoid: true,
+        isVoid: outcome.httpStatus === undefined,
         transition: TRANSITIONS.release,
         change: { ...change, notBefore: now + backoff(row, now, context.random) },
       };
@@ -325,6 +373,20 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
         change: { ...change, ...settleFrom(context, row.id, Math.max(now, deadline)) },
       };
   }
+}
+
+/** So many times something before the service has answered a row, while others arrived: it is this row that is refused. */
+const MOST_DIVERTED = 4;
+
+function isAlwaysDiverted(
+  store: OutboxContext['store'],
+  row: OutboxRow,
+  { httpStatus }: { httpStatus?: number },
+): boolean {
+  if (httpStatus === undefined) return false;
+  const diverted = store.attempts(row.id).filter((tried) => tried.outcome === 'not-sent');
+  const since = Date.parse(diverted[0]?.started_at ?? row.changed_at);
+  return diverted.length + 1 >= MOST_DIVERTED && store.recentSends(since).posts > 0;
 }
 
 /**
@@ -374,14 +436,16 @@ export function recoverOrphans(
 }
 
 /** Sending was paused because of the token: a read shows whether that is over. */
-export async function endPause({ store, client, signal }: OutboxContext): Promise<void> {
-  if (store.paused() === null) return;
+export async function endPause({ store, client, signal }: OutboxContext, isStart = true): Promise<void> {
+  const reason = store.paused();
+  // A read tells nothing about the answers to creates.
+  if (reason === null || (reason.startsWith(UNREADABLE) && !isStart)) return;
   await client.page('posts', '', signal);
   store.setPaused(null);
 }
 
 function statusOf(outcome: CreateOutcome): number | null {
-  return 'httpStatus' in outcome ? outcome.httpStatus : null;
+  return 'httpStatus' in outcome ? (outcome.httpStatus ?? null) : null;
 }
 
 function reasonOf(outcome: CreateOutcome): string | null {

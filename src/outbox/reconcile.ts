@@ -312,7 +312,7 @@ export function park(
 ): ReconcileResult {
   const shown = posts.slice(0, MOST_CANDIDATES);
   observe?.(shown.flatMap(({ id }) => reads.flatMap(({ raw }) => raw.get(id) ?? []).slice(0, 1)));
-  const candidates = shown.flatMap(({ id }) => (id > 0 ? [id] : []));
+  const candidates = shown.flatMap(({ id }) => (id >= 0 ? [id] : []));
   const change = {
     now: clock.now(),
     notBefore: null,
@@ -359,7 +359,7 @@ export function postpone(
   const [now, code] = [clock.now(), codeOf(error)];
   if (code === 'interrupted' || code === 'internal' || code === 'storage') throw error;
   if (code === 'unauthorised') store.setPaused(`the upstream refused the token for reading at ${iso(now)}`);
-  const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now) ?? 0);
+  const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now, 'reads') ?? 0);
   store.move(row.id, transition, { now, notBefore, error: `could not look for it: ${messageOf(error)}` });
 }
 

@@ -190,7 +190,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     url: 'page of that post',
     last_error: 'what went wrong last',
     matched:
-      'how its post was found where no answer named it: marked, same, cut or person; by older versions exact, or similar with a figure',
+      'how its post was found where no answer named it: marked, same, cut, person; earlier: exact, similar',
     baseline: 'posts that are known not to be this one, as a JSON list of ids',
     first_sent_at: 'when the first attempt that can have left a post began, UTC',
     known_max_id: 'highest posts.id that was known before that attempt',
@@ -228,6 +228,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     batch: 'outbox.batch',
     created_at: 'when it was first told something, UTC',
     per_minute: 'posts a minute at most; NULL for the pace of the service',
+    mark: 'what stands before the reference in its posts; NULL where the setting decides',
     next_at: 'from when on its rows may go, where it has a pace of its own or was resumed, UTC',
     paused_at: 'since when it is paused, UTC',
     cancelled_at: 'when it was cancelled, UTC',

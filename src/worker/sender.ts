@@ -61,7 +61,7 @@ async function recover(context: JobContext): Promise<void> {
   const orphans = recoverOrphans(context.sending);
   context.app.log.info({ event: 'push.sender', orphans }, 'this process sends from now on');
   await finishCancelling(context.sending);
-  await probe(context);
+  await probe(context, true);
   retryRefused(context.sending);
   await highestListed(context.sending);
 }
@@ -75,10 +75,11 @@ async function recoverLeft({ app, activity, sending, dispatcher }: JobContext): 
 }
 
 /** A token that was refused may be good again, or may be another one by now: a read shows it. */
-async function probe({ app, sending, dispatcher }: JobContext): Promise<void> {
+async function probe({ app, sending, dispatcher }: JobContext, isStart = false): Promise<void> {
   if (app.outbox.paused() === null) return;
   try {
-    await endPause(sending);
+    await endPause(sending, isStart);
+    if (app.outbox.paused() !== null) return;
     app.log.info({ event: 'push.resumed' }, 'the upstream takes the token again: sending goes on');
     await dispatcher.look();
   } catch (error) {

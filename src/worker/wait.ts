@@ -84,7 +84,8 @@ async function sendBatch(
     while (!outbox.isOver(batch)) {
       signal.throwIfAborted();
       outage.check();
-      if (sender.state() === 'sending' && outbox.paused() !== null) throw refusedToken();
+      const paused = sender.state() === 'sending' ? outbox.paused() : null;
+      if (paused !== null) throw pausedSending(paused);
       const refused = sender.state() === 'sending' ? outbox.refusedBoardOf(batch, clock.now()) : null;
       if (refused) throw new AppError('unauthorised', refusedText(refused), { hint: REFUSED_HINT });
       if (outbox.batch(batch)?.paused_at) throw pausedBatch(batch);
@@ -238,10 +239,13 @@ function pausedBatch(batch: string): AppError {
   });
 }
 
-function refusedToken(): AppError {
+function pausedSending(reason: string): AppError {
+  if (!reason.includes('token')) return new AppError('protocol', `sending is paused: ${reason}`);
   return new AppError(
     'unauthorised',
     'the upstream refused the token, so sending is paused; nothing is lost',
-    { hint: TOKEN_HINT },
+    {
+      hint: TOKEN_HINT,
+    },
   );
 }

@@ -217,25 +217,12 @@ describe('a row that may not go yet', () => {
     return { waiting, waits };
   };
 
-  it('lets the queue wait a second where what failed before is looked for first', async (t) => {
-    const { context, clock, add, upstream } = benchOf(t);
-    const ids = [await add({ title: 'One' }), await add({ title: 'Two' })];
-    upstream.outcomes = [unknown()];
-    await push.run(context, { data: { outbox: ids[0] } } as Job);
-    clock.advance(3_600_000);
-    const gate = { closedUntil: () => null, isDoubtful: () => true };
-    const { waiting, waits } = waitingOf(context, { sending: { ...context.sending, gate } });
-    const job = { data: { outbox: ids[1] } } as Job;
-    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
-    assert.deepEqual([waits, upstream.created.length], [[['push', 1000]], 1]);
-  });
-
   it('lets it wait for the rate limit that closed while the row waited for its turn', async (t) => {
     const { context, clock, add, upstream } = benchOf(t);
     let asked = 0;
     const closes = { closedUntil: () => (asked++ === 0 ? null : clock.now() + 9000) };
     const app = { ...context.app, gate: closes };
-    const closed = { closedUntil: () => clock.now() + 9000, isDoubtful: () => false };
+    const closed = { closedUntil: () => clock.now() + 9000 };
     const { waiting, waits } = waitingOf(context, { app, sending: { ...context.sending, gate: closed } });
     const job = { data: { outbox: await add() } } as Job;
     await assert.rejects(async () => await push.run(waiting, job), RateLimitError);

@@ -52,7 +52,7 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     const [first = 0] = await fixture.add('One', 'Two');
     const service = await fixture.start({ SYNC_HEAD_EVERY: '1s' });
     await until('a refusal', async () => (await fixture.row(first)).not_before !== null);
-    const opens = fixture.app.state.closing()?.until ?? 0;
+    const opens = fixture.app.state.closing('creates')?.until ?? 0;
     assert.equal(
       opens,
       Date.parse((await fixture.row(first)).not_before ?? ''),
