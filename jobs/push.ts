@@ -31,7 +31,7 @@ export const push: JobDefinition = {
           end();
           await setImmediate();
         };
-        return await sendRow(context, id, letNextGo);
+        return await sendRow(context, id, { letNextGo, end });
       });
       await setImmediate();
       if (!result.sent) {
@@ -45,9 +45,32 @@ export const push: JobDefinition = {
   },
 };
 
-async function sendRow(context: JobContext, id: number, letNextGo: () => Promise<void>): Promise<PushResult> {
+/** A request without an answer for so long holds up no other row: most of these are never answered, and take half a minute. */
+const SLOW_MS = 2000;
+/** So many requests may be without an answer beside those that are under way. */
+export const MOST_SLOW = 8;
+
+interface Turn {
+  letNextGo(): Promise<void>;
+  end(): void;
+}
+
+async function sendRow(context: JobContext, id: number, { letNextGo, end }: Turn): Promise<PushResult> {
   await awaitRateLimit(context, 'push');
   await awaitPace(context);
+  const slow = setTimeout(end, SLOW_MS);
+  try {
+    return await sendTraced(context, id, letNextGo);
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+async function sendTraced(
+  context: JobContext,
+  id: number,
+  letNextGo: Turn['letNextGo'],
+): Promise<PushResult> {
   return await traced('push', { outbox: id }, async (tell) => {
     const told = await pushRow(context.sending, id, letNextGo);
     tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });

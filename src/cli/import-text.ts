@@ -107,7 +107,13 @@ export function printStates(context: Context, { batches, results }: Outcome, sta
   if (lines.length > 0) context.print(lines.join('\n'));
 }
 
-export function printPreview(context: Context, tally: Tally, preview: Preview, estimate: Estimate): void {
+export function printPreview(
+  context: Context,
+  tally: Tally,
+  preview: Preview,
+  estimate: Estimate,
+  mark: string | null = null,
+): void {
   context.print(tallyTable(tally, 'would be accepted'));
   context.print(`\n${goesAs(preview)}`);
   const { unknownBoards, moreUnknownBoards, duplicates } = preview;
@@ -121,6 +127,7 @@ export function printPreview(context: Context, tally: Tally, preview: Preview, e
   else if (preview.mirror === 'no posts') lines.push('The service has no posts yet to compare with.');
   else if (tally.accepted > 0 && duplicates?.found === 0)
     lines.push('None of the new rows looks like a post that is there already.');
+  if (tally.accepted > 0 && mark !== null) lines.push(`Posts end with a line such as "${mark}".`);
   if (tally.accepted > 0) lines.push(`${estimateText(estimate)}.`);
   lines.push(...notified(preview), 'This was a dry run: nothing was written.');
   context.print(lines.join('\n'));

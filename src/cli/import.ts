@@ -10,6 +10,7 @@ import { knownTargets, readBoardMap } from '../outbox/import/boards.ts';
 import { DUPLICATE_KINDS, type DuplicateSearch, type SearchOptions } from '../outbox/import/duplicates.ts';
 import type { FileFacts, ImportChoices, Imported, ImportRequest } from '../outbox/import/import.ts';
 import type { Input } from '../outbox/import/input.ts';
+import { markExample, markLabel } from '../outbox/mark.ts';
 import type { ImportReads } from '../store/outbox/imports.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import {
@@ -28,7 +29,7 @@ import * as words from './import-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
 
-type Text = 'board' | 'encoding' | 'perMinute' | 'results';
+type Text = 'board' | 'encoding' | 'mark' | 'perMinute' | 'results';
 type ImportFlags = Flags<Text, 'dryRun' | 'acceptUnknownBoards' | 'wait'> & {
   [K in 'map' | 'boardMap' | 'skipDuplicates']?: string[];
 } & { patience: string };
@@ -57,6 +58,10 @@ export function register(program: Command, stop: AbortSignal): void {
       collect,
     )
     .option('--encoding <name>', `instead of the detected one: ${ENCODINGS.join(', ')}`)
+    .option(
+      '--mark <text>',
+      'end each post with this and a reference, by which an unclear one is found for certain',
+    )
     .option('--per-minute <number>', 'send this import slower than PUSH_PER_MINUTE')
     .option('--results <file>', 'write the rows with what became of each; can be imported again')
     .option('--wait', 'send them now and wait until each is confirmed or needs a decision')
@@ -92,7 +97,9 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   const progress = await openProgress(context);
   try {
     if (path !== '-') await askWhatIsUnclear(context, input, choices);
-    const request = { ...requestOf(context, { input, ...choices }, progress), perMinute };
+    const { pushMark: setting } = context.settings;
+    const marking = { label: flags.mark === undefined ? null : markLabel(flags.mark), setting };
+    const request = { ...requestOf(context, { input, ...choices }, progress), perMinute, marking };
     if (flags.dryRun) await runDry(context, request, progress);
     else await realRun(context, request, { ...flags, patienceMs, progress });
   } finally {
@@ -193,8 +200,13 @@ async function runDry(context: Context, request: Request, progress: Progress): P
   const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, rates, now), now);
   if (context.json)
     context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, estimate }));
-  else words.printPreview(context, tally, preview, estimate);
+  else words.printPreview(context, tally, preview, estimate, exampleOf(request));
   if (tally.refused > 0) process.exitCode = EXIT_CODES.partial;
+}
+
+/** The last line of the posts, where they carry a mark. */
+function exampleOf({ marking }: Request): string | null {
+  return marking ? (markExample(marking, null) ?? markExample(marking, '')) : null;
 }
 
 async function searchIn({ settings }: Context, onFound?: SearchOptions['onFound']): Promise<DuplicateSearch> {

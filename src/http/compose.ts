@@ -121,7 +121,8 @@ function dashboard(
     addSaved(scope, { saved, clock });
     addOutbox(scope, sending);
     addBatches(scope, sending);
-    await addImports(scope, { ...sending, mirror: fileOf(settings), folder, log, ...options });
+    const marking = { markSetting: settings.pushMark };
+    await addImports(scope, { ...sending, ...marking, mirror: fileOf(settings), folder, log, ...options });
     addSync(scope, { view: sync, service });
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
     addOverview(scope, { ...sums, log, ...options });

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
 import type { Post } from '../contract/decode.ts';
 import type { OutboxRow } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
@@ -32,9 +33,27 @@ function markLine(label: string | null, reference: string): string {
   return label === null || label === '' ? reference : `${label} · ${reference}`;
 }
 
-/** How the line looks, for those who decide about an import. */
-export function markExample(label: string | null): string {
-  return markLine(label, 'Ref FM-7K3Q9D2H');
+/** What an import's posts are to carry: its own label, and what the setting says. */
+export interface Marking {
+  label: string | null;
+  setting: MarkSetting;
+}
+
+/** How the last line of a post would look, for a person who decides about an import; null where it has none. */
+export function markExample({ label, setting }: Marking, email: string | null): string | null {
+  const isWanted = label !== null || setting === 'all' || (setting === 'owner' && email === null);
+  return isWanted ? markLine(label, 'Ref FM-7K3Q9D2H') : null;
+}
+
+const LONGEST_LABEL = 80;
+
+/** What a person wants to stand before the reference: one short line. */
+export function markLabel(text: string): string {
+  const label = text.trim();
+  if (label.length <= LONGEST_LABEL && !/[\r\n]/.test(label)) return label;
+  throw new AppError('usage', `the mark of an import is one line of at most ${LONGEST_LABEL} characters`, {
+    hint: 'Such as --mark "Imported from Canny".',
+  });
 }
 
 export function contentAsSent({ content, mark }: Pick<OutboxRow, 'content' | 'mark'>): string {

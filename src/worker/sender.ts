@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { JobContext } from '../../jobs/context.ts';
-import { backoffOf, rowOf } from '../../jobs/push.ts';
+import { backoffOf, MOST_SLOW, rowOf } from '../../jobs/push.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/timeout.ts';
 import { finishCancelling } from '../outbox/decide.ts';
@@ -96,8 +96,8 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   // A job that waits for the pace is not waited for, where the lock is to go to a service.
   const running = { ...context, signal };
   const workers = [
-    // One more than are sent at a time; see `Turns`.
-    start(running, 'push', { concurrency: concurrency + 1, limiter: LIMITER }),
+    // One more than are sent at a time, see `Turns`, and those whose answer does not come.
+    start(running, 'push', { concurrency: concurrency + 1 + MOST_SLOW, limiter: LIMITER }),
     start(running, 'reconcile', { concurrency: 1 }),
   ];
   const watch = watcher(context);

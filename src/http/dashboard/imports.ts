@@ -20,6 +20,7 @@ import {
   type ImportChoices as ReadChoices,
 } from '../../outbox/import/import.ts';
 import { openResults } from '../../outbox/import/results.ts';
+import { type MarkSetting, markLabel } from '../../outbox/mark.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { type ImportReads, type KeptDuplicate, openScratch } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
@@ -90,6 +91,8 @@ export interface ImportDeps {
   folder: string;
   /** How fast the service sends. */
   perMinute: number;
+  /** Whose posts carry a reference by the settings; none where it is left out. */
+  markSetting?: MarkSetting;
   log: Logger;
   random?: () => number;
   limitBytes?: number;
@@ -196,6 +199,7 @@ function choicesOf(body: unknown, before: ImportChoices): ImportChoices {
     acceptUnknownBoards: said('acceptUnknownBoards', accepts, before.acceptUnknownBoards),
     encoding: said('encoding', () => oneOf(body, 'encoding', ENCODINGS), before.encoding),
     perMinute: said('perMinute', () => numberOf(body, 'perMinute'), before.perMinute),
+    mark: said('mark', () => markLabel(textOf(body, 'mark') ?? '') || null, before.mark ?? null),
   };
 }
 
@@ -301,11 +305,12 @@ function compare(context: ImportContext, upload: Upload, choices: ImportChoices)
 
 function requestFor(context: ImportContext, upload: Upload, choices: ImportChoices): ImportRequest {
   const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
-  const { perMinute } = choices;
+  const { perMinute, mark } = choices;
   return {
     input: upload.input,
     ...readChoices(context, upload, choices),
     perMinute,
+    marking: { label: mark ?? null, setting: context.markSetting ?? 'off' },
     rowsAtOnce: ROWS_AT_ONCE,
     ...quiet,
   };

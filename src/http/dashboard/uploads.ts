@@ -25,6 +25,8 @@ export interface ImportChoices {
   encoding: Encoding | null;
   /** Posts a minute at most, for this import alone. */
   perMinute: number | null;
+  /** What stands before the reference in its posts; null where the setting decides. */
+  mark: string | null;
 }
 
 export const NO_CHOICES: ImportChoices = {
@@ -34,6 +36,7 @@ export const NO_CHOICES: ImportChoices = {
   acceptUnknownBoards: false,
   encoding: null,
   perMinute: null,
+  mark: null,
 };
 
 /** What a dry run showed, or why the file could not be read like that. What was recognised is there in both cases. */

@@ -9,6 +9,7 @@ import { SUPPRESSED } from '../../store/suppression/list.ts';
 import { openCsv } from '../csv/read.ts';
 import { type CsvFile, hasKeys, type ReadOptions } from '../csv/rows.ts';
 import { FINAL_STATES } from '../decide/states.ts';
+import { contentAsSent, type Marking, markExample } from '../mark.ts';
 import {
   type BoardChoices,
   type BoardChooser,
@@ -37,6 +38,8 @@ export interface ImportRequest extends ImportChoices {
   input: Input;
   /** Posts a minute at most, for this import alone. */
   perMinute?: number | null | undefined;
+  /** What its posts carry as their last line. */
+  marking?: Marking | undefined;
   /** How many rows go to the outbox together; in a service everybody else waits for them. */
   rowsAtOnce?: number | undefined;
   signal: AbortSignal;
@@ -65,6 +68,8 @@ export async function importFile(
   refuseUnknownBoards(await boardsOf(request, chooser, reads));
   const { perMinute = null } = request;
   if (perMinute !== null) store.paceBatch(batch, perMinute, clock.now());
+  const label = request.marking?.label ?? null;
+  if (label !== null) store.markBatch(batch, label, clock.now());
   const sink = outboxSink(store, reads, clock);
   const tally = await readInto(sink, batch, request, chooser);
   const batches = new Set([...sink.openBatches, ...(store.hasBatch(batch) ? [batch] : [])]);
@@ -94,7 +99,12 @@ export async function dryRun(
   const tally = await readInto(judged, 'dry-run', request, chooser);
   const { unknownBoards: boards, moreUnknownBoards } = unknown;
   const found = (await duplicates?.result()) ?? null;
-  const preview = { ...sink.people, unknownBoards: boards, moreUnknownBoards, duplicates: found };
+  const { marking = { label: null, setting: 'off' } } = request;
+  const first = sink.people.first.map((row) => ({
+    ...row,
+    content: contentAsSent({ content: row.content, mark: markExample(marking, row.email) }),
+  }));
+  const preview = { ...sink.people, first, unknownBoards: boards, moreUnknownBoards, duplicates: found };
   return { tally, preview };
 }
 

@@ -325,6 +325,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
       boardField('One board for all rows', forAll),
       encodingField(preview, choose),
       paceField(choices, choose),
+      markField(choices, choose),
     ),
   );
 }
@@ -394,6 +395,13 @@ function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
     choose({ perMinute: input.value === '' || !(given >= 1) ? null : given });
   });
   return field('Posts a minute, at most', input);
+}
+
+function markField({ mark }: ImportChoices, choose: Choose): HTMLElement {
+  const input = h('input', { id: 'field-mark', maxlength: 80, placeholder: 'such as Imported from Canny' });
+  input.value = mark ?? '';
+  input.addEventListener('change', () => choose({ mark: input.value.trim() || null }));
+  return field('End each post with this and a reference', input);
 }
 
 /** What the mirror can tell about the rows that would be sent. */
