@@ -20,7 +20,7 @@ export interface Dispatcher {
 
 export interface DispatcherOptions {
   app: Pick<App, 'outbox' | 'gate' | 'clock'> & {
-    settings: Pick<App['settings'], 'pushPerMinute' | 'pushSettle'>;
+    settings: Pick<App['settings'], 'pushPerMinute'>;
   };
   backend: QueueBackend;
   /** Only rows of this batch; all where it is left out. */
@@ -72,10 +72,7 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
     const closedUntil = gate.closedUntil(now);
     const pacedAt = closedUntil === null ? outbox.releasePaced(now) : null;
     const { ready, unclear, at } = outbox.due(now, most, batch);
-    const settledAt = later(
-      gate.closedUntil(now, 'reads'),
-      unclear && reconcileAt(unclear, settings.pushSettle),
-    );
+    const settledAt = later(gate.closedUntil(now, 'reads'), unclear && reconcileAt(unclear));
     nextAt = earlier(settledAt, closedUntil ?? earlier(pacedAt, at));
     wasFull = ready.length >= most;
     await withdraw(ready, now);

@@ -46,7 +46,7 @@ describe('the documents', () => {
     const last = codes.pop();
     assert.ok(operations.includes(`sending --> rejected: ${codes.join(' ')} ${last}\n`));
     assert.ok(page('docs/api.md').includes(`| ${codes.join(', ')} and ${last} reject a create;`));
-    assert.ok(page('docs/promises.md').includes(`a refusal (${codes.join(', ')}, ${last})`));
+    assert.ok(page('docs/promises.md').includes(`by ${codes.join(', ')} and ${last}, with JSON`));
   });
 
   it('have the limits of one request', () => {

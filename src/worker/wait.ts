@@ -121,6 +121,7 @@ function contextFor(
   };
 }
 
+const FIRST_PROBE_MS = 1000;
 const PROBE_MS = 2000;
 const UNUSABLE = 'gave no usable answer';
 
@@ -187,13 +188,16 @@ class OutageWatch {
   /** Never throws. The client tries a read several times; the service may come back later than that, and before the person gives up. */
   async #readUntilAnswered(client: Client): Promise<void> {
     const signal = this.#signal;
-    do {
+    // Most often another create is answered within a second, and nothing has to be asked.
+    for (let wait = FIRST_PROBE_MS; ; wait = PROBE_MS) {
+      await pause(this.#clock, wait, signal);
+      if (this.#since === null || signal.aborted) break;
       try {
         for await (const _ of this.#pages(client, { signal })) break;
       } catch {
-        await pause(this.#clock, PROBE_MS, signal);
+        // It is asked again.
       }
-    } while (this.#since !== null && !signal.aborted);
+    }
     this.#probe = null;
   }
 

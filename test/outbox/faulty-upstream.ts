@@ -77,7 +77,7 @@ export async function startFaulty(t: TestContext, random: Random): Promise<Fault
     ...upstream.rewrite(post),
     url: `/p/${post.id}`,
     creator: { ...creatorOf(post), alias: null, registered: null },
-    board: { id: 1, name: post.board, url: `/b/${post.board}` },
+    board: { id: post.board === 'ideas' ? 1 : 2, name: post.board, url: `/b/${post.board}` },
     status: { id: 1, name: 'Open', color: '#fff' },
     votes_count: (post.id * 7) % 5,
     comments_count: (post.id * 3) % 4,

@@ -176,6 +176,7 @@ async function importOnce(
   const options = { cwd: folder, env };
   assert.equal((await runCli(['sync'], options)).code, 0);
   const [began, disturbed] = [Date.now(), new AbortController()];
+  t.after(() => disturbed.abort());
   const disturbing = disturb(upstream, random, disturbed.signal);
   upstream.lists = 0;
   const args = [
@@ -206,7 +207,10 @@ for (let seed = FIRST; seed < FIRST + RUNS; seed++)
   it(`loses nothing, doubles nothing in silence and names no wrong post (seed ${seed})`, {
     timeout: 1_500_000,
   }, async (t) => {
-    const verdict = await importOnce(t, seed);
+    const verdict = await importOnce(t, seed).catch((error: unknown) => {
+      t.diagnostic(String(error));
+      throw error;
+    });
     t.diagnostic(`${FAULTS.length} kinds of faults, ${KILLS} kills: ${JSON.stringify(verdict)}`);
     const { lost, wrong, 'in silence': silent, 'false duplicates': accused } = verdict;
     assert.deepEqual({ lost, wrong, silent, accused }, { lost: 0, wrong: 0, silent: 0, accused: 0 });
