@@ -22,7 +22,7 @@ import { fromMirror, type Listed, readWindow, sentAtOf, whyNotWhole, windowOf } 
 export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
 /** One read of the list serves every row that has settled, so the first to settle waits this long for the others. */
-const LONGEST_WAIT_MS = 30_000;
+const LONGEST_WAIT_MS = 60_000;
 
 /** When the next reconcile is due: with the last row that settles, or so long after the first. */
 export function reconcileAt({ first, last }: Unclear): number {

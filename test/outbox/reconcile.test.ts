@@ -258,7 +258,7 @@ describe('looking for the post of an unclear attempt', () => {
 
   it('waits for rows that are about to settle, so that one read serves them all', () => {
     assert.equal(reconcileAt({ first: 0, last: 20_000 }), 20_000);
-    assert.equal(reconcileAt({ first: 0, last: HOUR }), MINUTE / 2);
+    assert.equal(reconcileAt({ first: 0, last: HOUR }), MINUTE);
   });
 
   it('a list that cannot be read is read later, and the row stays as it is', async (t) => {
