@@ -47,7 +47,7 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     );
   });
 
-  it('lets everything wait that the upstream asked to wait, also after a restart, and claims nothing meanwhile', async (t) => {
+  it('lets every create wait that the upstream asked to wait, also after a restart, and claims nothing meanwhile', async (t) => {
     const fixture = await open(t, { sandbox: { faults: 'throttle on=creates nth=1 retry-after=3' } });
     const [first = 0] = await fixture.add('One', 'Two');
     const service = await fixture.start({ SYNC_HEAD_EVERY: '1s' });
@@ -61,10 +61,9 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     // On the monotonic clock a wait ends a few milliseconds off.
     assert.ok(Math.abs(((await service.progress()).closedUntil ?? opens) - opens) < 1000);
     await service.close();
-    const quiet = fixture.sandbox.requestCount;
     await fixture.start({ SYNC_HEAD_EVERY: '1s' });
-    await until('somebody calls', () => fixture.sandbox.requestCount > quiet);
-    assert.ok(Date.now() >= opens, 'nobody called before, for no list and no post');
+    await until('a post', () => fixture.posted().length > 0);
+    assert.ok(Date.now() >= opens, 'nothing was sent before; reads have a limit of their own');
     await until('two posts', () => fixture.posted().length === 2);
     assert.deepEqual(
       await Promise.all([first, first + 1].map(async (id) => (await fixture.row(id)).attempts)),

@@ -90,6 +90,8 @@ export const MOST_UNCLEAR = 4;
 export const PATIENCE_MS = 6 * 3_600_000;
 /** A post may be dated so much before the attempt that made it: clocks are slow, times local, and some services tell the day only. */
 const DATE_TOLERANCE_MS = 24 * 3_600_000;
+/** The same where its number says too that it was there before. */
+const NUMBERED_TOLERANCE_MS = 1_800_000;
 /** A cut title has at least so many letters: fewer may be chance. */
 const SHORTEST_CUT = 20;
 /** So much of the shorter title, in letters, is in both: measured by `npm run import:chaos`. Letters, because small words are everywhere. */
@@ -238,7 +240,8 @@ export function isNew(
 ): boolean {
   if (row.knownMaxId !== null && id > row.knownMaxId) return true;
   if (firstSeenAt !== null && firstSeenAt < row.sentAt) return false;
-  return row.isListKnown || createdAt === null || createdAt + DATE_TOLERANCE_MS >= row.sentAt;
+  const tolerance = row.knownMaxId === null ? DATE_TOLERANCE_MS : NUMBERED_TOLERANCE_MS;
+  return row.isListKnown || createdAt === null || createdAt + tolerance >= row.sentAt;
 }
 
 /** What our posts have shown of the people in whose names we send. */
